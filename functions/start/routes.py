@@ -9,7 +9,7 @@ from shared.adapters.egress.address import AddressRefused
 from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
 from shared.api.app import Api
 from shared.api.request.bodies import ForkSession, PostMessage, SessionFields, StartSession, refuse_longer
-from shared.api.request.idempotency import answer_from_commit, requester_of
+from shared.api.request.idempotency import answer_from_commit, idempotency_key, requester_of
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
@@ -27,6 +27,7 @@ Json = Mapping[str, Any]
 
 def build(deps: Dependencies) -> Api:
     api = Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter)
+    api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
     repository, workflow = deps.repository, deps.workflow
 
     @api.post("/v1/sessions")

@@ -79,6 +79,8 @@ class Api:
         self._own_routes = tuple(route for route in ROUTES if route.function == function)
         self._arguments: dict[Route, Arguments] = {}
         self._request: Request | None = None
+        self.is_repeat: Callable[[Request], bool] = lambda request: False
+        """Whether the request was answered before, under its Idempotency-Key."""
 
     def get(self, path: str) -> Decorator:
         return self._on("GET", path)
@@ -162,12 +164,21 @@ class Api:
         with bound_to(tenant, viewer):
             if self.limiter is not None:
                 self.limiter.admit(tenant, request.route)
+                self._admit_start(self.limiter, tenant, request)
             arguments = self._arguments_of(request, handle)
             if self._recorder is None or request.route.action is None:
                 return handle(**arguments)
             return self._recorder.recorded(
                 request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
             )
+
+    def _admit_start(self, limiter: Limiter, tenant: str, request: Request) -> None:
+        """A repeat of a start that succeeded starts nothing: it is answered, whatever the tenant has begun since."""
+        try:
+            limiter.admit_start(tenant, request.route)
+        except LimitReached:
+            if not self.is_repeat(request):
+                raise
 
     def _arguments_of(self, request: Request, handle: RouteHandler) -> Mapping[str, Any]:
         """Raises ValidationFailed."""

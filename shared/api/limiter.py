@@ -73,8 +73,15 @@ class Limiter:
         """
         if route.rated == "request":
             self.spend(tenant)
-        if route.action in MAKE_SESSIONS:
-            self._check_start(tenant)
+
+    def admit_start(self, tenant: str, route: Route) -> None:
+        """Raises LimitReached where the tenant was refused a start a moment ago. Asks nobody."""
+        known = self._of(tenant)
+        if route.action not in MAKE_SESSIONS or known.full is None or self._now >= known.full_until:
+            return
+        is_open = isinstance(known.full, TooManyOpenSessions)
+        seconds = known.full.retry_after if is_open else max(1, round(known.full_until - self._now))
+        raise type(known.full)(str(known.full), known.full.quota, seconds)
 
     def spend(self, tenant: str) -> None:
         """Raises LimitReached."""
@@ -152,13 +159,6 @@ class Limiter:
             return limit_headers(_policies(limits, route))
         left = share.left + share.rest
         return limit_headers(_policies(limits, route), {REQUESTS: (left, self._left_of(share))})
-
-    def _check_start(self, tenant: str) -> None:
-        known = self._of(tenant)
-        if known.full is not None and self._now < known.full_until:
-            is_open = isinstance(known.full, TooManyOpenSessions)
-            seconds = known.full.retry_after if is_open else max(1, round(known.full_until - self._now))
-            raise type(known.full)(str(known.full), known.full.quota, seconds)
 
     def _share(self, tenant: str, limit: int) -> Share:
         known = self._of(tenant)

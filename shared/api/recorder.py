@@ -33,7 +33,7 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
         "session.start": ("session_id", "agent_id", "visibility"),
         "session.fork": ("forked_from.session_id", "session_id", "agent_id", "visibility"),
         "intervention.resolve": ("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
-        "session.limits": ("run.max_steps", "budget.token_budget", "budget.cost_budget_usd"),
+        "session.limits": ("limits.max_steps", "budget.token_budget", "budget.cost_budget_usd"),
         "plan.edit": ("version",),
         "file.write": ("bytes",),
         "file.restore": ("bytes",),

@@ -86,6 +86,10 @@ class IdempotencyGuard:
     def __init__(self, index: SessionIndex) -> None:
         self._index = index
 
+    def has(self, key: IdempotencyKey | None) -> bool:
+        """Whether a request with this key has succeeded."""
+        return key is not None and self._index.idempotency_record(key.tenant, key.route, key.key) is not None
+
     def answer(
         self,
         key: IdempotencyKey | None,

@@ -75,7 +75,18 @@ def test_who_changed_what_is_told() -> None:
     assert (event.type, event.data["by"], event.data["limits"]["max_steps"]) == ("state.changed", "mia", 12)
     _, ended = trail.records[TENANT]
     assert (ended.action, ended.outcome) == ("session.limits", "done")
-    assert ended.details == {"session_id": session, "run.max_steps": "12", "budget.token_budget": "50000"}
+    assert ended.details == {"session_id": session, "limits.max_steps": "12", "budget.token_budget": "50000"}
+
+
+def test_of_a_session_that_has_ended_the_trail_has_the_limit_of_its_next_run() -> None:
+    house, session = paused()
+    trail = MemoryTrail()
+    gateway = functions_of(house, audit=Audit(trail, PlainPseudonyms(), FakeClock())).intervene
+    assert gateway.request("POST", f"/v1/sessions/{session}/cancel").status == 202
+    changed = gateway.request("PATCH", f"/v1/sessions/{session}", json_body={"max_steps": 80})
+    assert (changed.status, changed.data["state"]) == (202, "cancelled")
+    assert changed.data["run"]["max_steps"] != 80
+    assert trail.records[TENANT][-1].details["limits.max_steps"] == "80"
 
 
 @pytest.mark.parametrize(("field", "cap"), AGENT_CAPS.items())

@@ -233,15 +233,15 @@ def test_a_start_that_was_refused_is_not_tried_again_until_it_may_succeed() -> N
     worker.at(20).limiter.reached("acme", LimitReached("As many as it may.", Quota("starts", 1, 60), 40))
     for seconds, left in ((20, 40), (59, 1)):
         with pytest.raises(LimitReached) as refused:
-            worker.at(seconds).limiter.admit("acme", START)
+            worker.at(seconds).limiter.admit_start("acme", START)
         assert (refused.value.retry_after, refused.value.quota.name) == (left, "starts")
-    worker.at(60).limiter.admit("acme", START)
+    worker.at(60).limiter.admit_start("acme", START)
     worker.limiter.reached("acme", TooManyOpenSessions("Too many.", Quota("open-sessions", 1), 15))
     with pytest.raises(TooManyOpenSessions) as full:
-        worker.limiter.admit("acme", START)
+        worker.limiter.admit_start("acme", START)
     assert full.value.retry_after == 15
-    worker.at(60 + FULL_SECONDS).limiter.admit("acme", START)
-    worker.limiter.admit("another", START)
+    worker.at(60 + FULL_SECONDS).limiter.admit_start("acme", START)
+    worker.limiter.admit_start("another", START)
 
 
 def test_answers_say_what_is_left_where_that_is_known() -> None:
@@ -280,4 +280,4 @@ def test_a_fork_is_a_start_like_any_other() -> None:
     worker.limiter.reached("acme", LimitReached("full", Quota("starts", 5, 60), 30))
     for each in (START, fork):
         with pytest.raises(LimitReached):
-            worker.limiter.admit("acme", each)
+            worker.limiter.admit_start("acme", each)

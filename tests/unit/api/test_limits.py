@@ -140,6 +140,20 @@ def test_a_start_that_is_sent_again_with_its_key_is_answered_though_the_limit_is
     assert first.data == again.data
 
 
+@pytest.mark.parametrize(
+    ("limit", "code"), [("starts_per_minute", "RATE_LIMITED"), ("open_sessions", "TOO_MANY_OPEN_SESSIONS")]
+)
+def test_a_repeat_is_answered_by_a_worker_that_has_just_refused_another_start(limit: str, code: str) -> None:
+    functions = functions_of(house_with(**{limit: 1}))
+    key = {"Idempotency-Key": "k"}
+    first = start(functions, headers=key)
+    refused = start(functions, headers={"Idempotency-Key": "another"})
+    assert (refused.status, refused.error["code"]) == (429, code)
+    again = start(functions, headers=key)
+    assert (again.status, again.data) == (202, first.data)
+    assert start(functions).status == 429
+
+
 def test_a_key_whose_request_was_refused_may_be_used_when_there_is_room() -> None:
     house = house_with(starts_per_minute=1)
     functions = functions_of(house)
