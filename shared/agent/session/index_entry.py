@@ -1,0 +1,65 @@
+"""A session's entry in its tenant's index: its coarse state, and what recovery looks for it as (design §2, §6.1)."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.domain.session.commit import Commit
+from shared.domain.session.head import Head
+from shared.domain.session.listed import Listed
+from shared.ports.log import IndexEntry, Live, LiveKind
+
+
+def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
+    """The index item, where it has to be written: the coarse state, what recovery looks for or whether the session
+    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
+    """
+    head = commit.head
+    sought = _sought(head)
+    now = (head.coarse_state, sought, head.counted)
+    if (
+        before is not None
+        and commit.number > 1
+        and (before.coarse_state, _sought(before), before.counted) == now
+    ):
+        return None
+    live = None if sought is None else Live(sought.kind, sought.ends or commit.at)
+    return IndexEntry(
+        head.tenant,
+        head.session_id,
+        head.agent_id,
+        head.coarse_state,
+        live,
+        head.private_to,
+        head.counted,
+        Listed.of(head),
+    )
+
+
+class _Sought(NamedTuple):
+    """As what recovery looks for a session. `ends`: when its wait ends by itself."""
+
+    kind: LiveKind
+    ends: datetime | None = None
+
+
+def _sought(head: Head) -> _Sought | None:
+    """What recovery has to know of the session to find it when its execution or its wake-up is lost (design §2). None:
+    it is at rest.
+
+    A wait that somebody ended counts as a wake-up: its execution goes on waiting, and hides that the next one was never
+    started.
+    """
+    match head.coarse_state:
+        case "active":
+            is_tried_now = head.outage is not None and head.outage.retry_at is None
+            return _Sought("woken" if head.wait is not None or is_tried_now else "active")
+        case "waiting_for_user":
+            ends = _ends(head)
+            return _Sought("parked") if ends is None else _Sought("waiting", ends)
+        case _:
+            return None
+
+
+def _ends(head: Head) -> datetime | None:
+    """When the first open intervention expires; None: none does."""
+    return min((one.timeout_at for one in head.interventions if one.timeout_at is not None), default=None)
