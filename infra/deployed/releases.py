@@ -260,6 +260,22 @@ def goes_at_once(environment: str, lambdas: Any) -> bool:
         return False
 
 
+def live_reads(environment: str, lambdas: Any, otherwise: int) -> int:
+    """The newest schema version that all live functions know: after a rollback it is not the stack's. `otherwise`:
+    where it cannot be known.
+    """
+    try:
+        deployed = look(environment, lambdas)
+    except (NotPossible, AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
+        return otherwise
+    live = (
+        each.reads
+        for each in deployed.releases
+        if any(deployed.live[name] == version for name, version in each.versions.items())
+    )
+    return min(live, default=otherwise)
+
+
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
     """Deletes the versions of all releases but the `kept` newest ones, and says how many versions those were. One that
     an alias names stays.

@@ -6,6 +6,7 @@ back. So what is written must be readable for both (design §6.7).
 
 from typing import Any, NamedTuple
 
+from infra.deployed.releases import live_reads
 from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
 from shared.adapters.aws.clients import Service, make_client
@@ -31,8 +32,10 @@ class Choice(NamedTuple):
     next_step: str = ""
 
 
-def choose(environment: Environment, client: Any = None) -> Choice:
-    """`client`: a botocore CloudFormation client; None: of the caller's account and region. Raises ReleaseTooFar."""
+def choose(environment: Environment, client: Any = None, lambdas: Any = None) -> Choice:
+    """`client`: a botocore CloudFormation client; None: of the caller's account and region. `lambdas`: one of Lambda,
+    which tells where an earlier release is live again; None: it is not asked. Raises ReleaseTooFar.
+    """
     again = f"acta deploy --env {environment.name}"
     try:
         reads = deployed_reads(environment, client)
@@ -44,6 +47,8 @@ def choose(environment: Environment, client: Any = None) -> Choice:
         )
     if reads is None:
         return Choice(CURRENT, "nothing is deployed yet")
+    if lambdas is not None:
+        reads = min(reads, live_reads(environment.name, lambdas, reads))
     if reads < PREVIOUS:
         raise ReleaseTooFar(
             f"the deployed release reads schema version {reads} and this one writes {PREVIOUS} or {CURRENT}: deploy "

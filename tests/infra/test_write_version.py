@@ -8,9 +8,12 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.deploy import choose_write_version
+from infra.deployed.releases import choose as choose_release
+from infra.deployed.releases import look, move
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
+from tests.doubles.lambda_versions import Lambdas
 from tests.infra.conftest import Synthesised
 
 
@@ -50,6 +53,18 @@ def test_over_the_release_before_its_version_is_written_and_the_next_step_is_tol
     choice = chosen(stacks)
     assert choice.version == PREVIOUS
     assert "acta deploy --env prod" in choice.next_step
+
+
+def test_after_a_rollback_the_version_is_written_that_the_live_functions_know() -> None:
+    """The stack is the newer release's and says what that one reads."""
+    lambdas = Lambdas()
+    lambdas.release("one", "step", "status", writes=PREVIOUS, reads=PREVIOUS)
+    lambdas.release("two", "step", "status", writes=PREVIOUS, reads=CURRENT)
+    assert choose(PROD, Stacks(CURRENT), lambdas).version == CURRENT
+    found = look("prod", lambdas)
+    list(move(found, choose_release(found, None), lambdas))
+    assert choose(PROD, Stacks(CURRENT), lambdas).version == PREVIOUS
+    assert choose(PROD, Stacks(CURRENT), Lambdas()).version == CURRENT, "nothing has an alias yet"
 
 
 def test_where_the_stack_cannot_be_looked_at_the_version_that_everyone_reads_is_written() -> None:

@@ -35,7 +35,7 @@ def deploy(arguments: Namespace) -> int:
     chosen = target(arguments.env)
     warn_unpinned(chosen)
     require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
-    choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
+    choice = chosen_version(chosen)
     app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
     found = app.changes()
     try:
@@ -61,7 +61,7 @@ def diff(arguments: Namespace) -> int:
     """Exit code 1 where something differs and `--exit-code` is given, or where cdk fails. Raises CliError."""
     check_tools()
     chosen = target(arguments.env)
-    choice = choose_write_version(chosen.environment, client_in(chosen.caller.region, "cloudformation"))
+    choice = chosen_version(chosen)
     app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
     found = app.changes()
     if arguments.json:
@@ -113,13 +113,21 @@ def forget_former_releases(chosen: Target) -> None:
         forget_old(look(chosen.environment.name, lambdas), lambdas)
 
 
-def choose_write_version(environment: Environment, client: Any = None) -> Choice:
+def chosen_version(chosen: Target) -> Choice:
+    region = chosen.caller.region
+    return choose_write_version(
+        chosen.environment, client_in(region, "cloudformation"), client_in(region, "lambda")
+    )
+
+
+def choose_write_version(environment: Environment, client: Any = None, lambdas: Any = None) -> Choice:
     """Chooses the version and says so. `client`: a botocore CloudFormation client; None: of the caller's account.
+    `lambdas`: one of Lambda, or None.
 
     Raises CliError where the deployed release and this one cannot work on the same sessions.
     """
     try:
-        choice = choose(environment, client)
+        choice = choose(environment, client, lambdas)
     except ReleaseTooFar as error:
         raise CliError(str(error)) from None
     print(
