@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from acta.client.deployment import Deployment, is_loopback
-from acta.client.errors import InvalidDeployment, one_line
+from acta.client.errors import InvalidDeployment, Unreachable, one_line
 from acta.client.flows import Answer, Flow, Item, NoAnswer, Pause, Request, Stream
 from acta.client.tokens import Bearer
 
@@ -65,6 +65,8 @@ class Caller:
             return answer_of(self.http.request(**arguments_of(request, self.url)))
         except UNUSABLE:
             raise unusable(self.url) from None
+        except Unreachable as error:  # the issuer, when the token was to be renewed
+            return NoAnswer(str(error))
         except httpx2.RequestError as error:
             return NoAnswer(reason(error, self.url))
 
@@ -117,6 +119,8 @@ class AsyncCaller:
             return answer_of(await self.http.request(**arguments_of(request, self.url)))
         except UNUSABLE:
             raise unusable(self.url) from None
+        except Unreachable as error:  # the issuer, when the token was to be renewed
+            return NoAnswer(str(error))
         except httpx2.RequestError as error:
             return NoAnswer(reason(error, self.url))
 

@@ -26,6 +26,7 @@ from acta.client.errors import SignInEnded, SignInFailed, Unreachable, one_line
 
 TIMEOUT_SECONDS = 15.0
 SIGN_IN_ERRORS = (SignInEnded, SignInFailed, Unreachable)
+TOO_MANY = 429
 DISCOVERY = "/.well-known/openid-configuration"
 LEAST_SECONDS = 300
 """How long a token counts as valid where the issuer does not say."""
@@ -268,6 +269,11 @@ class Issuer:
             body = None
         if answer.status_code == 200 and isinstance(body, Mapping):
             return body
+        if answer.status_code >= 500 or answer.status_code == TOO_MANY:
+            raise Unreachable(
+                f"the issuer {one_line(self.application.issuer, 100)} did not give {what} just now: "
+                f"status {answer.status_code}"
+            )
         refused = body.get("error") if isinstance(body, Mapping) else None
         if answer.status_code in (400, 401) and refused == "invalid_grant":
             raise SignInEnded("the issuer takes this sign-in no longer")

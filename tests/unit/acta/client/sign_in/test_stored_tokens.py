@@ -11,7 +11,7 @@ import pytest
 
 from acta.client.api import AsyncClient, Client
 from acta.client.deployment import Deployment
-from acta.client.errors import SignInEnded, Unauthenticated
+from acta.client.errors import SignInEnded, Unauthenticated, Unreachable
 from acta.client.sign_in.oidc import Application, Tokens
 from acta.client.sign_in.store import SignIn, Store
 from acta.client.sign_in.stored_tokens import StoredTokens, signed_in
@@ -139,6 +139,38 @@ def test_a_sign_in_that_has_ended_says_how_to_sign_in_again(
     assert deployment.requests == []
     kept = store.read("prod")
     assert kept is not None, "a refresh that fails destroys nothing"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_an_issuer_that_is_away_for_a_moment_is_asked_again_and_the_sign_in_goes_on(
+    store: Store, provider: OpenIdProvider, deployment: FakeDeployment, status: int
+) -> None:
+    deployment.on("GET", "/v1/models", success({"models": []}))
+    provider.error = (status, {"error": "server_error"})
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        provider.error = None
+
+    with Client(signed_in("prod", store), pause=pause) as client:
+        client.models()
+    assert len(pauses) == 1
+    assert len(deployment.requests) == 1
+
+
+def test_an_issuer_that_stays_away_is_no_end_of_the_sign_in(
+    store: Store, provider: OpenIdProvider, deployment: FakeDeployment
+) -> None:
+    provider.error = (503, {})
+    client = Client(signed_in("prod", store), pause=lambda _: None)
+    with client, pytest.raises(Unreachable, match="the issuer"):
+        client.models()
+    assert deployment.requests == []
+    kept = store.read("prod")
+    assert kept is not None
+    assert kept.tokens is not None
+    assert kept.tokens.refresh_token == OLD
 
 
 def test_without_a_refresh_token_it_ends_with_its_token(store: Store, provider: OpenIdProvider) -> None:
