@@ -21,9 +21,10 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.definitions.tool import ToolDefinition
-from shared.domain.errors import PoisonedSession, SchemaUnknown
+from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.ports.memories import MemoryFull
+from shared.ports.definitions import AgentExists, DefinitionChanged, ToolChanged, ToolExists
+from shared.ports.memories import MemoryChanged, MemoryFull
 
 OPERATOR = "operator"
 """Who wrote a webhook that came out of a backup."""
@@ -76,6 +77,8 @@ def restore(
             told(session.session_id, outcome)
             sessions[outcome] += 1
         files = Counter[str](_file(job, line) for line in job.backup.lines(FILES))
+    except (AgentExists, DefinitionChanged, MemoryChanged, ToolChanged, ToolExists):
+        raise StoreThrottled("somebody has changed the same definition meanwhile") from None
     except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
         raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
     there = {secret.name for secret in stores.secret_names.all(tenant)}

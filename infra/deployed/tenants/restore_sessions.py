@@ -18,7 +18,7 @@ from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.usage.items import counted_item
 from shared.adapters.storage.keys import TENANT, key_part, tenant_pk
 from shared.agent.session.endings import restored
-from shared.domain.errors import PoisonedSession, SchemaUnknown
+from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import RUN
 from shared.domain.interventions.intervention import Intervention
@@ -104,7 +104,10 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
         interventions=_asked(session, commits[0]),
         receiver=_receiver(tenant, session),
     )
-    stores.log.append(commits[0], first)
+    try:
+        stores.log.append(commits[0], first)
+    except NumberTaken:
+        raise StoreThrottled("somebody else restores the same session") from None
     return "restored"
 
 

@@ -1,18 +1,27 @@
 """Before something that cannot be undone: who asks for it types the name of what it is done to."""
 
 import sys
+from collections.abc import Callable
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
 
+Asks = Callable[[str], str]
 
-def confirm(what: str, name: str, given: str | None) -> None:
-    """`what`: a sentence about what will happen. `given`: the value of --confirm. Raises CliError unless the name was
-    given once more, there or at the terminal.
+
+def at_terminal() -> Asks | None:
+    """None: there is no person at a terminal."""
+    return input if sys.stdin.isatty() and sys.stdout.isatty() else None
+
+
+def confirm(what: str, name: str, given: str | None, asks: Asks | None = None) -> None:
+    """`what`: a sentence about what will happen. `given`: the value of --confirm. `asks`: puts a question; None: at the
+    terminal, where there is one. Raises CliError unless the name was given once more.
     """
-    if given is None and sys.stdin.isatty() and sys.stdout.isatty():
+    asks = asks or at_terminal()
+    if given is None and asks is not None:
         try:
-            given = input(f"{what} Type {one_line(name)} to go on: ")
+            given = asks(f"{what} Type {one_line(name)} to go on: ")
         except EOFError:
             given = ""
     if given is None:

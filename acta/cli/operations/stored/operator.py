@@ -13,7 +13,7 @@ from infra.environments import LOCAL, Environment
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from shared.domain.errors import AwsDenied, PoisonedSession, SchemaUnknown, StoreThrottled, StoreUnavailable
 
 
 def account_of(arguments: Namespace) -> Account:
@@ -56,6 +56,10 @@ def aws_errors() -> Iterator[None]:
     except (StoreThrottled, StoreUnavailable) as error:
         raise CliError(
             f"AWS did not answer ({one_line(str(error), 200)}): run the same command again"
+        ) from None
+    except (PoisonedSession, SchemaUnknown) as error:
+        raise CliError(
+            f"something that is stored cannot be read ({one_line(str(error), 200)}): is this the deployed release?"
         ) from None
     except (AwsRefused, BotoCoreError) as error:
         raise CliError(f"AWS refused it: {one_line(str(error), 300)}") from None
