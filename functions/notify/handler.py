@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.notify.dependencies import Dependencies, dependencies
+from shared.adapters.storage.keys import TENANT, part_text
 from shared.domain.notifications.notification import (
     Addresses,
     Notification,
@@ -25,6 +26,7 @@ from shared.ports.notifier import (
     SessionChange,
 )
 from shared.telemetry import Telemetry
+from shared.tenant_hash import tenant_hash
 
 telemetry = Telemetry("notify")
 
@@ -103,6 +105,12 @@ def _notification(changed: InterventionChange | SessionChange, addresses: Addres
             return None
 
 
+def _hashed(partition: str) -> str:
+    """The tenant of the partition, as log lines name it."""
+    part = partition.removeprefix(TENANT).partition("#")[0]
+    return tenant_hash(part_text(part) or part)
+
+
 def _is_told(deps: Dependencies, to: ReceiverName, notification: Notification, partition: str) -> bool:
     """True: it was delivered or refused for good, or is not for this receiver. False: try again later."""
     is_there = deps.notifier if to == "deployment" else deps.own
@@ -112,6 +120,7 @@ def _is_told(deps: Dependencies, to: ReceiverName, notification: Notification, p
         "notification_id": notification.notification_id,
         "notification": notification.event,
         "session_id": notification.session_id,
+        "tenant_hash": _hashed(partition),
         "to": to,
     }
     if isinstance(notification, QuestionNotification):

@@ -12,6 +12,7 @@ from shared.adapters.storage.keys import part_text
 from shared.agent.usage.ended_runs import EndedRun, Progressed
 from shared.agent.usage.fold import Folded
 from shared.domain.spending.usage import NOTHING, Amounts
+from shared.domain.traces.span import RunName
 from shared.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
 from shared.tenant_hash import tenant_hash
 
@@ -53,10 +54,12 @@ class Lines:
         known = {name: value for name, value in values.items() if value is not None}
         told = run._asdict() | {"ended_at": run.at.isoformat()}
         tenant, _ = told.pop("tenant"), told.pop("at")
+        trace_id = RunName(tenant, run.session_id, run.run_id).trace_id.hex()
         metrics = embedded(self._namespace, {name: RUN_METRICS[name] for name in known})
         by_end = embedded(self._namespace, {"RunsEnded": "Count"}, [["end"]])
         metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
-        return {**told, "end": run.end, "tenant_hash": tenant_hash(tenant), **known, **metrics}
+        ids = {"tenant_hash": tenant_hash(tenant), "trace_id": trace_id}
+        return {**told, "end": run.end, **ids, **known, **metrics}
 
 
 def _sums(more: Amounts) -> dict[str, float]:

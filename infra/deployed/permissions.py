@@ -19,8 +19,8 @@ PUBLISHED: Mapping[str, Sequence[str]] = json.loads(
 CUSTOM = "Custom::"
 SERVICES = frozenset(
     (
-        "apigateway", "budgets", "cloudfront", "cloudwatch", "codedeploy", "cognito-idp", "dynamodb", "ec2", "events",
-        "iam", "kms", "lambda", "logs", "s3", "secretsmanager", "sns", "sqs", "states", "wafv2",
+        "apigateway", "budgets", "chatbot", "cloudfront", "cloudwatch", "codedeploy", "cognito-idp", "dynamodb", "ec2",
+        "events", "iam", "kms", "lambda", "logs", "s3", "secretsmanager", "sns", "sqs", "states", "wafv2",
     )
 )  # fmt: skip
 """Of what Acta uses. Handlers also name services of properties that Acta never sets, such as S3 Tables."""
@@ -49,6 +49,7 @@ WITHOUT_NAMES = frozenset(
 READS = ("List", "Describe", "list")
 PASSED_TO = (
     "apigateway.amazonaws.com",
+    "chatbot.amazonaws.com",
     "codedeploy.amazonaws.com",
     "events.amazonaws.com",
     "lambda.amazonaws.com",
@@ -232,6 +233,7 @@ def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[
             arn("apigateway", f"/{each}*", account="") for each in ("apis", "domainnames", "tags")
         ],
         "budgets": [arn("budgets", f"budget/{each}*", region="") for each in (given, made)],
+        "chatbot": [arn("chatbot", f"chat-configuration/slack-channel/{given}", region="")],
         "cloudfront": [arn("cloudfront", "*", region="")],
         "cloudwatch": [
             *(arn("cloudwatch", f"alarm:{each}*") for each in (given, made)),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infra.environments import PROD, STAGING, Environment, ExternalIssuer, Topic, Webhook
-from infra.options import CustomerKey, SignInFirewall
+from infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
 from shared.settings import PREFIX, Settings
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
@@ -30,6 +30,12 @@ EVERYTHING = replace(
     permissions_boundary=BOUNDARY,
     snap_start=True,
     notifications=Topic(),
+    watch=Watch(
+        emails=("oncall@example.com",),
+        webhooks=("https://events.example.com/sns",),
+        slack=SlackChannel("T012ABCDE", "C012ABCDE"),
+        budget=MonthlyBudget(1_000.0),
+    ),
 )
 GIVEN = replace(
     PROD,

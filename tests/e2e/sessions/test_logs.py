@@ -61,3 +61,9 @@ def test_a_sessions_story_is_told_across_all_functions_and_names_nobody(
     assert len(shown) == len(lines)
     assert "POST /v1/sessions answered 202" in shown[0]
     assert any("run completed" in line for line in shown)
+
+
+def test_the_page_of_graphs_is_there(behind: Behind) -> None:
+    page = behind.client("cloudwatch").get_dashboard(DashboardName="acta-local")
+    titles = [each["properties"].get("title") for each in json.loads(page["DashboardBody"])["widgets"]]
+    assert "Runs that ended, by how (runs)" in titles

@@ -17,6 +17,7 @@ from shared.agent.usage.fold import fold
 from shared.domain.ids import RUN, SESSION, made_at, make_id
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head, Result, Usage
+from shared.domain.traces.span import RunName
 from shared.ports.log import Erasure, TransactionItems
 from shared.ports.meter import Committed, Partition
 from shared.tenant_hash import tenant_hash
@@ -95,6 +96,7 @@ def test_a_finished_run_is_one_line_with_what_it_used() -> None:
     assert (line["state"], line["reason"], line["goal_met"]) == ("completed", "goal_complete", True)
     assert (line["turns"], line["tokens"], line["cost_usd"], line["seconds"]) == (3, 700, 0.25, 180)
     assert line["tenant_hash"] == tenant_hash(TENANT)
+    assert line["trace_id"] == RunName(TENANT, world.session_id, line["run_id"]).trace_id.hex()
     assert TENANT not in json.dumps({key: value for key, value in line.items() if key != "service"})
 
 
