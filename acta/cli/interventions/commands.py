@@ -13,7 +13,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect
 from acta.cli.exit_codes import CliError
-from acta.cli.interventions.hints import deciding_lines
+from acta.cli.interventions.hints import deciding_lines, tokens_needed
 from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import state_words
@@ -67,6 +67,13 @@ def decide(arguments: Namespace) -> int:
         comment=arguments.comment or None,
     )
     echo(json.dumps(decided) if arguments.json else f"{intervention_id}  {arguments.option}")
+    needed, tokens = tokens_needed(decided), given.get("token_budget")
+    if arguments.option == "raise" and isinstance(tokens, int) and tokens < needed:
+        print(
+            f"acta: the next call takes {needed:,} tokens at full length: with {tokens:,} it is cut short, or asked "
+            "about again",
+            file=sys.stderr,
+        )
     return exit_codes.OK
 
 

@@ -21,15 +21,25 @@ INPUTS = {
 def deciding_lines(invocation: Invocation, session_id: str, intervention: Mapping[str, Any]) -> Iterator[str]:
     """One command for each option of the intervention."""
     identity = str(intervention.get("intervention_id"))
+    needed = tokens_needed(intervention)
     for option in intervention.get("options") or []:
-        yield deciding_line(invocation, session_id, identity, str(option))
+        yield deciding_line(invocation, session_id, identity, str(option), str(needed or "N"))
 
 
-def deciding_line(invocation: Invocation, session_id: str, intervention_id: str, option: str) -> str:
+def tokens_needed(intervention: Mapping[str, Any]) -> int:
+    """The token budget that the next call takes; 0 where that is not known."""
+    needed = (intervention.get("context") or {}).get("token_budget_needed")
+    return needed if isinstance(needed, int) else 0
+
+
+def deciding_line(
+    invocation: Invocation, session_id: str, intervention_id: str, option: str, tokens: str = "N"
+) -> str:
+    """`tokens`: the budget to suggest."""
     if option in ("approve", "reject", "finish"):
         return invocation.line(option, session_id, intervention_id)
     if option == "raise":
-        return invocation.line(option, session_id, intervention_id, "--token-budget", "N")
+        return invocation.line(option, session_id, intervention_id, "--token-budget", tokens)
     if option == "answer":
         return invocation.line(option, session_id, "TEXT")
     given = ["--input", INPUTS[option]] if option in INPUTS else []

@@ -223,6 +223,23 @@ def test_a_call_of_unknown_outcome_is_settled(
     assert deployment.requests_to("POST", RESOLVE)[0].json == body
 
 
+def test_a_budget_is_suggested_and_one_below_what_the_next_call_takes_is_told_of(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = {
+        "intervention_id": "int_1",
+        "type": "budget_exceeded",
+        "options": ["raise"],
+        "context": {"token_budget_needed": 5_495},
+    }
+    (line,) = deciding_lines(Invocation("acta", ()), SESSION_ID, one)
+    assert line.endswith("--token-budget 5495")
+    deployment.on("POST", RESOLVE, success(one))
+    for tokens, told in (("900", True), ("5495", False)):
+        assert acta("raise", SESSION_ID, "int_1", "--token-budget", tokens) == 0
+        assert ("the next call takes 5,495 tokens" in capsys.readouterr().err) is told
+
+
 def test_a_budget_is_raised_or_the_session_finished(acta: Acta, deployment: FakeDeployment) -> None:
     deployment.polls(waiting("budget_exceeded"))
     deployment.on("POST", RESOLVE, success({}))
