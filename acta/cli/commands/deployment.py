@@ -116,6 +116,25 @@ OPERATIONS = (
         epilog="Exit codes: 0 it is gone, 1 something is left or the name was not typed, 2 wrong use or refused.",
     ),
     Command(
+        "costs",
+        "operations.deployed.costs:show_costs",
+        "Compute what sessions will cost a month, by part (docs/costs.md).",
+        option("--sessions", type=click.IntRange(0), required=True, metavar="N", help="a month"),
+        option("--turns", type=click.IntRange(1, 1_000), required=True, metavar="M", help="of a session"),
+        option("--model", default="claude-sonnet-5-5", help="default: claude-sonnet-5-5"),
+        option(
+            "--model-seconds",
+            type=click.FloatRange(0, 3_600),
+            default=5.0,
+            metavar="S",
+            help="that a turn waits for the model (default: 5)",
+        ),
+        option(
+            "--env", metavar="NAME", help="with what this environment costs at rest, its sizes and its prices"
+        ),
+        JSON,
+    ),
+    Command(
         "models",
         "operations.models:models",
         "List the models, their prices and their keys.",

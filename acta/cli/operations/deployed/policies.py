@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def write_policies(arguments: Namespace) -> int:
     place = _place(environment)
     folder = Path(arguments.policies)
     try:
-        documents = execution_policies(environment, place, types_in_templates(environment))
+        documents = execution_policies(environment, place, resources_in_templates(environment))
     except UnknownResource as error:
         raise CliError(str(error)) from None
     named = {DEPLOYER: deployer_policy(environment, place)}
@@ -43,8 +44,8 @@ def write_policies(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def types_in_templates(environment: Environment) -> set[str]:
-    """Of all resources. Synthesised without the functions' code. Raises CliError."""
+def resources_in_templates(environment: Environment) -> Counter[str]:
+    """How many of each type. Synthesised without the functions' code. Raises CliError."""
     with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
         commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
         app = Path(scratch) / "app"
@@ -55,7 +56,7 @@ def types_in_templates(environment: Environment) -> set[str]:
         finally:
             commands.stop()
         templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
-    return {each["Type"] for template in templates for each in template["Resources"].values()}
+    return Counter(each["Type"] for template in templates for each in template["Resources"].values())
 
 
 def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:

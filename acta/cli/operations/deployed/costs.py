@@ -1,0 +1,54 @@
+"""`acta costs`: what so many sessions cost a month, by part, before there is one."""
+
+import json
+from argparse import Namespace
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deployed.policies import resources_in_templates
+from acta.cli.operations.target import environment_named
+from acta.cli.terminal.tables import show_table
+from acta.cli.terminal.text import echo
+from infra.costs import Costs, UnknownPrice, costs
+
+
+def show_costs(arguments: Namespace) -> int:
+    """Asks AWS for nothing. Raises CliError."""
+    environment = environment_named(arguments.env) if arguments.env else None
+    resources = resources_in_templates(environment) if environment is not None else None
+    try:
+        found = costs(
+            arguments.turns,
+            arguments.model,
+            environment=environment,
+            resources=resources,
+            seconds=arguments.model_seconds,
+        )
+    except UnknownPrice as error:
+        raise CliError(str(error)) from None
+    if arguments.json:
+        print(json.dumps(as_json(found, arguments.sessions)))
+        return exit_codes.OK
+    echo(
+        f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}, in US dollars:"
+    )
+    rows = [(part, f"{usd:.5f}", f"{usd * arguments.sessions:.2f}") for part, usd in found.session.items()]
+    rows += [(part, "", f"{usd:.2f}") for part, usd in found.idle.items()]
+    rows.append(("together", f"{found.of_session:.5f}", f"{found.month(arguments.sessions):.2f}"))
+    show_table(("PART", "A SESSION", "A MONTH"), rows)
+    echo(f"A session that waits for a person costs {found.parked:.6f} a month at most, for what it stores.")
+    if environment is None:
+        echo("With --env, what the deployment costs without a session is counted too.")
+    return exit_codes.OK
+
+
+def as_json(found: Costs, sessions: int) -> dict[str, Any]:
+    return {
+        "sessions": sessions,
+        "turns": found.turns,
+        "session_usd": {**found.session},
+        "parked_month_usd": found.parked,
+        "idle_month_usd": {**found.idle},
+        "month_usd": found.month(sessions),
+    }

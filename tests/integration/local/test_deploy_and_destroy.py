@@ -1,0 +1,116 @@
+"""`acta deploy`, `outputs`, `diff` and `destroy` with the real cdk, into a local AWS of their own.
+
+The environment is of the local kind, whose templates the local AWS takes, and stands in a file of the operator's. The
+whole way synthesises two apps; `make test` has the first look at an account (ADR 35).
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.local.cdk import Commands, local_aws_environ
+from infra.local.emulator_process import ACCOUNT, REGION, EmulatorProcess
+from infra.local.toolchain import ROOT
+from infra.own_environments import VARIABLE
+from tests.e2e.support.deployments import neutral_environ
+
+pytestmark = pytest.mark.e2e
+OURS = """
+import os
+from dataclasses import replace
+from infra.environments import LOCAL, ExternalIssuer
+ENVIRONMENTS = [
+    replace(
+        LOCAL,
+        name="trial",
+        auth=ExternalIssuer("http://127.0.0.1:1", "acta"),
+        retain=True,
+        tags={"team": "agents"},
+        rate_limit=int(os.environ["TRIAL_RATE"]),
+    )
+]
+"""
+Acta = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def acta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acta]:
+    """Runs a command with the credentials of a bootstrapped account. `rate`: of the environment."""
+    folder = tmp_path_factory.mktemp("account")
+    (folder / "aws").mkdir()
+    (folder / "ours.py").write_text(OURS)
+    emulator = EmulatorProcess(state_dir=folder / "aws")
+    emulator.start()
+    try:
+        environ = local_aws_environ(neutral_environ(), emulator.url, emulator.credentials)
+        environ[VARIABLE] = str(folder / "ours.py")
+        Commands(environ, folder / "bootstrap.log").cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=folder)
+
+        def run(*words: str, rate: int = 10_000) -> "subprocess.CompletedProcess[str]":
+            return subprocess.run(
+                [str(Path(sys.executable).parent / "acta"), *words],
+                cwd=ROOT,
+                env={**environ, "TRIAL_RATE": str(rate)},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+        yield run
+    finally:
+        emulator.stop()
+
+
+def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:
+    for words in (("outputs",), ("destroy", "--yes", "trial")):
+        done = acta(words[0], "--env", "trial", *words[1:])
+        assert done.returncode == 2
+        assert f"account {ACCOUNT}, region {REGION}" in done.stderr
+        assert "environment trial is not deployed" in done.stderr
+    assert acta("outputs", "--env", "other").returncode == 2
+
+
+@pytest.mark.thorough
+def test_an_environment_is_deployed_looked_at_changed_and_removed(acta: Acta) -> None:
+    env = ("--env", "trial")
+    done = acta("deploy", *env)
+    assert (done.returncode, "add --yes" in done.stderr) == (2, True)
+
+    done = acta("deploy", *env, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "Acta-trial-Stateless: new, " in done.stdout
+
+    told = json.loads(acta("outputs", *env, "--json").stdout)
+    assert (told["account"], told["region"]) == (ACCOUNT, REGION)
+    assert told["outputs"].keys() >= {"ApiUrl", "Issuer", "TableName", "BucketName", "StateMachineArn"}
+    assert "TableName" in acta("outputs", *env).stdout
+
+    done = acta("diff", *env, "--exit-code")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("no change") == 3
+    assert "Nothing to deploy" in acta("deploy", *env, "--yes").stdout
+
+    done = acta("diff", *env, "--exit-code", rate=77)
+    assert (done.returncode, "ThrottlingRateLimit" in done.stdout) == (1, True)
+    found = json.loads(acta("diff", *env, "--json", rate=77).stdout)
+    states = {name: each["state"] for name, each in found["stacks"].items()}
+    assert (states["Acta-trial-Stateful"], states["Acta-trial-Stateless"]) == ("same", "changed")
+    assert acta("deploy", *env, "--yes", rate=77).returncode == 0
+    assert acta("diff", *env, "--exit-code", rate=77).returncode == 0
+
+    done = acta("destroy", *env, "--yes", "other")
+    assert (done.returncode, "--yes trial" in done.stderr) == (2, True)
+    done = acta("destroy", *env, "--yes", "trial")
+    assert done.returncode == 0, done.stderr
+    stays = done.stdout.partition("What stays:")[2].partition("What goes")[0]
+    assert f"table {told['outputs']['TableName']}" in stays
+    assert "log /aws/lambda/acta-trial-step" in stays
+    assert acta("outputs", *env).returncode == 2
+
+    done = acta("deploy", *env, "--yes")  # takes the logs over that are still there
+    assert done.returncode == 0, done.stderr
