@@ -180,11 +180,22 @@ class LocalWebhook:
 class Otlp:
     """Spans are POSTed to `url`, the whole address of an OTLP/HTTP endpoint, https and at a public address, such as
     `https://otlp.example.com/v1/traces`. `headers_secret`: the name of a secret in Secrets Manager whose text is a JSON
-    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none.
+    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none. `content`: spans have
+    what people, models and tools said, too; nothing of private sessions.
     """
 
     url: str
     headers_secret: str | None = None
+    content: bool = False
+
+
+@dataclass(frozen=True)
+class XRay:
+    """Spans go to the OTLP endpoint of AWS X-Ray in the deployment's region, and so to CloudWatch. The account needs
+    Transaction Search. `content`: as in `Otlp`.
+    """
+
+    content: bool = False
 
 
 @dataclass(frozen=True)
@@ -291,7 +302,7 @@ class Environment:
     notify_hosts: tuple[str, ...] = ()
     """Hosts that webhooks of tenants and sessions may have, exact names, `host` or `host:port`. Empty: there are
     none."""
-    traces: Otlp | LocalOtlp | None = None
+    traces: Otlp | XRay | LocalOtlp | None = None
     """Where the spans of sessions go (docs/traces.md). None: nowhere, and no function or queue is deployed."""
     console_url: str | None = None
     """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an

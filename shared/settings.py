@@ -161,6 +161,10 @@ class Settings(BaseModel):
 
     traces_url: str = ""
     """The whole URL of the OTLP/HTTP endpoint that spans are sent to, with https unless local. Empty: none."""
+    traces_xray: bool = False
+    """Spans go to X-Ray's own endpoint of the region, signed with the function's role."""
+    traces_content: bool = False
+    """Spans have what people, models and tools said."""
     traces_queue_url: str = ""
     """The queue of commits that become spans. Empty: the environment exports no traces."""
     traces_secret_name: str = ""

@@ -33,7 +33,9 @@ SESSIONS_HIDDEN_METRIC = "SessionsHidden"
 PROVIDER = "PROVIDER_"
 """How codes of errors of providers begin."""
 SPANS_LOST_METRIC = "SpansLost"
-"""Counts spans that nobody will get (`infra/alarms.py`)."""
+"""Counts spans that nobody will get (`infra/watching/alarms.py`)."""
+SPANS_WAITING_METRIC = "SpansNotDelivered"
+"""Counts attempts to send spans that the endpoint did not take (`infra/watching/alarms.py`)."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -86,6 +88,11 @@ class Telemetry:
         ids = {"route": route, "error": type(error).__name__, "missing": missing}
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
+
+    def spans_not_delivered(self, why: str) -> None:
+        """A line, and what the alarm `SpansNotDelivered` counts."""
+        self.logger.warning("spans not delivered", extra={"why": why})
+        self.metrics.add_metric(name=SPANS_WAITING_METRIC, unit="Count", value=1)
 
     def spans_lost(self, count: int, why: str) -> None:
         """A line, and what the alarm `SpansLost` counts. A commit that was not read counts as one span."""

@@ -46,9 +46,9 @@ def export_all(deps: Dependencies, event: Mapping[str, Any]) -> dict[str, Any]:
 def _exported(deps: Dependencies, handed: HandedOver) -> tuple[bool, bool]:
     """Whether the message is done with, and whether the receiver is away."""
     try:
-        done = export(deps.commits, deps.receiver, handed.commits)
+        done = export(deps.commits, deps.receiver, handed.commits, with_content=deps.with_content)
     except SpansNotDelivered as failed:
-        telemetry.logger.warning("spans not delivered", extra={"why": str(failed)})
+        telemetry.spans_not_delivered(str(failed))
         return False, True
     except Exception as error:  # it concerns this message alone, so the others go on
         telemetry.failure(error)

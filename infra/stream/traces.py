@@ -13,7 +13,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.environments import Environment, LocalOtlp, Otlp
+from infra.environments import Environment, LocalOtlp, Otlp, XRay
 
 TAKE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 KEPT = Duration.days(4)
@@ -33,7 +33,7 @@ class Traces:
 
     queue: sqs.IQueue | None = None
     hand_over_settings: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str | bool] = field(default_factory=dict)
     hands_over: tuple[iam.PolicyStatement, ...] = ()
     statements: tuple[iam.PolicyStatement, ...] = ()
 
@@ -57,14 +57,16 @@ def create_traces(scope: Stack, environment: Environment) -> Traces:
     )
     takes = iam.PolicyStatement(sid="TraceQueue", actions=list(TAKE), resources=[queue.queue_arn])
     named = {"traces_queue_url": queue.queue_url}
-    settings = dict(named)
+    settings: dict[str, str | bool] = dict(named)
     statements: tuple[iam.PolicyStatement, ...] = (takes,)
     match environment.traces:
         case LocalOtlp(is_listening):
             if not is_listening:
                 return Traces(queue, {}, named, (hands_over,), statements)
-        case Otlp(url, headers_secret):
-            settings |= {"traces_url": url}
+        case XRay(content):  # every function may write to X-Ray (`infra/lambdas/roles.py`)
+            settings |= {"traces_xray": True, "traces_content": content}
+        case Otlp(url, headers_secret, content):
+            settings |= {"traces_url": url, "traces_content": content}
             if headers_secret is not None:
                 settings |= {"traces_secret_name": headers_secret}
                 statements = (*statements, _may_read(scope, headers_secret))

@@ -17,7 +17,13 @@ from infra.names import ALIAS, metrics_namespace, service_name
 from infra.sizing import FunctionName
 from infra.watching.catalogue import KINDS, description
 from shared.api.routes import ROUTES
-from shared.telemetry import KEY_REFUSED_METRIC, NOT_RECORDED_METRIC, SESSIONS_HIDDEN_METRIC
+from shared.telemetry import (
+    KEY_REFUSED_METRIC,
+    NOT_RECORDED_METRIC,
+    SESSIONS_HIDDEN_METRIC,
+    SPANS_LOST_METRIC,
+    SPANS_WAITING_METRIC,
+)
 
 RECORDING = tuple(dict.fromkeys(route.function for route in ROUTES if route.action is not None))
 """Functions that do what the audit trail has."""
@@ -50,6 +56,9 @@ class Alarms(Construct):
         self._of_runs(state_machine, functions)
         self._of_the_api(http_api, refusals)
         self._alarm("UsageBehind", _behind(functions["usage"].function_name))
+        if "traces" in functions:
+            for kind in (SPANS_LOST_METRIC, SPANS_WAITING_METRIC):
+                self._alarm(kind, self._counted(kind, kind, "traces"))
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
             # do: SQS leaves out messages that were received three times or more.

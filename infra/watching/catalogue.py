@@ -85,6 +85,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             periods=3,
         ),
         "NotificationsNotDelivered": Kind("No receiver took a notification for 15 minutes.", 1, periods=3),
+        "SpansLost": Kind("Spans of sessions are lost: nobody will get them.", 1),
+        "SpansNotDelivered": Kind(
+            "The endpoint of the traces took nothing several times within an hour.", 5, minutes=HOUR
+        ),
     }
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.environments import LOCAL, PROD, LocalOtlp, Otlp, UnusableValue
+from infra.environments import LOCAL, PROD, LocalOtlp, Otlp, UnusableValue, XRay
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import PSEUDONYMS, READ_KEY, TABLE, common
 from tests.infra.test_notifications import mapping
@@ -84,6 +84,32 @@ def test_an_endpoint_without_a_key_needs_no_secret(tmp_path: Path) -> None:
     made = synthesised(replace(PROD, traces=Otlp(URL)), tmp_path)
     assert "ACTA_TRACES_SECRET_NAME" not in variables(made, "traces")
     assert made.stateless.granted("TracesRole").keys() == {*common("traces"), TABLE, "TraceQueue.Arn"}
+
+
+def test_for_x_ray_nothing_is_granted_that_every_function_has_not(tmp_path: Path) -> None:
+    made = synthesised(replace(PROD, traces=XRay(content=True)), tmp_path)
+    told = variables(made, "traces")
+    assert (told["ACTA_TRACES_XRAY"], told["ACTA_TRACES_CONTENT"]) == ("true", "true")
+    assert "ACTA_TRACES_URL" not in told, "it is that of the region it runs in"
+    granted = made.stateless.granted("TracesRole")
+    assert granted.keys() == {*common("traces"), TABLE, "TraceQueue.Arn"}
+    assert "xray:PutTraceSegments" in granted["*"]
+
+
+def test_content_is_sent_only_where_it_is_asked_for(otlp: Synthesised) -> None:
+    assert variables(otlp, "traces")["ACTA_TRACES_CONTENT"] == "false"
+
+
+def test_spans_that_are_lost_or_late_raise_an_alarm(otlp: Synthesised, prod: Synthesised) -> None:
+    def alarms(made: Synthesised) -> dict[str, Any]:
+        found = made.stateless.properties("AWS::CloudWatch::Alarm")
+        return {one["MetricName"]: one for one in found if str(one.get("MetricName")).startswith("Spans")}
+
+    assert alarms(prod) == {}
+    assert alarms(otlp).keys() == {"SpansLost", "SpansNotDelivered"}
+    assert alarms(otlp)["SpansLost"]["Threshold"] == 1
+    late = alarms(otlp)["SpansNotDelivered"]
+    assert (late["Threshold"], late["Period"]) == (5, 3_600)
 
 
 def test_an_endpoint_that_cannot_be_used_stops_the_synthesis(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from shared.agent.traces.run_ends import completed
 from shared.domain.traces.spans_of import spans_of
 from shared.ports.outside.traces import CommitName, CommitReader, SpanReceiver
 
@@ -16,10 +17,21 @@ class Exported(NamedTuple):
     lost: int = 0
 
 
-def export(reader: CommitReader, receiver: SpanReceiver, names: Sequence[CommitName]) -> Exported:
-    """Raises what the reader and the receiver raise; then all of it may be done again."""
+def export(
+    reader: CommitReader, receiver: SpanReceiver, names: Sequence[CommitName], *, with_content: bool = False
+) -> Exported:
+    """`with_content`: as in `spans_of`. Raises what the reader and the receiver raise; then it may be done again."""
     wanted = set(names)
     commits = reader.read(tuple(wanted))
-    spans = [span for commit in commits for span in spans_of(commit)]
+    partitions = {
+        name.partition.session: name.partition for name in wanted
+    }  # an id of a session is its key's part
+    spans = [
+        span
+        for commit in commits
+        for span in completed(
+            reader, partitions[commit.head.session_id], commit, spans_of(commit, with_content=with_content)
+        )
+    ]
     refused = receiver.send(spans) if spans else 0
     return Exported(len(spans) - refused, len(wanted) - len(commits) + refused)

@@ -1,4 +1,4 @@
-"""The spans that a commit makes: OpenTelemetry's conventions for generative AI, without any content (ADR 78).
+"""The spans that a commit makes, by OpenTelemetry's conventions for generative AI (ADR 78).
 
     invoke_agent {agent}        the run, when it ends
         plan {agent}            a planning turn, with its calls of the model below it
@@ -11,13 +11,14 @@ Source: OpenTelemetry, "Semantic Conventions for GenAI agent and framework spans
 status Development. What they have no name for is called `acta.…`. All of it is in the commit: times, tokens, names.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from shared.domain.ids import RUN, made_at
 from shared.domain.rules.allowed_models import provider_of
 from shared.domain.session.commit import Commit, StepRecord
 from shared.domain.session.conversation import AssistantEntry
+from shared.domain.traces import content
 from shared.domain.traces.span import RunName, Span, SpanKind, Value
 
 PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedrock", "offline": "offline"}
@@ -25,12 +26,17 @@ PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedro
 MODEL_KINDS = ("plan", "llm")
 
 
-def spans_of(commit: Commit) -> tuple[Span, ...]:
-    """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored."""
+def spans_of(commit: Commit, *, with_content: bool = False) -> tuple[Span, ...]:
+    """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored.
+
+    `with_content`: with what people, models and tools said, as far as it is in the commit and the session is the
+    tenant's (`content.py`).
+    """
     run_id = run_of(commit)
     if run_id is None:
         return ()
-    making = _Making(commit, RunName(commit.head.tenant, commit.head.session_id, run_id))
+    run = RunName(commit.head.tenant, commit.head.session_id, run_id)
+    making = _Making(commit, run, with_content and commit.head.private_to is None)
     return (*making.model_calls(), *making.tool_calls(), *making.questions(), *making.run())
 
 
@@ -44,10 +50,16 @@ def run_of(commit: Commit) -> str | None:
     return commit.head.run.run_id if commit.head.run is not None else None
 
 
+def ends_run(commit: Commit) -> bool:
+    """Whether the last of its spans is a run's."""
+    return commit.head.run is not None and any(event.type == "run.finished" for event in commit.events)
+
+
 class _Making:
-    def __init__(self, commit: Commit, run: RunName) -> None:
+    def __init__(self, commit: Commit, run: RunName, with_content: bool) -> None:
         self._commit = commit
         self._run = run
+        self._with_content = with_content
 
     def model_calls(self) -> Iterator[Span]:
         step, failed = self._commit.step, self._commit.failed_attempts
@@ -60,7 +72,8 @@ class _Making:
             return
         replied = next((each for each in self._commit.entries if isinstance(each, AssistantEntry)), None)
         provider = replied.provider if replied is not None else ""
-        yield self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
+        spoken = self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
+        yield self._saying(spoken, lambda: content.of_reply(self._commit))
         if planned:
             yield self._plan(answered, failed)
 
@@ -101,7 +114,8 @@ class _Making:
         if row is not None and row.kind == "tool":
             call_id = self._commit.key.split("/")[1] if self._commit.key.count("/") == 2 else ""
             attributes = self._of_tool(row.name or "", call_id) | {"acta.attempt": row.attempt}
-            yield self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
+            ran = self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
+            yield self._saying(ran, lambda: content.of_result(self._commit, call_id))
             return
         for data in ended:
             name, call_id = str(data.get("name", "")), str(data.get("call_id", ""))
@@ -157,7 +171,11 @@ class _Making:
         root = self._span(
             "run", f"invoke_agent {head.agent_id}", began, self._commit.at, attributes, b"", error=error
         )
-        yield root._replace(span_id=self._run.root_id)
+        yield self._saying(root._replace(span_id=self._run.root_id), lambda: content.of_run(head))
+
+    def _saying(self, span: Span, said: Callable[[], Mapping[str, Value]]) -> Span:
+        """The span with what was said, where that is wanted."""
+        return span._replace(attributes={**span.attributes, **said()}) if self._with_content else span
 
     def _of_row(
         self,

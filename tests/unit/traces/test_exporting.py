@@ -64,7 +64,7 @@ class Commits:
         return [
             commit
             for session in sorted({name.partition.session for name in names})
-            for commit in self.house.repository.commits(TENANT, session, 1)
+            for commit in self.house.log.read(TENANT, session, 1).commits
             if (session, commit.number) in wanted
         ]
 

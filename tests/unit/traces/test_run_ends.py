@@ -1,0 +1,86 @@
+"""What the span of a run has to do with what was there before: forks, and runs that were repaired."""
+
+import pytest
+
+from shared.adapters.storage.keys import key_part
+from shared.agent.recovery.recover import repair
+from shared.agent.traces.export import export
+from shared.domain.errors import ProviderKeyRefused
+from shared.domain.traces.span import Link, RunName, Span
+from shared.ports.meter import Partition
+from shared.ports.outside.traces import CommitName
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+from tests.integration.agent.lifecycle.test_forks import forked
+from tests.unit.traces.scripts import finishes
+from tests.unit.traces.test_exporting import Commits, Receiver
+
+
+def exported(house: House, session_id: str) -> list[Span]:
+    """As if each commit were handed over alone."""
+    receiver = Receiver()
+    partition = Partition(key_part(TENANT), session_id)
+    for commit in house.repository.commits(TENANT, session_id, 1):
+        export(Commits(house), receiver, [CommitName(partition, commit.number)])
+    return receiver.taken
+
+
+def runs(spans: list[Span]) -> list[Span]:
+    return [span for span in spans if span.name.startswith("invoke_agent")]
+
+
+LOOK = says("Looking.", call("list_files"))
+
+
+@pytest.mark.parametrize("looks", [0, 1, 20])
+def test_a_fork_s_run_links_to_the_run_of_the_parent_that_it_goes_on_from(looks: int) -> None:
+    """However many commits the parent has, and wherever in it the fork begins."""
+    model = ScriptedModel(
+        [plans("one"), *[LOOK] * looks, finishes(), plans("one"), *[LOOK] * looks, finishes()]
+    )
+    house = House(model)
+    parent = house.start("Go", max_steps=200).session_id
+    house.run()
+    first = house.head(parent)
+    house.say(parent, "And again")
+    house.run()
+    second = house.head(parent)
+    for head in (first, second):
+        model._turns = [plans("one"), finishes()]
+        session_id = forked(house, parent, head.last_seq, "Another way").session_id
+        house.run()
+        (root,) = runs(exported(house, session_id))
+        assert head.run is not None
+        name = RunName(TENANT, parent, head.run.run_id)
+        assert root.links == (Link(name.trace_id, name.root_id),)
+        assert root.trace_id != name.trace_id
+
+
+def test_a_fork_whose_parent_is_gone_has_no_link() -> None:
+    model = ScriptedModel([plans("one"), finishes(), plans("one"), finishes()])
+    house = House(model)
+    parent = house.start("Go").session_id
+    house.run()
+    session_id = forked(house, parent, None, "Another way").session_id
+    house.run()
+    house.delete(parent)
+    (root,) = runs(exported(house, session_id))
+    assert root.links == ()
+
+
+def test_a_run_that_failed_and_was_repaired_has_a_span_for_each_end() -> None:
+    house = House(ScriptedModel([ProviderKeyRefused("no"), plans("one"), finishes()]))
+    session_id = house.start("Go").session_id
+    house.run()
+    assert house.head(session_id).state == "failed"
+    house.clock.advance(600)
+    repair(house.fresh_repository(), house.workflow, TENANT, session_id)
+    house.run()
+    assert house.head(session_id).state == "completed"
+    found = exported(house, session_id)
+    first, again = runs(found)
+    assert (first.error != "", again.error) == (True, "")
+    assert first.parent_id == b""
+    assert again.parent_id == first.span_id
+    assert len({span.span_id for span in found}) == len(found)
+    assert found == exported(house, session_id)
