@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
-from acta.client.deployment import check_url
+from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in.oidc import Application
 from acta.client.sign_in.store import Store
 
@@ -31,20 +31,24 @@ class Target:
 
 
 def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> Target:
-    """Raises CliError and ClientError."""
+    """Raises CliError and ClientError, before anybody signs in for nothing: also where it could not be kept."""
+    stored = store.read(arguments.env)
     given = [arguments.url, arguments.issuer, arguments.client_id]
     if all(given):
         return named_target(arguments)
     if any(given):
         raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
-    stored = None if arguments.look_up else store.read(arguments.env)
-    if stored is not None:
+    if stored is not None and not arguments.look_up:
         return Target(stored.api_url, stored.application)
     return target_from(arguments.env, read_outputs(arguments.env))
 
 
 def named_target(arguments: Namespace) -> Target:
     check_url(arguments.url)
+    if not is_encrypted(arguments.url):
+        raise CliError(
+            f"{one_line(arguments.url)} is not encrypted: a sign-in is sent to an https address alone"
+        )
     application = Application(
         issuer=arguments.issuer,
         client_id=arguments.client_id,

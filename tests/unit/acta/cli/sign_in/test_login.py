@@ -167,6 +167,23 @@ def test_half_an_address_is_refused(outputs: dict[str, str]) -> None:
         log_in("--url", "https://api.example", outputs=outputs)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--env", "../prod"], "an environment's name"),
+        (["--env", "prod", "--url", "http://api.example"], "not encrypted"),
+        (["--env", "prod", "--url", "api.example"], "must be an http or https URL"),
+    ],
+)
+def test_what_could_not_be_kept_or_used_is_refused_before_anybody_signs_in(
+    provider: OpenIdProvider, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = ["--url", "https://api.example", "--issuer", provider.url, "--client-id", CLIENT]
+    assert main(["login", *usual, *words]) == 2
+    assert says in capsys.readouterr().err
+    assert provider.requests == []
+
+
 def test_a_failed_login_keeps_the_sign_in_of_before(
     outputs: dict[str, str], provider: OpenIdProvider, home: Path
 ) -> None:
