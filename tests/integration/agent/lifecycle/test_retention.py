@@ -1,12 +1,18 @@
 """What ended longer ago than the deployment keeps it is deleted, and nothing else is (ADR 90)."""
 
+from functions.recover.dependencies import Dependencies
+from functions.recover.handler import recover_what_it_says
+from shared.adapters.aws.execution_events import StatusChanges
 from shared.agent.lifecycle.retention import PARTS, RetentionDeps, delete_ended
+from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, TransactionItems
 from tests.doubles.log import MemoryLog
+from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.unit.api.gateway import Context
 
 LONG = "A line that is stored elsewhere.\n" * 200
 TURNS = (
@@ -155,3 +161,29 @@ def test_without_time_nothing_is_begun() -> None:
     house.days_pass(31)
     house.seconds_left = False
     assert house.a_day_passes() == 0
+
+
+def test_recovery_looks_each_minute() -> None:
+    house = KeptHouse(*TURNS)
+    session = house.ended()
+    house.days_pass(31)
+    deps = Dependencies(
+        house.fresh_repository(),
+        house.index,
+        house.workflow,
+        StatusChanges(),
+        grace=60,
+        warn=300,
+        unreadable=Unreadable(),
+        log=house.log,
+        blobs=house.blobs,
+        clock=house.clock,
+        erase_again_after=1_200,
+        long_polls=MemoryLongPolls(),
+        load=None,
+        ended_sessions_days=house.days,
+    )
+    for _ in range(PARTS):
+        house.clock.advance(MINUTE)
+        recover_what_it_says(deps, {}, Context())
+    assert not house.is_there(session)
