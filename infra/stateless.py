@@ -30,6 +30,7 @@ from infra.stream.traces import create_traces, feed_traces
 from infra.stream.usage import feed_usage
 from infra.watching.alarms import Alarms
 from infra.watching.dashboard import Dashboard
+from infra.watching.queries import save_queries
 from infra.watching.receivers import Receivers
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX
@@ -101,6 +102,8 @@ class StatelessStack(Stack):
             )
         if environment.dashboard:
             Dashboard(self, environment, functions, engine.machine, api.http_api, delivery.queue)
+            if not environment.is_local:  # the local AWS answers no such questions
+                save_queries(self, environment)
 
         outputs = {
             "ApiUrl": api.url,

@@ -212,3 +212,16 @@ def test_a_page_and_alarms_can_be_left_out(tmp_path: Path) -> None:
     made = synthesised(bare, tmp_path)
     assert made.stateless.resources("AWS::CloudWatch::Dashboard") == {}
     assert told_alarms(made) == []
+
+
+def test_the_questions_of_the_page_are_saved_where_logs_are_asked(
+    prod: Synthesised, local: Synthesised
+) -> None:
+    saved = {one["Name"]: one for one in prod.stateless.properties("AWS::Logs::QueryDefinition")}
+    text = OPERATIONS.read_text()
+    for name, one in saved.items():
+        written = "\n".join(f"    {line}" for line in one["QueryString"].splitlines())
+        assert f"    # {name.removeprefix('Acta/prod/')}\n{written}\n" in text
+        assert len(one["LogGroupNames"]) == len(prod.environment.functions)
+    assert len(saved) == 5
+    assert not local.stateless.properties("AWS::Logs::QueryDefinition")
