@@ -133,6 +133,16 @@ def test_a_target_of_an_unsigned_request_opens_nothing(cloud: Cloud) -> None:
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
+@pytest.mark.parametrize(("method", "status"), [("GET", 404), ("POST", 400), ("PUT", 400)])
+def test_at_the_address_of_a_pools_keys_nothing_else_is_answered(
+    cloud: Cloud, method: str, status: int
+) -> None:
+    """Authorizers fetch them unsigned, and this pool is not there. A target in the header is not looked at."""
+    headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
+    path = "/us-east-1_Abc/.well-known/jwks.json"
+    assert answer_to(cloud, method, path, b"{}", headers) == status
+
+
 def test_a_signature_is_for_one_request(cloud: Cloud) -> None:
     headers = cloud.signed("GET", "/2015-03-31/functions", service="lambda")
     assert answer_to(cloud, "GET", "/2015-03-31/functions", b"", headers) == 200

@@ -5,10 +5,9 @@ account's number and (at S3) nothing at all for one, and never looks at its own 
 everything. What it has is used here: its check of a signature and each service's words for a refusal. Source: IAM user
 guide, "AWS Signature Version 4 for API requests", and "Common error types" of each service's API reference.
 
-Open without a signature, as on AWS: a deployed HTTP API, whose own authorizers decide, the public keys of a user pool,
-which such an authorizer fetches, and the URL that CloudFormation gives to a custom resource for its one answer, which
-nobody else knows. The health check is answered here and says
-nothing.
+Open without a signature, as on AWS: a deployed HTTP API, whose own authorizers decide, and the URL that CloudFormation
+gives to a custom resource for its one answer, which nobody else knows. Answered here, whatever else the request says:
+the health check, which tells nothing, and the public keys of a user pool, which authorizers fetch.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import ACCOUNT
 
 HEALTH = "/_ministack/health"
-_POOL_KEYS = r"/[a-z0-9-]{1,20}_[A-Za-z0-9]{1,40}/\.well-known/jwks\.json$"
-_OPEN = re.compile(rf"{HTTP_API.pattern}|/_ministack/cfn-response/[0-9a-f-]{{36}}$|{_POOL_KEYS}")
+_POOL_KEYS = re.compile(r"/(?P<pool>[a-z0-9-]{1,20}_[A-Za-z0-9]{1,40})/\.well-known/jwks\.json")
+_OPEN = re.compile(rf"{HTTP_API.pattern}|/_ministack/cfn-response/[0-9a-f-]{{36}}$")
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -38,6 +37,9 @@ def verified(application: Application) -> Application:
             return await send({"type": "websocket.close", "code": 1008})  # before the handshake: 403
         if scope["path"] == HEALTH:
             return await respond(scope, send, (200, {"Content-Type": "application/json"}, b"{}"))
+        keys = _POOL_KEYS.fullmatch(scope["path"]) if scope["method"] == "GET" else None
+        if keys is not None:
+            return await respond(scope, send, public_keys(keys["pool"]))
         body = await read(receive)
         if body is None:
             return None
@@ -47,6 +49,14 @@ def verified(application: Application) -> Application:
         await application(scope, again(body, receive), send)
 
     return answer
+
+
+def public_keys(pool_id: str) -> Answer:
+    cognito = module("services.cognito")
+    if cognito._get_pool_unscoped(pool_id) is None:
+        return 404, {"Content-Type": "application/json"}, b"{}"
+    status, headers, body = cognito.well_known_jwks(pool_id)
+    return status, headers, body
 
 
 def refusal(scope: Message, body: bytes) -> Answer | None:
