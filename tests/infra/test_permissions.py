@@ -19,10 +19,19 @@ from infra.deployed.permissions import (
     size,
 )
 from infra.environments import DEV, PROD, Environment
+from infra.options import MonthlyBudget, SlackChannel, Watch
 from tests.infra.conftest import Synthesised, listed, synthesised
 from tests.infra.test_hardening import EVERYTHING
 from tests.infra.test_options import BOUNDARY
 
+TOLD = replace(
+    PROD,
+    watch=Watch(
+        emails=("oncall@example.com",),
+        slack=SlackChannel("T0123ABCD", "C0123ABCD"),
+        budget=MonthlyBudget(100),
+    ),
+)
 HERE = Place("123456789012", "eu-west-1")
 MOST_POLICIES = 10
 """Of one role. Source: IAM user guide, "IAM and AWS STS quotas"."""
@@ -54,6 +63,16 @@ def test_every_type_that_an_option_brings_is_covered(tmp_path: Path) -> None:
     kinds = types(synthesised(EVERYTHING, tmp_path))
     never = {"iam:DeleteRolePermissionsBoundary"}
     assert {action for kind in kinds for action in actions_of(kind)} - never <= allowed(EVERYTHING, kinds)
+
+
+def test_whoever_is_told_of_alarms_is_covered(tmp_path: Path) -> None:
+    kinds = types(synthesised(TOLD, tmp_path))
+    assert {
+        "AWS::Budgets::Budget",
+        "AWS::Chatbot::SlackChannelConfiguration",
+        "AWS::SNS::Subscription",
+    } <= kinds
+    assert {action for kind in kinds for action in actions_of(kind)} <= allowed(TOLD, kinds)
 
 
 def test_a_type_that_nobody_thought_of_is_named() -> None:

@@ -70,7 +70,7 @@ def what_to_do(environment: Environment, place: Place, folder: Path, files: list
         yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
         if file != DEPLOYER:
             arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
-    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} \\"
+    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
     yield f"      --cloudformation-execution-policies {','.join(arns)}"
     yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
 

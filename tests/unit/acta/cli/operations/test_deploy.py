@@ -2,15 +2,18 @@
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 
 from acta.cli.main import main
 from acta.cli.operations.deployed.deploy import as_json, differs
 from acta.cli.operations.deployed.next_commands import next_commands
+from acta.cli.operations.deployed.policies import what_to_do
 from acta.cli.operations.target import Target
 from infra.deployed.account import Caller
 from infra.deployed.changes import Changes
+from infra.deployed.permissions import Place
 from infra.environments import DEV
 
 CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))
@@ -61,6 +64,19 @@ def test_the_next_commands_are_commands_with_their_options() -> None:
         assert words[words.index("--env") + 1] == "dev"
     assert "acta/dev/anthropic" in "".join(lines)
     assert "anthropic" not in "".join(next_commands(CHOSEN, is_first=False))
+
+
+def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_path: Path) -> None:
+    """The app needs `-c env`, and cdk runs it for a bootstrap, too."""
+    place = Place("123456789012", "eu-west-1")
+    said = "\n".join(
+        what_to_do(DEV, place, tmp_path, ["deployer.json", "execution-1.json", "execution-2.json"])
+    )
+    assert said.count("aws iam create-policy") == 3
+    assert "npx cdk bootstrap aws://123456789012/eu-west-1 -c env=dev" in said
+    for number in (1, 2):
+        assert f"arn:aws:iam::123456789012:policy/acta-dev-execution-{number}" in said
+    assert "policy/acta-dev-deployer" not in said
 
 
 def test_stacks_that_are_all_the_same_do_not_differ() -> None:
