@@ -235,7 +235,6 @@ def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[
         ],
         "budgets": [arn("budgets", f"budget/{each}*", region="") for each in (given, made)],
         "chatbot": [arn("chatbot", f"chat-configuration/slack-channel/{given}", region="")],
-        "chatbot": [arn("chatbot", f"chat-configuration/slack-channel/{given}*", region="")],
         "cloudfront": [arn("cloudfront", "*", region="")],
         "cloudwatch": [
             *(arn("cloudwatch", f"alarm:{each}*") for each in (given, made)),
