@@ -66,6 +66,41 @@ def test_a_directory_that_is_served_already_is_refused_in_one_line(up: Up, state
     assert up.process.poll() is None
 
 
+def test_a_stack_that_was_deployed_once_has_one_release_and_none_to_go_back_to(up: Up, state: Path) -> None:
+    here = ("--state", str(state))
+    (release,) = json.loads(acta("releases", *here, "--json").out)
+    assert release["live"]
+    assert set(release["versions"].values()) == {"$LATEST"}
+    ended = acta("rollback", *here, "--yes")
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert "no earlier release" in ended.err
+
+
+@pytest.mark.thorough
+def test_a_stack_goes_back_to_what_was_there_before_it_was_deployed_anew(tmp_path: Path) -> None:
+    """Another retry base is another release, deployed over the first one."""
+    state = tmp_path / "state"
+    prepare(state, neutral_environ())
+    here = ("--state", str(state))
+    with Up(state) as before:
+        you = person(before)
+        give_files(you)
+        done = you.finished(you.start(GOAL))
+        (first,) = json.loads(acta("releases", *here, "--json").out)
+    with Up(state, environ={"ACTA_RETRY_BASE_SECONDS": "3"}) as after:
+        second, former = json.loads(acta("releases", *here, "--json").out)
+        assert (second["live"], former["live"], former["release"]) == (True, False, first["release"])
+        for to, live in (((), former), (("--to", second["release"]), second)):
+            ended = acta("rollback", *here, "--yes", *to)
+            assert ended.code == 0, ended.err
+            assert f"{live['release']} is live" in ended.out
+            listed = json.loads(acta("releases", *here, "--json").out)
+            assert [each["release"] for each in listed if each["live"]] == [live["release"]]
+            me = person(after)
+            assert me.data(f"/v1/sessions/{done.session['session_id']}")["session"] == done.session
+            assert me.finished(me.start("List my files")).session["state"] == "completed"
+
+
 def test_a_taken_port_is_one_line_and_exit_2_and_nothing_is_left(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

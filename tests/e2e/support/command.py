@@ -51,11 +51,11 @@ def started(*arguments: str, environ: Mapping[str, str] | None = None) -> "subpr
 class Up:
     """`acta up --json` on a state directory. `ready`: the line of JSON that it prints when it can be called."""
 
-    def __init__(self, state: Path, *more: str) -> None:
+    def __init__(self, state: Path, *more: str, environ: Mapping[str, str] | None = None) -> None:
         self._errors = (state.parent / f"{state.name}.stderr").open("a+", encoding="utf-8")
         self.process = subprocess.Popen(
             [ACTA, "up", "--state", str(state), "--json", *more],
-            env=neutral_environ(),
+            env={**neutral_environ(), **(environ or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
