@@ -91,7 +91,7 @@ class OwnPool:
     `mfa`: whether who signs in needs a second factor, an authenticator app. `token_minutes`: how long a token is valid;
     programs get the next one by themselves. `sign_in_days`: after which a person at the command line signs in again.
     `page_urls`: where a web page of yours takes people after they signed in; empty: no page has a client. `machines`:
-    name -> a program with a client of its own, which gets tokens without a person (ADR 85).
+    name -> a program with a client of its own, which gets tokens without a person (ADR 81).
     """
 
     mfa: Literal["required", "optional"] = "optional"

@@ -1,4 +1,4 @@
-"""The trigger of the own pool: tokens of machine clients name their tenant and roles (ADR 85).
+"""The trigger of the own pool: tokens of machine clients name their tenant and roles (ADR 81).
 
 Deployed as it stands here, so it imports the standard library alone. MACHINES: name -> {"tenant", "roles"}. Which
 machine asks is told by its scope, `acta/<name>`, which the pool grants to that one client. Source: Amazon Cognito

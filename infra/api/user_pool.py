@@ -1,4 +1,4 @@
-"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74, 85)."""
+"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74, 81)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

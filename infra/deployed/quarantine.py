@@ -1,4 +1,4 @@
-"""Stops everything in an environment, and lets it go on: nobody may write while its table is restored (ADR 90).
+"""Stops everything in an environment, and lets it go on: nobody may write while its table is restored (ADR 86).
 
 A function without concurrency is not invoked: the API answers 503, the table's stream and the engine's events wait. An
 execution that runs is stopped. A function that was at work at that moment goes on to its end, 15 minutes at most.

@@ -1,4 +1,4 @@
-"""Every kind of alarm: what it means, from when on it is raised, and where its runbook is (ADR 88).
+"""Every kind of alarm: what it means, from when on it is raised, and where its runbook is (ADR 84).
 
 Thresholds are such that a deployment with a few runs a day reaches them, and one with thousands is not called for what
 is usual. Counts are of one period.

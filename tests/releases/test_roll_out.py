@@ -1,4 +1,4 @@
-"""An upgrade and a rollback of the deployed local stack, by its aliases, with sessions in mid-work (ADR 87)."""
+"""An upgrade and a rollback of the deployed local stack, by its aliases, with sessions in mid-work (ADR 83)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event

@@ -1,4 +1,4 @@
-"""Makes a deployment's table what a restored one is, fit to be worked with again (ADR 90).
+"""Makes a deployment's table what a restored one is, fit to be worked with again (ADR 86).
 
 AWS restores a table to an earlier time as another table. Its items are copied into the deployed one, which keeps its
 name, its stream and its place in the stack. While this runs nothing else may write: the environment is quarantined.

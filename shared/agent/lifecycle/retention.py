@@ -1,4 +1,4 @@
-"""Deletes sessions that ended longer ago than their deployment keeps them (ADR 90).
+"""Deletes sessions that ended longer ago than their deployment keeps them (ADR 86).
 
 All that is stored is looked through once a day, a part of it each minute, so nothing has to be noted beforehand: what
 ended before the deployment had such a rule is found, too. A session is deleted as a person would delete it.

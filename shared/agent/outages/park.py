@@ -1,4 +1,4 @@
-"""Parks a session whose log was restored to an earlier time, until a person has looked at it (ADR 90).
+"""Parks a session whose log was restored to an earlier time, until a person has looked at it (ADR 86).
 
 What the session did after that time happened, and its log does not know it: calls may have run, questions may have been
 decided. So it does nothing by itself. Its open calls have unknown ends, its open questions are asked no more, and no

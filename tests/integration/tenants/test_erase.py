@@ -1,4 +1,4 @@
-"""Nothing of a tenant, or of a person in it, is left once it is erased (ADR 90)."""
+"""Nothing of a tenant, or of a person in it, is left once it is erased (ADR 86)."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A restored table does nothing of its own, and has nothing that was erased since (ADR 90)."""
+"""A restored table does nothing of its own, and has nothing that was erased since (ADR 86)."""
 
 from typing import Any
 

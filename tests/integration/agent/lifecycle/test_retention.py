@@ -1,4 +1,4 @@
-"""What ended longer ago than the deployment keeps it is deleted, and nothing else is (ADR 90)."""
+"""What ended longer ago than the deployment keeps it is deleted, and nothing else is (ADR 86)."""
 
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
