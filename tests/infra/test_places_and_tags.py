@@ -30,6 +30,7 @@ TAKE_NO_TAGS = {
     "AWS::Lambda::Permission",
     "AWS::Lambda::Version",
     "AWS::Logs::MetricFilter",
+    "AWS::Logs::QueryDefinition",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Subscription",
     "AWS::SNS::TopicPolicy",
