@@ -188,6 +188,9 @@ def on_secret(call: str, tenant: str, **arguments: Any) -> Act:
 
 WITHOUT_A_TENANT: Mapping[str, Act] = {
     "read a tenant's item": on_items("get_item", "other"),
+    "read items of tenants together": lambda client, prey: client("dynamodb").batch_get_item(
+        RequestItems={prey.table: {"Keys": [key(prey.mine), key(prey.other)]}}
+    ),
     "write a tenant's item": on_items("put_item", "other"),
     "change a tenant's item": change("table"),
     "delete a tenant's item": delete_unless_there("other"),
@@ -256,7 +259,8 @@ NEEDS: Mapping[str, set[str]] = {
     "intervene": {"start an execution", "stop an execution"},
     "admin": set(),
     "notify": {"read a tenant's item", "read what notifications are signed with"},
-    "usage": {"read a tenant's item"},
+    "usage": {"read a tenant's item", "read items of tenants together"},
+    "traces": {"read items of tenants together"},
     "recover": {
         "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
         "read through the table", "find the live sessions", "read a session's text", "start an execution",
