@@ -29,10 +29,10 @@ def deploy(arguments: Namespace) -> int:
     """Exit code 1 where cdk fails or the answer is no. Raises CliError."""
     if arguments.policies is not None:
         return write_policies(arguments)
-    if not arguments.yes and not sys.stdin.isatty():
-        raise CliError(NOBODY_TO_ASK)
     check_tools()
     chosen = target(arguments.env)
+    if not arguments.yes and not sys.stdin.isatty():
+        raise CliError(NOBODY_TO_ASK)
     warn_unpinned(chosen)
     require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
     choice = chosen_version(chosen)
