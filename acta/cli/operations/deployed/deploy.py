@@ -13,7 +13,7 @@ from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, synthes
 from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.stored.operator import aws_errors
-from acta.cli.operations.target import Target, target, warn_unpinned
+from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.changes import Changes
@@ -30,9 +30,10 @@ def deploy(arguments: Namespace) -> int:
     if arguments.policies is not None:
         return write_policies(arguments)
     check_tools()
-    chosen = target(arguments.env)
+    require_credentials()
     if not arguments.yes and not sys.stdin.isatty():
         raise CliError(NOBODY_TO_ASK)
+    chosen = target(arguments.env)
     warn_unpinned(chosen)
     require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
     choice = chosen_version(chosen)

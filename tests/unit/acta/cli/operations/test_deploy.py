@@ -34,8 +34,13 @@ def nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=str,
 )
 def test_where_nobody_can_be_asked_nothing_is_done(
-    words: tuple[str, ...], remedy: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...],
+    remedy: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of nobody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of nobody")
     assert main(words) == 2
     shown = capsys.readouterr()
     assert remedy in shown.err
