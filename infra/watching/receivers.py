@@ -1,6 +1,6 @@
 """Who is told of alarms and of the budget: one topic, and what subscribes to it (`Environment.watch`)."""
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import ArnFormat, CfnOutput, Stack
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_chatbot as chatbot
 from aws_cdk import aws_iam as iam
@@ -25,6 +25,7 @@ class Receivers(Construct):
         self.topic = sns.Topic(
             self, "Topic", enforce_ssl=True, display_name=f"Acta {environment.name}: alarms"
         )
+        self._take_what_cloudwatch_says(environment.name)
         for address in watch.emails:
             self.topic.add_subscription(subscriptions.EmailSubscription(address))
         for url in watch.webhooks:
@@ -35,6 +36,31 @@ class Receivers(Construct):
             self._watch_the_bill(environment.name, watch.budget)
         CfnOutput(Stack.of(self), "AlarmsTopicArn", value=self.topic.topic_arn).override_logical_id(
             "AlarmsTopicArn"
+        )
+
+    def _take_what_cloudwatch_says(self, name: str) -> None:
+        """`enforce_ssl` makes a policy, which takes the place of the one that a topic has without one; that one lets
+        everybody of the account publish. Source: AWS re:Post, "Why didn't I receive an SNS notification for my
+        CloudWatch alarm trigger?".
+        """
+        stack = Stack.of(self)
+        alarms = stack.format_arn(
+            service="cloudwatch",
+            resource="alarm",
+            resource_name=f"acta-{name}-*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="Alarms",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": stack.account},
+                    "ArnLike": {"aws:SourceArn": alarms},
+                },
+            )
         )
 
     def _tell_slack(self, name: str, channel: SlackChannel) -> None:

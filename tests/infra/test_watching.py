@@ -74,6 +74,46 @@ def test_every_alarm_tells_the_topic_of_its_beginning_and_its_end(told: Synthesi
     assert text_of(told.stateless.body["Outputs"]["AlarmsTopicArn"]["Value"]) == "AlarmsTopic"
 
 
+def allowed_to_publish(made: Synthesised) -> dict[str, Any]:
+    """A service -> the conditions under which the topic of alarms takes what it publishes."""
+    found = {}
+    for policy in made.stateless.properties("AWS::SNS::TopicPolicy"):
+        if [text_of(each) for each in policy["Topics"]] == ["AlarmsTopic"]:
+            for one in policy["PolicyDocument"]["Statement"]:
+                if one["Effect"] == "Allow":
+                    assert (one["Action"], text_of(one["Resource"])) == ("sns:Publish", "AlarmsTopic")
+                    found[one["Principal"]["Service"]] = one["Condition"]
+    return found
+
+
+def test_the_topic_takes_what_cloudwatch_says_of_the_environments_own_alarms(each: Synthesised) -> None:
+    """A policy takes the place of the one that a topic has without one, and that lets everybody of the account publish.
+
+    Source: AWS re:Post, "Why didn't I receive an SNS notification for my CloudWatch alarm trigger?".
+    """
+    expected = {
+        "StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}},
+        "ArnLike": {
+            "aws:SourceArn": f"arn:aws:cloudwatch:region:account:alarm:acta-{each.environment.name}-*"
+        },
+    }
+    found = allowed_to_publish(each)
+    for condition in found.values():
+        condition["ArnLike"]["aws:SourceArn"] = text_of(condition["ArnLike"]["aws:SourceArn"])
+    assert found == ({"cloudwatch.amazonaws.com": expected} if each.environment.alarms else {})
+    assert bool(told_alarms(each)) == each.environment.alarms
+
+
+def test_an_encrypted_topic_takes_what_cloudwatch_says_by_the_key(told: Synthesised) -> None:
+    (topic,) = told.stateless.properties("AWS::SNS::Topic")
+    (key,) = told.stateful.properties("AWS::KMS::Key")
+    assert text_of(topic["KmsMasterKeyId"]) == "Key.Arn"
+    users = {each["Sid"]: each for each in key["KeyPolicy"]["Statement"] if "Sid" in each}
+    assert users["Alarms"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert users["Alarms"]["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+    assert set(allowed_to_publish(told)) == {"cloudwatch.amazonaws.com", "budgets.amazonaws.com"}
+
+
 def test_a_deployment_with_a_few_runs_a_day_reaches_the_thresholds(prod: Synthesised) -> None:
     by_name = {alarm["AlarmName"].removeprefix("acta-prod-"): alarm for alarm in told_alarms(prod)}
     failed = by_name["ExecutionsFailed"]
