@@ -1,6 +1,6 @@
 """Reads the commits that become spans."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -9,9 +9,8 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import batch_get
 from shared.adapters.dynamodb.usage.items import commit_key
 from shared.domain.errors import PoisonedSession
-from shared.domain.session.commit import Commit
 from shared.ports.clock import Clock
-from shared.ports.outside.traces import CommitName
+from shared.ports.outside.traces import CommitName, TracedCommit
 
 
 class DynamoTracedCommits:
@@ -22,13 +21,16 @@ class DynamoTracedCommits:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def read(self, names: Sequence[CommitName]) -> Sequence[Commit]:
-        keys = [commit_key(partition, number) for partition, number in names]
-        found = self._commits(batch_get(self._dynamodb, self._clock, self._table, keys))
-        return sorted(found, key=lambda each: (each.head.tenant, each.head.session_id, each.number))
-
-    def _commits(self, found: Iterator[items.Item]) -> Iterator[Commit]:
-        for item in found:
+    def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
+        keys = {name: commit_key(*name) for name in names}
+        by_key = {_text(key): name for name, key in keys.items()}
+        found: list[TracedCommit] = []
+        for item in batch_get(self._dynamodb, self._clock, self._table, keys.values()):
             if not items.is_tombstone(item):
                 with suppress(PoisonedSession):
-                    yield items.item_commit(item)
+                    found.append(TracedCommit(by_key[_text(item)], items.item_commit(item)))
+        return sorted(found, key=lambda each: each.name)
+
+
+def _text(item: items.Item) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]

@@ -22,16 +22,11 @@ def export(
 ) -> Exported:
     """`with_content`: as in `spans_of`. Raises what the reader and the receiver raise; then it may be done again."""
     wanted = set(names)
-    commits = reader.read(tuple(wanted))
-    partitions = {
-        name.partition.session: name.partition for name in wanted
-    }  # an id of a session is its key's part
+    found = reader.read(tuple(wanted))
     spans = [
         span
-        for commit in commits
-        for span in completed(
-            reader, partitions[commit.head.session_id], commit, spans_of(commit, with_content=with_content)
-        )
+        for name, commit in found
+        for span in completed(reader, name.partition, commit, spans_of(commit, with_content=with_content))
     ]
     refused = receiver.send(spans) if spans else 0
-    return Exported(len(spans) - refused, len(wanted) - len(commits) + refused)
+    return Exported(len(spans) - refused, len(wanted) - len(found) + refused)

@@ -44,7 +44,7 @@ def _ended_before(reader: CommitReader, partition: Partition, commit: Commit) ->
     while last > lowest:
         numbers = range(last, max(lowest, last - AT_ONCE), -1)
         found = reader.read([CommitName(partition, number) for number in numbers])
-        for each in reversed(found):
+        for _, each in reversed(found):
             if run_of(each) == run_id and ends_run(each):
                 return True
             if any(event.type == "run.started" for event in each.events):
@@ -61,7 +61,7 @@ def _parent(reader: CommitReader, partition: Partition, commit: Commit) -> RunNa
     if forked is None:
         return None
     session = Partition(partition.tenant, forked.session_id)
-    found = reader.read([CommitName(session, 2**power) for power in range(DOUBLED)])
+    found = _commits(reader, [CommitName(session, 2**power) for power in range(DOUBLED)])
     while True:
         before = [each for each in found if each.head.last_seq < forked.seq]
         after = [each for each in found if each.head.last_seq >= forked.seq]
@@ -72,9 +72,13 @@ def _parent(reader: CommitReader, partition: Partition, commit: Commit) -> RunNa
         high = after[0].number if after else 2 * low
         step = max(1, (high - low) // AT_ONCE)
         names = [CommitName(session, number) for number in range(low, high, step)]
-        further = reader.read(names) if names else ()
+        further = _commits(reader, names) if names else []
         if not further and not after:
             return None
         if not further:  # what lies between is gone
             return None
         found = [*before[-1:], *further, *after[:1]]
+
+
+def _commits(reader: CommitReader, names: Sequence[CommitName]) -> list[Commit]:
+    return [commit for _, commit in reader.read(names)]

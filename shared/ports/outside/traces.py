@@ -38,8 +38,15 @@ class CommitQueue(Protocol):
     def parse(self, record: Mapping[str, Any]) -> HandedOver: ...
 
 
+class TracedCommit(NamedTuple):
+    """A commit, and the name by which it was asked for: sessions of two tenants may have the same id."""
+
+    name: CommitName
+    commit: Commit
+
+
 class CommitReader(Protocol):
-    def read(self, names: Sequence[CommitName]) -> Sequence[Commit]:
+    def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
         """The commits, each once and those of a session in order. Left out: what was deleted or is damaged. Raises
         StoreThrottled, StoreUnavailable, AwsDenied, SchemaUnknown.
         """

@@ -14,10 +14,9 @@ from functions.usage.handler import count
 from shared.adapters.storage.keys import key_part
 from shared.adapters.traces.queue import MAX_BYTES, TraceQueue
 from shared.domain.errors import SchemaUnknown, StoreUnavailable
-from shared.domain.session.commit import Commit
 from shared.domain.traces.span import Span
 from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName, SpansNotDelivered
+from shared.ports.outside.traces import CommitName, SpansNotDelivered, TracedCommit
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.clock import FakeClock
 from tests.doubles.table import MemoryTable
@@ -57,15 +56,14 @@ class Commits:
         self.gone: set[int] = set()
         self.error: Exception | None = None
 
-    def read(self, names: Sequence[CommitName]) -> Sequence[Commit]:
+    def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
         if self.error is not None:
             raise self.error
-        wanted = {(name.partition.session, name.number) for name in names if name.number not in self.gone}
         return [
-            commit
-            for session in sorted({name.partition.session for name in names})
-            for commit in self.house.log.read(TENANT, session, 1).commits
-            if (session, commit.number) in wanted
+            TracedCommit(name, commit)
+            for name in sorted(names)
+            for commit in self.house.log.read(TENANT, name.partition.session, 1).commits
+            if name.number == commit.number and name.number not in self.gone
         ]
 
 

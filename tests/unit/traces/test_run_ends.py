@@ -1,14 +1,18 @@
 """What the span of a run has to do with what was there before: forks, and runs that were repaired."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from shared.adapters.storage.keys import key_part
 from shared.agent.recovery.recover import repair
 from shared.agent.traces.export import export
 from shared.domain.errors import ProviderKeyRefused
+from shared.domain.session.commit import Commit
 from shared.domain.traces.span import Link, RunName, Span
+from shared.domain.traces.spans_of import run_of
 from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName
+from shared.ports.outside.traces import CommitName, TracedCommit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.integration.agent.lifecycle.test_forks import forked
@@ -68,7 +72,8 @@ def test_a_fork_whose_parent_is_gone_has_no_link() -> None:
     assert root.links == ()
 
 
-def test_a_run_that_failed_and_was_repaired_has_a_span_for_each_end() -> None:
+def repaired() -> tuple[House, str]:
+    """A session whose run has failed, was repaired and is over, and its id."""
     house = House(ScriptedModel([ProviderKeyRefused("no"), plans("one"), finishes()]))
     session_id = house.start("Go").session_id
     house.run()
@@ -77,6 +82,11 @@ def test_a_run_that_failed_and_was_repaired_has_a_span_for_each_end() -> None:
     repair(house.fresh_repository(), house.workflow, TENANT, session_id)
     house.run()
     assert house.head(session_id).state == "completed"
+    return house, session_id
+
+
+def test_a_run_that_failed_and_was_repaired_has_a_span_for_each_end() -> None:
+    house, session_id = repaired()
     found = exported(house, session_id)
     first, again = runs(found)
     assert (first.error != "", again.error) == (True, "")
@@ -84,3 +94,31 @@ def test_a_run_that_failed_and_was_repaired_has_a_span_for_each_end() -> None:
     assert again.parent_id == first.span_id
     assert len({span.span_id for span in found}) == len(found)
     assert found == exported(house, session_id)
+
+
+class Kept:
+    """A CommitReader of these commits and no others."""
+
+    def __init__(self, commits: Mapping[CommitName, Commit]) -> None:
+        self.commits = commits
+
+    def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
+        return [TracedCommit(name, self.commits[name]) for name in sorted(names) if name in self.commits]
+
+
+def test_sessions_of_two_tenants_with_one_id_are_each_read_in_their_own_log() -> None:
+    """A restore into another tenant keeps ids. Of the other one's session there is the last commit alone."""
+    house, session_id = repaired()
+    commits = house.repository.commits(TENANT, session_id, 1)
+    kept = {CommitName(Partition(TENANT, session_id), each.number): each for each in commits}
+    last = commits[-1]
+    theirs = last.head.model_copy(update={"tenant": "other"})
+    kept[CommitName(Partition("other", session_id), last.number)] = last.model_copy(update={"head": theirs})
+
+    receiver = Receiver()
+    export(Kept(kept), receiver, [name for name in kept if name.number == last.number])
+
+    ours, others = (RunName(tenant, session_id, run_of(last) or "") for tenant in (TENANT, "other"))
+    found = {span.trace_id: span for span in runs(receiver.taken)}
+    assert found[ours.trace_id].parent_id == ours.root_id
+    assert (found[others.trace_id].span_id, found[others.trace_id].parent_id) == (others.root_id, b"")

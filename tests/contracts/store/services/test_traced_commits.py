@@ -34,7 +34,7 @@ class Place:
         return CommitName(Partition(key_part(self.tenant), "ses_1"), number)
 
     def read(self, *numbers: int) -> list[int]:
-        return [each.number for each in self.reader.read([self.name(number) for number in numbers])]
+        return [each.commit.number for each in self.reader.read([self.name(number) for number in numbers])]
 
     def change(self, number: int, expression: str, **values: object) -> None:
         self.account.dynamodb.update_item(
@@ -56,7 +56,8 @@ def place(moto_account: Aws) -> Place:
 def test_commits_are_read_by_their_names_in_order_however_many(place: Place) -> None:
     place.commit(*range(1, MANY + 1))
     assert place.read(*range(MANY, 0, -1)) == list(range(1, MANY + 1))
-    assert place.reader.read([place.name(3)])[0].head.tenant == place.tenant
+    (found,) = place.reader.read([place.name(3)])
+    assert (found.name, found.commit.head.tenant) == (place.name(3), place.tenant)
 
 
 def test_what_is_gone_emptied_or_damaged_is_left_out(place: Place) -> None:
