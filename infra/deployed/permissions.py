@@ -95,7 +95,9 @@ def execution_policies(environment: Environment, place: Place, types: Iterable[s
 
 
 def deployer_policy(environment: Environment, place: Place) -> Statement:
-    """For who runs `acta deploy`: to take the roles of `cdk bootstrap`, and to read what is deployed."""
+    """For who runs `acta deploy`: to take the roles of `cdk bootstrap`, to read what is deployed, and to delete
+    versions of old releases.
+    """
     regions = sorted({place.region, *((EDGE_REGION,) if environment.edge is not None else ())})
     own = f"Acta-{environment.name}-*"
     roles = ("deploy", "file-publishing", "lookup")
@@ -122,9 +124,14 @@ def deployer_policy(environment: Environment, place: Place) -> Statement:
         ),
         Statement(Sid="Quota", Effect="Allow", Action=["lambda:GetAccountSettings"], Resource=["*"]),
         Statement(
-            Sid="Reserved",
+            Sid="Functions",
             Effect="Allow",
-            Action=["lambda:GetFunctionConcurrency"],
+            Action=[
+                "lambda:DeleteFunction",  # of versions of old releases; the role of cdk bootstrap may do it, too
+                "lambda:GetAlias",
+                "lambda:GetFunctionConcurrency",
+                "lambda:ListVersionsByFunction",
+            ],
             Resource=[f"arn:aws:lambda:{place.region}:{place.account}:function:acta-{environment.name}-*"],
         ),
     ]

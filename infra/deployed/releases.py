@@ -34,6 +34,10 @@ class MovedByAnother(Exception):
     """Somebody else has moved an alias meanwhile."""
 
 
+class LiveUnknown(Exception):
+    """AWS did not say what is live. The message names AWS's error."""
+
+
 @dataclass(frozen=True)
 class Release:
     """`versions`: function -> the version of it. `writes`, `reads`: schema versions, the one that is written and the
@@ -252,21 +256,18 @@ def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[Function
 
 def goes_at_once(environment: str, lambdas: Any) -> bool:
     """Whether a deployment has to take its release into use at once: CloudFormation and CodeDeploy do not know that
-    aliases were moved back, and would begin the shift at a version that is not live. False where it cannot be known.
+    aliases were moved back, and would begin the shift at a version that is not live. Raises LiveUnknown.
     """
-    try:
-        return look(environment, lambdas).has_gone_back
-    except (NotPossible, AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
-        return False
+    deployed = _look_if_there(environment, lambdas)
+    return deployed is not None and deployed.has_gone_back
 
 
 def live_reads(environment: str, lambdas: Any, otherwise: int) -> int:
     """The newest schema version that all live functions know: after a rollback it is not the stack's. `otherwise`:
-    where it cannot be known.
+    where no function has an alias, or says what it knows. Raises LiveUnknown.
     """
-    try:
-        deployed = look(environment, lambdas)
-    except (NotPossible, AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
+    deployed = _look_if_there(environment, lambdas)
+    if deployed is None:
         return otherwise
     live = (
         each.reads
@@ -274,6 +275,16 @@ def live_reads(environment: str, lambdas: Any, otherwise: int) -> int:
         if any(deployed.live[name] == version for name, version in each.versions.items())
     )
     return min(live, default=otherwise)
+
+
+def _look_if_there(environment: str, lambdas: Any) -> Deployed | None:
+    """None: nothing is deployed, or by a release without aliases."""
+    try:
+        return look(environment, lambdas)
+    except NotPossible:
+        return None
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
+        raise LiveUnknown(str(error)) from None
 
 
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:

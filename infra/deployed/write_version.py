@@ -6,7 +6,7 @@ back. So what is written must be readable for both (design §6.7).
 
 from typing import Any, NamedTuple
 
-from infra.deployed.releases import live_reads
+from infra.deployed.releases import LiveUnknown, live_reads
 from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
 from shared.adapters.aws.clients import Service, make_client
@@ -47,8 +47,12 @@ def choose(environment: Environment, client: Any = None, lambdas: Any = None) ->
         )
     if reads is None:
         return Choice(CURRENT, "nothing is deployed yet")
+    live_unknown = ""
     if lambdas is not None:
-        reads = min(reads, live_reads(environment.name, lambdas, reads))
+        try:
+            reads = min(reads, live_reads(environment.name, lambdas, reads))
+        except LiveUnknown as error:
+            live_unknown = str(error)
     if reads < PREVIOUS:
         raise ReleaseTooFar(
             f"the deployed release reads schema version {reads} and this one writes {PREVIOUS} or {CURRENT}: deploy "
@@ -58,6 +62,12 @@ def choose(environment: Environment, client: Any = None, lambdas: Any = None) ->
         raise ReleaseTooFar(
             f"the deployed release writes schema version {reads - 1} or {reads} and this one reads no more than "
             f"{NEXT}: go back one release at a time"
+        )
+    if live_unknown:
+        return Choice(
+            PREVIOUS,
+            f"what the live functions read is unknown ({live_unknown})",
+            f"Where they are this release's already, run `{again}` again as somebody who may read their versions.",
         )
     if reads < CURRENT:
         return Choice(

@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acta.cli.operations.deployed.deploy import (
+    choose_write_version,
+    forget_former_releases,
+    require_concurrency,
+    roll_out,
+)
+from acta.cli.operations.target import Target
+from infra.deployed.account import Caller
 from infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
@@ -18,11 +27,16 @@ from infra.deployed.permissions import (
     execution_policies,
     size,
 )
+from infra.deployed.releases import KEPT
 from infra.environments import DEV, PROD, Environment
 from infra.options import MonthlyBudget, SlackChannel, Watch
+from shared.domain.schema.versions import CURRENT, PREVIOUS
+from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised
 from tests.infra.test_hardening import EVERYTHING
 from tests.infra.test_options import BOUNDARY
+from tests.infra.test_reserved_concurrency import Account
+from tests.infra.test_write_version import Stacks
 
 TOLD = replace(
     PROD,
@@ -138,7 +152,70 @@ def test_who_deploys_takes_the_roles_of_cdk_bootstrap_and_reads(each: Synthesise
         "cloudformation:DescribeStacks",
         "cloudformation:GetTemplate",
         "cloudformation:ListStackResources",
+        "lambda:DeleteFunction",
         "lambda:GetAccountSettings",
+        "lambda:GetAlias",
         "lambda:GetFunctionConcurrency",
+        "lambda:ListVersionsByFunction",
         *(() if each.environment.retain else empties),
     }
+
+
+class Noted:
+    """A botocore client whose calls are noted as IAM names them, with the function that each is for."""
+
+    def __init__(self, service: str, *clients: Any) -> None:
+        self._service, self._clients = service, clients
+        self.calls: set[tuple[str, str]] = set()
+
+    def __getattr__(self, operation: str) -> Any:
+        def call(**parameters: Any) -> Any:
+            action = "".join(word.capitalize() for word in operation.split("_"))
+            self.calls.add((f"{self._service}:{action}", parameters.get("FunctionName", "")))
+            answering = next(each for each in self._clients if hasattr(each, operation))
+            return getattr(answering, operation)(**parameters)
+
+        return call
+
+
+def test_every_call_of_lambda_that_a_deployment_makes_is_granted_on_its_functions() -> None:
+    reserving = replace(
+        PROD, sizes={name: replace(size, reserved_concurrency=1) for name, size in PROD.sizes.items()}
+    )
+    lambdas = Lambdas()
+    for number in range(KEPT + 1):
+        lambdas.release(f"r{number}", "step", "status")
+    noted = Noted("lambda", lambdas, Account(1_000, {"acta-prod-step": 1}))
+    chosen = Target(reserving, Caller(*HERE, "arn"))
+    require_concurrency(reserving, noted)
+    assert choose_write_version(reserving, Stacks(CURRENT), noted).version == CURRENT
+    assert roll_out(chosen, noted) == {}
+    forget_former_releases(chosen, noted)
+    assert ("lambda:DeleteFunction", "acta-prod-step") in noted.calls
+    granted = deployer_policy(reserving, HERE)["Statement"]
+    for action, function in noted.calls:
+        arn = f"arn:aws:lambda:{HERE.region}:{HERE.account}:function:{function}"
+        assert any(
+            action in listed(one["Action"]) and any(fnmatch(arn, each) for each in listed(one["Resource"]))
+            for one in granted
+        ), action
+
+
+def test_who_may_not_see_what_is_live_deploys_at_once_the_older_version_and_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Denied:
+        def list_versions_by_function(self, **_: Any) -> Any:
+            refuse("AccessDeniedException", "ListVersionsByFunction")
+
+    chosen = Target(PROD, Caller(*HERE, "arn"))
+    assert roll_out(chosen, Denied()) == {"roll_out": "at_once"}
+    choice = choose_write_version(PROD, Stacks(CURRENT), Denied())
+    assert choice.version == PREVIOUS
+    assert "acta deploy --env prod" in choice.next_step
+    forget_former_releases(chosen, Denied())
+    at_once, version, old = capsys.readouterr().err.splitlines()
+    assert "at once" in at_once
+    assert f"schema version {PREVIOUS}" in version
+    assert "not deleted" in old
+    assert all("AccessDenied" in line for line in (at_once, version, old))

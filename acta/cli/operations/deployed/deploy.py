@@ -17,7 +17,7 @@ from acta.cli.operations.target import Target, require_credentials, target, warn
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.changes import Changes
-from infra.deployed.releases import NotPossible, forget_old, goes_at_once, look
+from infra.deployed.releases import LiveUnknown, NotPossible, forget_old, goes_at_once, look
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import Environment
@@ -99,19 +99,31 @@ def confirmed(chosen: Target) -> bool:
         return False
 
 
-def roll_out(chosen: Target) -> Mapping[str, str]:
-    """What the synthesis is told of how the release is taken into use."""
-    if not goes_at_once(chosen.environment.name, client_in(chosen.caller.region, "lambda")):
-        return {}
-    print("an earlier release is live here, so all functions go to the new one at once", file=sys.stderr)
+def roll_out(chosen: Target, lambdas: Any = None) -> Mapping[str, str]:
+    """What the synthesis is told of how the release is taken into use. `lambdas`: a botocore Lambda client; None: of
+    the caller's account. Where AWS does not say what is live, a shift could begin at what is not: it goes at once.
+    """
+    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
+    try:
+        if not goes_at_once(chosen.environment.name, lambdas):
+            return {}
+        why = "an earlier release is live here"
+    except LiveUnknown as error:
+        why = f"which release is live here is unknown ({one_line(str(error), 300)})"
+    print(f"{why}, so all functions go to the new one at once", file=sys.stderr)
     return {"roll_out": "at_once"}
 
 
-def forget_former_releases(chosen: Target) -> None:
-    """All but those that can be gone back to. Where it may not, they stay, until somebody may."""
-    lambdas = client_in(chosen.caller.region, "lambda")
-    with suppress(CliError), aws_errors(), suppress(NotPossible):
-        forget_old(look(chosen.environment.name, lambdas), lambdas)
+def forget_former_releases(chosen: Target, lambdas: Any = None) -> None:
+    """All but those that can be gone back to. Where it may not, they stay, until somebody may, and it is said.
+    `lambdas`: as above.
+    """
+    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
+    try:
+        with aws_errors(), suppress(NotPossible):
+            forget_old(look(chosen.environment.name, lambdas), lambdas)
+    except CliError as error:
+        print(f"acta: versions of old releases were not deleted: {error}", file=sys.stderr)
 
 
 def chosen_version(chosen: Target) -> Choice:
