@@ -1,49 +1,58 @@
 """Stops everything in an environment, and lets it go on: nobody may write while its table is restored (ADR 86).
 
 A function without concurrency is not invoked: the API answers 503, the table's stream and the engine's events wait. An
-execution that runs is stopped. A function that was at work at that moment goes on to its end, 15 minutes at most.
+execution that runs is stopped. A function that was at work at that moment goes on to its end, 15 minutes at most. So
+the table keeps since when nothing is invoked, among the deployment's own items, which no restore changes.
 """
 
+from datetime import datetime, timedelta
 from typing import Any
 
+from infra.deployed.tenants.stores import TenantStores
 from infra.environments import Environment
 from infra.names import function_name
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
+from shared.adapters.dynamodb.table_layout import Item
 
-LONGEST_MINUTES = 15
+LONGEST = timedelta(minutes=15)
 """Of a Lambda. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
 ABSENT = "ResourceNotFoundException"
 OPEN = frozenset[FunctionName]({"fallback"})
 """It answers strangers and uses no store."""
+SINCE: Item = {"pk": {"S": DEPLOYMENT_PK}, "sk": {"S": "Q"}}
+"""The item with the time since when nothing is invoked, `at`. While the environment is at work there is none."""
 
 
 class Quarantine:
-    """`lambdas`, `states`: botocore clients of Lambda and Step Functions. `machine`: the state machine's ARN."""
+    """`lambdas`, `states`: botocore clients of Lambda and Step Functions."""
 
-    def __init__(self, environment: Environment, lambdas: Any, states: Any, machine: str) -> None:
+    def __init__(self, environment: Environment, lambdas: Any, states: Any, stores: TenantStores) -> None:
         self._environment = environment
         self._lambdas = Service("lambda", lambdas)
         self._states = Service("stepfunctions", states)
-        self._machine = machine
+        self._stores = stores
 
     def begin(self) -> int:
-        """How many executions were stopped. May be repeated."""
+        """How many executions were stopped. May be repeated: where nothing was invoked meanwhile the time stays."""
+        if self._is_still and self._since() is not None:
+            return self._stop_executions()
+        self._forget_since()
         for name in self._functions:
             self._lambdas.call(
                 "put_function_concurrency",
                 FunctionName=function_name(self._environment.name, name),
                 ReservedConcurrentExecutions=0,
             )
-        stopped = 0
-        for arn in self._running():
-            self._states.call("stop_execution", executionArn=arn)
-            stopped += 1
-        return stopped
+        noted = {**SINCE, "at": {"S": self._stores.clock.now().isoformat()}}
+        self._stores.table.call("put_item", TableName=self._stores.names.table, Item=noted)
+        return self._stop_executions()
 
     def lift(self) -> None:
         """Each function has what the environment says again. May be repeated."""
+        self._forget_since()
         for name in self._functions:
             function = function_name(self._environment.name, name)
             reserved = self._environment.sizes[name].reserved_concurrency
@@ -56,9 +65,16 @@ class Quarantine:
                     ReservedConcurrentExecutions=reserved,
                 )
 
+    def nobody_writes_from(self) -> datetime | None:
+        """From then on no function is at work. None: the environment is, or nothing keeps since when it is not."""
+        since = self._since()
+        if since is None or not self._is_still or self._running():
+            return None
+        return since + LONGEST
+
     @property
-    def holds(self) -> bool:
-        return all(self._reserved(name) == 0 for name in self._functions) and not self._running()
+    def _is_still(self) -> bool:
+        return all(self._reserved(name) == 0 for name in self._functions)
 
     @property
     def _functions(self) -> tuple[FunctionName, ...]:
@@ -75,12 +91,29 @@ class Quarantine:
         found: int | None = answer.get("ReservedConcurrentExecutions")
         return found
 
+    def _since(self) -> datetime | None:
+        item = self._stores.item(SINCE)
+        return None if item is None else datetime.fromisoformat(item["at"]["S"])
+
+    def _forget_since(self) -> None:
+        self._stores.table.call("delete_item", TableName=self._stores.names.table, Key=SINCE)
+
+    def _stop_executions(self) -> int:
+        stopped = 0
+        for arn in self._running():
+            self._states.call("stop_execution", executionArn=arn)
+            stopped += 1
+        return stopped
+
     def _running(self) -> list[str]:
         found: list[str] = []
         more: dict[str, str] = {}
         while True:
             answer = self._states.call(
-                "list_executions", stateMachineArn=self._machine, statusFilter="RUNNING", **more
+                "list_executions",
+                stateMachineArn=self._stores.names.state_machine,
+                statusFilter="RUNNING",
+                **more,
             )
             found += [each["executionArn"] for each in answer["executions"]]
             if "nextToken" not in answer:

@@ -1,10 +1,19 @@
 """In a quarantined environment nothing is invoked and no execution runs; lifted, all is as the environment says."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.stored.restored import check_still
 from infra.deployed.quarantine import Quarantine
+from infra.deployed.tenants.stores import Names, TenantStores
 from infra.environments import STAGING, Environment
+from tests.doubles.clock import FakeClock
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class Functions:
@@ -44,6 +53,35 @@ class Executions:
         self.running.remove(executionArn)
 
 
+class Items:
+    """A table's, by their sort keys."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Any] = {}
+
+    def put_item(self, TableName: str, Item: Any) -> dict[str, Any]:  # noqa: N803
+        self.items[Item["sk"]["S"]] = Item
+        return {}
+
+    def delete_item(self, TableName: str, Key: Any) -> dict[str, Any]:  # noqa: N803
+        self.items.pop(Key["sk"]["S"], None)
+        return {}
+
+    def get_item(self, TableName: str, Key: Any, ConsistentRead: bool) -> dict[str, Any]:  # noqa: N803
+        found = self.items.get(Key["sk"]["S"])
+        return {} if found is None else {"Item": found}
+
+
+class Stopped:
+    """An environment with its functions, executions and table."""
+
+    def __init__(self, *running: str) -> None:
+        self.functions, self.executions, self.clock = Functions(), Executions(*running), FakeClock(NOON)
+        names = Names("staging", "table", "bucket", "sessions", "audit", "machine")
+        stores = TenantStores(names, Items(), None, self.clock)
+        self.quarantine = Quarantine(environment(), self.functions, self.executions, stores)
+
+
 def environment() -> Environment:
     """`step` reserves some."""
     return replace(
@@ -52,31 +90,51 @@ def environment() -> Environment:
 
 
 def test_nothing_is_invoked_and_nothing_runs() -> None:
-    functions, executions = Functions(), Executions("a", "b", "c")
-    quarantine = Quarantine(environment(), functions, executions, "machine")
-    assert not quarantine.holds
+    stopped = Stopped("a", "b", "c")
+    assert stopped.quarantine.nobody_writes_from() is None
 
-    assert quarantine.begin() == 3
+    assert stopped.quarantine.begin() == 3
 
-    assert executions.running == []
+    assert stopped.executions.running == []
     working = {f"acta-staging-{name}" for name in environment().functions} - {"acta-staging-fallback"}
-    assert functions.reserved == dict.fromkeys(working, 0)
-    assert quarantine.holds
+    assert stopped.functions.reserved == dict.fromkeys(working, 0)
+    assert stopped.quarantine.nobody_writes_from() == NOON + timedelta(minutes=15)
 
 
 def test_an_execution_that_runs_on_is_no_quarantine() -> None:
-    functions, executions = Functions(), Executions()
-    quarantine = Quarantine(environment(), functions, executions, "machine")
-    quarantine.begin()
-    executions.running.append("d")
-    assert not quarantine.holds
-    assert quarantine.begin() == 1
+    stopped = Stopped()
+    stopped.quarantine.begin()
+    stopped.executions.running.append("d")
+    assert stopped.quarantine.nobody_writes_from() is None
+    assert stopped.quarantine.begin() == 1
 
 
 def test_once_it_is_lifted_all_is_as_the_environment_says() -> None:
-    functions = Functions()
-    quarantine = Quarantine(environment(), functions, Executions(), "machine")
-    quarantine.begin()
-    quarantine.lift()
-    assert functions.reserved == {"acta-staging-step": 7}
-    assert not quarantine.holds
+    stopped = Stopped()
+    stopped.quarantine.begin()
+    stopped.quarantine.lift()
+    assert stopped.functions.reserved == {"acta-staging-step": 7}
+    assert stopped.quarantine.nobody_writes_from() is None
+
+
+def test_said_once_more_the_time_begins_anew_only_where_something_was_invoked_meanwhile() -> None:
+    stopped = Stopped()
+    stopped.quarantine.begin()
+    stopped.clock.advance(600)
+    stopped.quarantine.begin()
+    assert stopped.quarantine.nobody_writes_from() == NOON + timedelta(minutes=15)
+
+    stopped.functions.delete_function_concurrency("acta-staging-tool")
+    assert stopped.quarantine.nobody_writes_from() is None
+    stopped.quarantine.begin()
+    assert stopped.quarantine.nobody_writes_from() == NOON + timedelta(minutes=25)
+
+
+def test_no_table_is_restored_while_a_function_may_be_at_work() -> None:
+    stopped = Stopped()
+    with pytest.raises(CliError, match="stop it with acta quarantine --env staging first"):
+        check_still(stopped.quarantine, NOON, "acta quarantine --env staging ")
+    stopped.quarantine.begin()
+    with pytest.raises(CliError, match=r"until 12:15:00 UTC: run the same command again"):
+        check_still(stopped.quarantine, NOON + timedelta(minutes=14, seconds=59), "acta quarantine")
+    check_still(stopped.quarantine, NOON + timedelta(minutes=15), "acta quarantine")

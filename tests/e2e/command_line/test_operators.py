@@ -1,10 +1,11 @@
 """What operators do to a deployment with their own credentials, from a command line."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from infra.deployed.quarantine import SINCE
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -65,6 +66,10 @@ def test_a_restored_table_is_taken_into_use(
     try:
         stopped = acta("quarantine", *state, *said)
         assert stopped.code == 0, stopped.err
+        too_early = acta("restored", *state, "--from", restored, "--at", at, *said)
+        assert (too_early.code, len(too_early.err.splitlines())) == (2, 1)
+        since = {"S": (datetime.now(UTC) - timedelta(minutes=16)).isoformat()}
+        dynamodb.put_item(TableName=table, Item={**SINCE, "at": since})  # a quarter of an hour goes by
         taken = acta("restored", *state, "--from", restored, "--at", at, *said, "--json")
         assert taken.code == 0, taken.err
     finally:

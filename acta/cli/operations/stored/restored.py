@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored.confirm import confirm
 from acta.cli.operations.stored.operator import account_of, aws_errors, environment_of
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.quarantine import LONGEST_MINUTES, Quarantine
+from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
 from infra.deployed.tenants.restored_table import Progress, use_restored
 from infra.deployed.tenants.stores import Account
@@ -42,13 +42,14 @@ def quarantine(arguments: Namespace) -> int:
             return exit_codes.OK
         confirm(f"Stop all work in {one_line(name)}?", name, arguments.confirm)
         stopped = stop.begin()
+        quiet = stop.nobody_writes_from()
     if arguments.json:
-        echo(json.dumps({"works": False, "stopped": stopped}))
+        told = None if quiet is None else quiet.isoformat()
+        echo(json.dumps({"works": False, "stopped": stopped, "nobody_writes_from": told}))
         return exit_codes.OK
     echo(f"{name} stands still: its API answers 503, and {stopped} executions were stopped")
-    echo(
-        f"wait {LONGEST_MINUTES} minutes before you change the table: a function that runs goes on to its end"
-    )
+    if quiet is not None:
+        echo(f"a function that runs goes on to its end: change nothing in the table before {_at(quiet)}")
     echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
     return exit_codes.OK
 
@@ -58,8 +59,9 @@ def restored(arguments: Namespace) -> int:
     name = arguments.env or "local"
     account = account_of(arguments)
     with aws_errors():
-        if not _quarantine(arguments, account).holds:
-            raise CliError(f"{name} is at work: stop it with acta quarantine {_where(arguments)}first")
+        check_still(
+            _quarantine(arguments, account), datetime.now(UTC), f"acta quarantine {_where(arguments)}"
+        )
         eraser = eraser_of(account)
         at = _restored_to(eraser.stores.dynamodb, arguments.source, arguments.at)
         said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
@@ -72,6 +74,26 @@ def restored(arguments: Namespace) -> int:
     return exit_codes.SESSION_FAILED if done.counts["unreadable"] or done.counts["unnamed"] else exit_codes.OK
 
 
+def check_still(stop: Quarantine, now: datetime, command: str) -> None:
+    """A worker that is late would commit beyond the restored end of a log. `command`: what stops the environment.
+    Raises CliError until none can be left.
+    """
+    quiet = stop.nobody_writes_from()
+    if quiet is None:
+        raise CliError(
+            f"it is at work, or nothing keeps since when it is not: stop it with {command.strip()} first"
+        )
+    if now < quiet:
+        raise CliError(
+            f"a function that was at work when it was stopped may still write until {_at(quiet)}: run the same command "
+            "again after that"
+        )
+
+
+def _at(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%H:%M:%S} UTC"
+
+
 def _show(done: Progress, arguments: Namespace) -> None:
     for kind, words in WORDS.items():
         if done.counts.get(kind):
@@ -82,9 +104,8 @@ def _show(done: Progress, arguments: Namespace) -> None:
 
 
 def _quarantine(arguments: Namespace, account: Account) -> Quarantine:
-    machine = account.stores().names.state_machine
     lambdas, states = account.client("lambda"), account.client("stepfunctions")
-    return Quarantine(environment_of(arguments), lambdas, states, machine)
+    return Quarantine(environment_of(arguments), lambdas, states, account.stores())
 
 
 def _where(arguments: Namespace) -> str:
