@@ -160,6 +160,7 @@ class TransactionItems(NamedTuple):
     """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction.
 
     `lifted`: the note of an erasure that is to be made no more, because the session has come to be.
+    `restored`: nothing beside it; the commit is marked as one that a restore brought back.
     """
 
     listing: IndexEntry | None = None
@@ -170,6 +171,7 @@ class TransactionItems(NamedTuple):
     places: Places | None = None
     receiver: SessionReceiver | None = None
     lifted: Erasure | None = None
+    restored: bool = False
 
 
 NO_ITEMS = TransactionItems()

@@ -98,11 +98,12 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
     commits = [_for(tenant, commit) for commit in session.commits]
     for commit in (last, *reversed(commits[1:])):
         with suppress(NumberTaken):  # by an earlier attempt, which was cut short
-            stores.log.append(commit, TransactionItems(interventions=_asked(session, commit)))
+            stores.log.append(commit, TransactionItems(interventions=_asked(session, commit), restored=True))
     first = TransactionItems(
         listing=_listing(last),
         interventions=_asked(session, commits[0]),
         receiver=_receiver(tenant, session),
+        restored=True,
     )
     try:
         stores.log.append(commits[0], first)

@@ -63,10 +63,22 @@ def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress
 
 
 def _copy(stores: TenantStores, source: str) -> int:
-    """Each item as it was. What the deployment itself stores is the present release's, and stays."""
+    """Each item as it was. What the deployment itself stores is the present release's, and stays. Commits that are not
+    there get a mark, because the stream tells of them as of new ones (ADR 78).
+    """
     copied = 0
     for page in _pages(_scan(stores, source)):
-        puts = [{"PutRequest": {"Item": item}} for item in page if not _is_deployments(item)]
+        wanted = [item for item in page if not _is_deployments(item)]
+        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in wanted]
+        there = {
+            _name(item)
+            for item in _found(stores, stores.names.table, keys)
+            if not items.is_restored(item)  # by an earlier attempt, which was cut short
+        }
+        puts = [
+            {"PutRequest": {"Item": item if _name(item) in there else items.restored_item(item)}}
+            for item in wanted
+        ]
         write_in_batches(stores.table, stores.names.table, stores.clock, puts)
         copied += len(puts)
     return copied
@@ -221,7 +233,7 @@ def _found(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]
     for _ in range(ATTEMPTS):
         if not wanted:
             return
-        asked = {table: {"Keys": wanted, "ConsistentRead": True, "ProjectionExpression": "pk, sk"}}
+        asked = {table: {"Keys": wanted, "ConsistentRead": True, "ProjectionExpression": "pk, sk, rs"}}
         answer = stores.table.call("batch_get_item", RequestItems=asked)
         yield from answer.get("Responses", {}).get(table, [])
         wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

@@ -237,7 +237,8 @@ class DynamoLog:
 
 
 def _item(commit: Commit, extra_items: TransactionItems) -> items.Item:
-    return items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
+    item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
+    return items.restored_item(item) if extra_items.restored else item
 
 
 def _grant(table: str, lease: LeaseGrant) -> Action:

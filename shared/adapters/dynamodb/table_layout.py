@@ -4,7 +4,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
 
     pk                        sk                        attributes
     T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
-                                                        i ids of the interventions written with it;
+                                                        i ids of the interventions written with it,
+                                                        rs true: a restore brought it back;
                                                         of a deleted session only ttl is left
     T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
                                                         erased a second time; of a fork that has come to be
@@ -191,6 +192,18 @@ def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
     if intervention_ids:
         item["i"] = {"SS": intervention_ids}
     return item
+
+
+def restored_item(item: Item) -> Item:
+    """As a restore writes it: commits have a mark, everything else is as it was. What a marked commit tells of was told
+    outside where it happened.
+    """
+    is_commit = item["sk"]["S"].startswith(COMMIT) and not is_tombstone(item)
+    return {**item, "rs": {"BOOL": True}} if is_commit else item
+
+
+def is_restored(item: Item) -> bool:
+    return "rs" in item
 
 
 def stored(item: Item) -> tuple[int, bytes]:

@@ -28,7 +28,8 @@ class DynamoTracedCommits:
         for item in batch_get(self._dynamodb, self._clock, self._table, keys.values()):
             if not items.is_tombstone(item):
                 with suppress(PoisonedSession):
-                    found.append(TracedCommit(by_key[_text(item)], items.item_commit(item)))
+                    name, commit = by_key[_text(item)], items.item_commit(item)
+                    found.append(TracedCommit(name, commit, items.is_restored(item)))
         return sorted(found, key=lambda each: each.name)
 
 

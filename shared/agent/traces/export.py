@@ -10,11 +10,12 @@ from shared.ports.outside.traces import CommitName, CommitReader, SpanReceiver
 
 class Exported(NamedTuple):
     """`spans`: that the receiver took. `lost`: that nobody will get: those it refused, and one for each commit that was
-    deleted before it was read or is damaged.
+    deleted before it was read or is damaged. `restored`: commits that a restore brought back. They are not sent again.
     """
 
     spans: int = 0
     lost: int = 0
+    restored: int = 0
 
 
 def export(
@@ -23,10 +24,11 @@ def export(
     """`with_content`: as in `spans_of`. Raises what the reader and the receiver raise; then it may be done again."""
     wanted = set(names)
     found = reader.read(tuple(wanted))
+    new = [each for each in found if not each.is_restored]
     spans = [
         span
-        for name, commit in found
+        for name, commit, _ in new
         for span in completed(reader, name.partition, commit, spans_of(commit, with_content=with_content))
     ]
     refused = receiver.send(spans) if spans else 0
-    return Exported(len(spans) - refused, len(wanted) - len(found) + refused)
+    return Exported(len(spans) - refused, len(wanted) - len(found) + refused, len(found) - len(new))

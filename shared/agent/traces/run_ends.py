@@ -44,7 +44,7 @@ def _ended_before(reader: CommitReader, partition: Partition, commit: Commit) ->
     while last > lowest:
         numbers = range(last, max(lowest, last - AT_ONCE), -1)
         found = reader.read([CommitName(partition, number) for number in numbers])
-        for _, each in reversed(found):
+        for _, each, _ in reversed(found):
             if run_of(each) == run_id and ends_run(each):
                 return True
             if any(event.type == "run.started" for event in each.events):
@@ -81,4 +81,4 @@ def _parent(reader: CommitReader, partition: Partition, commit: Commit) -> RunNa
 
 
 def _commits(reader: CommitReader, names: Sequence[CommitName]) -> list[Commit]:
-    return [commit for _, commit in reader.read(names)]
+    return [each.commit for each in reader.read(names)]

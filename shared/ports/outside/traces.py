@@ -39,10 +39,13 @@ class CommitQueue(Protocol):
 
 
 class TracedCommit(NamedTuple):
-    """A commit, and the name by which it was asked for: sessions of two tenants may have the same id."""
+    """A commit, and the name by which it was asked for: sessions of two tenants may have the same id. `is_restored`: a
+    restore brought it back, so its spans were sent when it was new.
+    """
 
     name: CommitName
     commit: Commit
+    is_restored: bool = False
 
 
 class CommitReader(Protocol):
