@@ -242,8 +242,8 @@ OPERATIONS = (
             help="for scripts: the name of the tenant, or of the person, once more",
         ),
         JSON,
-        epilog="Exit codes: 0 nothing is left, 2 wrong use or refused, 5 sessions were deleted a moment ago: run it "
-        "again after the time that is told.",
+        epilog="Exit codes: 0 nothing is left, 2 wrong use or refused, 5 something may come back: run it again after "
+        "the time that is told.",
     ),
     Command(
         "quarantine",

@@ -5,7 +5,7 @@ to be erased again. What is deleted may be repeated: a command that was interrup
 
 A session that was at work may have a worker that is late. So of one that is deleted now its emptied keys stay, and a
 note, until no such worker lives; the same command, run again after that, removes them with all that such a worker has
-left.
+left. A token outlives its user, and may begin sessions: the tenant keeps until when, and the command is run again then.
 """
 
 from collections import Counter
@@ -46,22 +46,29 @@ OPERATOR = "operator"
 ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
+TOKENS = "Q"
+"""Sort key of the tenant's item that says until when tokens of its removed users are valid, `ttl`."""
+TOKEN_LIFE = timedelta(hours=1)
 PAGE = 100
 
 
 class Eraser(NamedTuple):
-    """`secrets`: Secrets Manager. `users`: of Acta's own pool; None: there is none."""
+    """`secrets`: Secrets Manager. `users`: of Acta's own pool; None: there is none. `token_life`: of a token
+    that was handed out a moment ago.
+    """
 
     stores: TenantStores
     workflow: Workflow
     secrets: Service
     users: PoolUsers | None = None
+    token_life: timedelta = TOKEN_LIFE
 
 
 class Receipt(NamedTuple):
     """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
-    `items` of the table. `until`: when the command has to be run again, for what is left of sessions that were deleted
-    a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person, which stay.
+    `items` of the table. `until`: when the command has to be run again, for what workers and tokens may bring back that
+    are of a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person,
+    which stay.
     """
 
     removed: Mapping[str, int]
@@ -69,7 +76,7 @@ class Receipt(NamedTuple):
     wrote_to: tuple[str, ...] = ()
 
 
-def eraser_of(account: Account) -> Eraser:
+def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
     """Raises NotDeployed, and what AWS says."""
     stores = account.stores()
     pool = pool_of(stores.names.issuer)
@@ -78,6 +85,7 @@ def eraser_of(account: Account) -> Eraser:
         StepFunctionsWorkflow(stores.names.state_machine, account.client("stepfunctions")),
         Service("secretsmanager", account.client("secretsmanager")),
         None if pool is None else PoolUsers(pool, account.client("cognito-idp")),
+        token_life,
     )
 
 
@@ -85,8 +93,11 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
     """Raises what AWS raises; then it may be repeated."""
     stores, removed = eraser.stores, Counter[str]()
     _record(stores, tenant, ERASE_TENANT, {})
-    if eraser.users is not None:  # first, so that nobody begins anything new
-        removed["users"] = eraser.users.remove(tenant)
+    if eraser.users is not None:  # first, so that nobody gets another token
+        people = eraser.users.names(tenant)
+        if people:
+            _note_tokens(eraser, tenant)
+        removed["users"] = eraser.users.remove(people)
     for entry in list(_sessions(stores, tenant)):
         removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
     for kind, bucket in _places(stores):
@@ -102,7 +113,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
     """
     stores, removed = eraser.stores, Counter[str]()
     if eraser.users is not None:
-        removed["users"] = eraser.users.remove(tenant, user)
+        removed["users"] = eraser.users.remove(eraser.users.names(tenant, user))
     wrote_to: list[str] = []
     for entry in list(_sessions(stores, tenant)):
         people = _askers(stores, entry)
@@ -117,7 +128,16 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
             _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
             stores.memories.delete(tenant, memory)
             removed["memories"] += 1
-    return Receipt(removed, wrote_to=tuple(wrote_to))
+    until = stores.clock.now() + eraser.token_life if removed["users"] else None
+    return Receipt(removed, until, tuple(wrote_to))
+
+
+def _note_tokens(eraser: Eraser, tenant: str) -> None:
+    """In the table, so that a run before then, which finds no user any more, says it, too."""
+    stores = eraser.stores
+    until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
+    item = {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": TOKENS}, "ttl": {"N": str(until)}}
+    stores.table.call("put_item", TableName=stores.names.table, Item=item)
 
 
 def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
@@ -198,16 +218,20 @@ def _delete_secrets(eraser: Eraser, tenant: str) -> int:
 
 
 def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | None]:
-    """Removes all items of the tenant, wherever they are in the table. Returns how many, and when what stops late
-    workers of sessions that were deleted a moment ago is needed no more; None: there is nothing of that.
+    """Removes all items of the tenant, wherever they are in the table. Returns how many, and when it has to be done
+    again; None: nothing can come back. It can while there is what stops late workers of sessions that were deleted a
+    moment ago, and after a commit was removed that no deletion had emptied: its session began meanwhile, or its worker
+    was late.
     """
     now, until, removed = stores.clock.now(), None, 0
     for keys in _pages(tenant_items(stores, tenant)):
         gone = []
         for item in keys:
             needed = _needed_until(item)
+            if needed is None and item["sk"]["S"].startswith(items.COMMIT):
+                until = max(until or now, now + WORKERS_LIVE)
             if needed is not None and needed > now:
-                until = needed if until is None else max(until, needed)
+                until = max(until or now, needed)
             else:
                 gone.append({"DeleteRequest": {"Key": {"pk": item["pk"], "sk": item["sk"]}}})
         write_in_batches(stores.table, stores.names.table, stores.clock, gone)
@@ -237,8 +261,12 @@ def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
 
 
 def _needed_until(item: items.Item) -> datetime | None:
-    """Of what is left of a deleted session: until then a worker of it may live. None: it is not needed."""
+    """Of what is left of a deleted session, or user: until then a worker, or a token, of it may live. None: it is not
+    needed.
+    """
     sk = item["sk"]["S"]
+    if sk == TOKENS:
+        return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if sk == items.ERASURE and "live" in item:
         return items.item_live(item).at + WORKERS_LIVE
     is_emptied = (sk.startswith(items.COMMIT) or sk in (items.RUNNING_TEXT, items.MARKER)) and "z" not in item

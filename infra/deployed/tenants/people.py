@@ -1,6 +1,6 @@
 """People in Acta's own user pool, as an operator removes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,14 +27,18 @@ class PoolUsers:
         self._pool = pool
         self._cognito = Service("cognito-idp", client)
 
-    def remove(self, tenant: str, subject: str | None = None) -> int:
-        """All of the tenant, or one of them. How many. Tokens that they have stay valid for up to an hour."""
-        removed = 0
-        for user in list(self._users()):
+    def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:
+        """Of all users of the tenant, or of one of them."""
+        found = []
+        for user in self._users():
             attributes = {each["Name"]: each["Value"] for each in user.get("Attributes", ())}
             if attributes.get(TENANT) == tenant and subject in (None, attributes.get(SUBJECT)):
-                removed += self._delete(user["Username"])
-        return removed
+                found.append(user["Username"])
+        return tuple(found)
+
+    def remove(self, names: Iterable[str]) -> int:
+        """How many. Tokens that they have stay valid for as long as the pool says (`OwnPool.token_minutes`)."""
+        return sum(self._delete(name) for name in names)
 
     def _delete(self, name: str) -> int:
         try:

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from moto import mock_aws
 
-from infra.deployed.tenants.erase import Eraser, erase_tenant, erase_user
+from infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
 from infra.deployed.tenants.people import PoolUsers, pool_of
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.tool_secrets import ToolSecretStore
@@ -172,7 +173,8 @@ def test_nothing_of_a_tenant_is_left_in_any_store(deployment: Deployment) -> Non
     assert receipt.removed["objects"] == 3, "earlier versions count, too"
     assert receipt.until is not None
     late = (f"T#{TENANT}#S#{first} ", f"T#{TENANT}#S#{waiting} ")
-    assert all(each.startswith(late) for each in deployment.left()), (
+    tokens = f"T#{TENANT} Q"
+    assert all(each.startswith((*late, tokens)) for each in deployment.left()), (
         "more is left than what stops late workers"
     )
 
@@ -216,9 +218,69 @@ def test_an_erasure_that_was_cut_short_is_repeated(deployment: Deployment) -> No
             erase_tenant(weak, TENANT)
         except Crash:
             crashes += 1
-    deployment.house.clock.advance(1_201)
+    deployment.house.clock.advance(3_601)
     assert erase_tenant(deployment.eraser, TENANT).until is None
     assert crashes > 5
+    assert deployment.left() == []
+
+
+def test_a_session_that_begins_meanwhile_is_asked_for_once_more(deployment: Deployment) -> None:
+    """A token that is valid still starts it after the listing; its worker commits once more after the erasure."""
+    house, eraser = deployment.house, deployment.eraser
+
+    class LateStart:
+        """Secrets are looked for after sessions and texts were deleted."""
+
+        def __init__(self) -> None:
+            self.session_id = ""
+
+        def list_secrets(self, **_: Any) -> dict[str, Any]:
+            self.session_id = self.session_id or house.start("Late").session_id
+            return {"SecretList": []}
+
+    late = LateStart()
+    meanwhile = eraser._replace(users=None, secrets=Service("secretsmanager", late))
+    first = erase_tenant(meanwhile, TENANT)
+    assert first.until == house.clock.now() + timedelta(minutes=20)
+
+    house.blobs.put(TENANT, late.session_id, "what a late worker has stored")
+    house.clock.set(first.until)
+    second = erase_tenant(meanwhile, TENANT)
+    assert second.until is None
+    assert deployment.left() == []
+
+
+def test_a_commit_of_a_late_worker_is_asked_for_once_more(deployment: Deployment) -> None:
+    house = deployment.house
+    session = house.start("Late").session_id
+    commit = house.log.latest(TENANT, session)
+    assert commit is not None
+    delete_items(house.stores, TENANT)
+    house.log.append(commit.model_copy(update={"number": commit.number + 1, "key": "late/worker"}))
+
+    assert erase_tenant(deployment.eraser, TENANT).until == house.clock.now() + timedelta(minutes=20)
+    house.clock.advance(1_200)
+    assert erase_tenant(deployment.eraser, TENANT).until is None
+    assert deployment.left() == []
+
+
+def test_tokens_of_removed_users_are_outlived(deployment: Deployment) -> None:
+    """Also where the command is run again too early, and finds no user any more."""
+    house = deployment.house
+    eraser = deployment.eraser._replace(token_life=timedelta(minutes=90))
+    for name in ("ann", "bob"):
+        deployment.pool.add(f"{name}@{TENANT}.example", TENANT, name)
+    over = house.clock.now() + timedelta(minutes=90)
+
+    person = erase_user(eraser, TENANT, "ann")
+    assert (person.removed["users"], person.until) == (1, over)
+    first = erase_tenant(eraser, TENANT).until
+    assert first is not None
+    assert first >= over
+    house.clock.advance(1_800)
+    assert erase_tenant(eraser, TENANT).until == first
+    house.clock.set(first)
+    assert erase_tenant(eraser, TENANT).until is None
     assert deployment.left() == []
 
 

@@ -2,20 +2,23 @@
 
 import json
 from argparse import Namespace
-from datetime import UTC
+from datetime import UTC, timedelta
 
 from acta.cli import exit_codes
 from acta.cli.operations.stored.confirm import confirm
-from acta.cli.operations.stored.operator import account_of, aws_errors
+from acta.cli.operations.stored.operator import account_of, aws_errors, environment_of
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.tenants.erase import Receipt, erase_tenant, erase_user, eraser_of
+from infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
+from infra.environments import OwnPool
 
 
 def erase(arguments: Namespace) -> int:
     """Exit code `WAITING` where it has to be run again. Raises CliError."""
     tenant, user = arguments.tenant, arguments.user
     with aws_errors():
-        eraser = eraser_of(account_of(arguments))
+        auth = environment_of(arguments).auth
+        life = timedelta(minutes=auth.token_minutes) if isinstance(auth, OwnPool) else TOKEN_LIFE
+        eraser = eraser_of(account_of(arguments), life)
         confirm(f"All of {one_line(user or tenant)} is erased for good.", user or tenant, arguments.confirm)
         receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
     if arguments.json:
@@ -34,5 +37,8 @@ def _show(receipt: Receipt, name: str) -> None:
     for session_id in receipt.wrote_to:
         echo(f"{one_line(session_id)} of somebody else has messages of theirs: acta erase leaves it")
     if receipt.until is not None:
-        at = receipt.until.astimezone(UTC).strftime("%H:%M:%S")
-        echo(f"workers of deleted sessions may still live: run the same command again after {at} UTC")
+        at = receipt.until.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        echo(
+            "tokens of removed users, or workers of deleted sessions, may still live: run the same command again after "
+            f"{at} UTC"
+        )
