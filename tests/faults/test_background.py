@@ -14,7 +14,7 @@ from tests.faults.scenario import Play
 from tests.faults.server import FaultyServer
 from tests.faults.stand import Stand
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 STEPS = [{"description": "Do it"}]
 PLAN = {"action": "create", "goal": "The goal", "steps": STEPS}

@@ -5,7 +5,7 @@ import pytest
 from tests.faults.scenario import Run
 from tests.releases.fleet import ALTERNATING, COURSES, RAISED, Fleet, TooLateRollback
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 
 def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as_the_undisturbed_one(
@@ -16,7 +16,6 @@ def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as
     assert set(fleet.counted) == {0}, "while the version before is written nothing is counted"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", COURSES)
 def test_every_other_mix_and_course_does_so_too(fleet: Fleet, clean: Run, name: str) -> None:
     run = fleet.play(*COURSES[name])
@@ -25,7 +24,6 @@ def test_every_other_mix_and_course_does_so_too(fleet: Fleet, clean: Run, name: 
     assert max(fleet.counted) == (1 if RAISED in COURSES[name] else 0)
 
 
-@pytest.mark.thorough
 def test_what_a_function_of_the_release_before_cannot_read_waits_for_one_that_can(
     fleet: Fleet, clean: Run
 ) -> None:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from infra.deployed.quarantine import SINCE
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
@@ -47,6 +49,7 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
     assert ann.files(), "another tenant has lost its files"
 
 
+@pytest.mark.thorough
 def test_a_restored_table_is_taken_into_use(
     deployed: Deployed, admit: Admit, ann: Person, behind: Behind
 ) -> None:
