@@ -1,5 +1,6 @@
 """The AWS account that a command works on, and whether it is the one that the environment is pinned to."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -8,6 +9,10 @@ from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
+NO_CREDENTIALS = (
+    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
 LOCAL_REGION = "us-east-1"
 
 
@@ -17,6 +22,10 @@ class WrongAccount(ValueError):
 
 class AccountUnknown(RuntimeError):
     """AWS did not say who the caller is. The message names AWS's error."""
+
+
+class CredentialsMissing(RuntimeError):
+    """The message says what can be done."""
 
 
 class Caller(NamedTuple):
@@ -51,9 +60,24 @@ def caller(environment: Environment, client: Any = None) -> Caller:
     return found
 
 
+def require_credentials() -> None:
+    """Of the shell. AWS is not asked. Raises CredentialsMissing."""
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        found = Session().get_credentials()
+    except BotoCoreError as error:
+        raise CredentialsMissing(f"the AWS credentials cannot be used: {error}") from None
+    if found is None:
+        raise CredentialsMissing(NO_CREDENTIALS)
+
+
 def client_in(region: str | None, service: str) -> Any:
-    """A botocore client with the shell's credentials. `region` None: the shell's."""
-    return make_client(service, region_name=region)
+    """A botocore client with the shell's credentials. `region` None: the shell's, in cdk's order: AWS_REGION, then
+    AWS_DEFAULT_REGION, then the profile's. botocore itself does not read the first.
+    """
+    return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
 
 
 def local_client(service: str, endpoint_url: str, credentials: Mapping[str, Any]) -> Any:

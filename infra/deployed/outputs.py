@@ -1,10 +1,21 @@
 """What the deployed stack of an environment says about itself."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from infra.deployed.account import (
+    AccountUnknown,
+    CredentialsMissing,
+    WrongAccount,
+    caller,
+    client_in,
+    require_credentials,
+)
+from infra.environments import UnusableValue, select
 from infra.names import stateless_stack
-from shared.adapters.aws.clients import Service, make_client
+from infra.own_environments import every_environment
+from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
@@ -13,14 +24,14 @@ class OutputsUnknown(Exception):
     """The message is a sentence for a person: why, and what to do."""
 
 
-def stack_outputs(environment: str, client: Any = None) -> Mapping[str, str]:
-    """Name -> value. `client`: a botocore CloudFormation client; None: of the caller's account and region.
+def stack_outputs(environment: str, client: Any) -> Mapping[str, str]:
+    """Name -> value. `client`: a botocore CloudFormation client.
 
     Raises OutputsUnknown where nothing is deployed, or where the caller may not ask.
     """
     name = stateless_stack(environment)
     try:
-        cloudformation = Service("cloudformation", client or callers_client("cloudformation"))
+        cloudformation = Service("cloudformation", client)
         (stack,) = cloudformation.call("describe_stacks", StackName=name)["Stacks"]
     except AwsRefused as refused:
         if refused.code == "ValidationError":  # its name for: there is no such stack
@@ -33,11 +44,13 @@ def stack_outputs(environment: str, client: Any = None) -> Mapping[str, str]:
     return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
 
 
-def callers_client(service: str) -> Any:
-    """With the credentials and the region of the caller. Raises StoreUnavailable where there are none."""
-    from botocore.exceptions import BotoCoreError
-
+def callers_client(environment: str, service: str) -> Any:
+    """With the credentials of the shell, in the environment's region or else the shell's. Raises OutputsUnknown where
+    there are none, or those of another account than the environment's.
+    """
     try:
-        return make_client(service)
-    except BotoCoreError as error:
-        raise StoreUnavailable(str(error)) from None
+        chosen = select(environment, every_environment(os.environ))
+        require_credentials()
+        return client_in(caller(chosen).region, service)
+    except (AccountUnknown, CredentialsMissing, UnusableValue, WrongAccount) as error:
+        raise OutputsUnknown(str(error)) from None

@@ -6,9 +6,10 @@ rolled back.
 
 from typing import Any, NamedTuple
 
+from infra.deployed.account import client_in
 from infra.environments import Environment
 from infra.names import function_name
-from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
@@ -64,7 +65,7 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
 
 def _account(environment: Environment, client: Any) -> Account:
     try:
-        lambdas = Service("lambda", client or _caller_s_client())
+        lambdas = Service("lambda", client or _caller_s_client(environment))
         limit = lambdas.call("get_account_settings")["AccountLimit"]
         own = sum(
             _reserved_now(lambdas, function_name(environment.name, name)) for name in environment.functions
@@ -75,11 +76,11 @@ def _account(environment: Environment, client: Any) -> Account:
     return Account(limit["ConcurrentExecutions"], max(0, unreserved + own - ALWAYS_UNRESERVED))
 
 
-def _caller_s_client() -> Any:
+def _caller_s_client(environment: Environment) -> Any:
     from botocore.exceptions import BotoCoreError
 
     try:
-        return make_client("lambda")
+        return client_in(environment.region, "lambda")
     except BotoCoreError as error:
         raise QuotaUnknown(str(error)) from None
 

@@ -6,10 +6,11 @@ back. So what is written must be readable for both (design §6.7).
 
 from typing import Any, NamedTuple
 
+from infra.deployed.account import client_in
 from infra.deployed.releases import LiveUnknown, live_reads
 from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
-from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
@@ -83,7 +84,7 @@ def deployed_reads(environment: Environment, client: Any = None) -> int | None:
 
     Raises AwsDenied, AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
     """
-    cloudformation = Service("cloudformation", client or _callers_client())
+    cloudformation = Service("cloudformation", client or _callers_client(environment))
     try:
         found = cloudformation.call("describe_stacks", StackName=stateless_stack(environment.name))
     except AwsRefused as refused:
@@ -97,10 +98,10 @@ def deployed_reads(environment: Environment, client: Any = None) -> int | None:
     return int(outputs.get(READS_VERSION, WITHOUT_OUTPUT))
 
 
-def _callers_client() -> Any:
+def _callers_client(environment: Environment) -> Any:
     from botocore.exceptions import BotoCoreError
 
     try:
-        return make_client("cloudformation")
+        return client_in(environment.region, "cloudformation")
     except BotoCoreError as error:
         raise StoreUnavailable(str(error)) from None

@@ -6,14 +6,11 @@ from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, one_line
+from infra.deployed import account
 from infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller
 from infra.environments import Environment, UnusableValue, select
 from infra.own_environments import every_environment
 
-NO_CREDENTIALS = (
-    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-)
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 
 
@@ -79,15 +76,10 @@ def warn_unpinned(chosen: Target) -> None:
 
 def require_credentials() -> None:
     """Raises CliError. Checked first, because bundling takes minutes."""
-    from botocore.exceptions import BotoCoreError
-    from botocore.session import Session
-
     try:
-        found = Session().get_credentials()
-    except BotoCoreError as error:
-        raise CliError(f"the AWS credentials cannot be used: {one_line(str(error), 300)}") from None
-    if found is None:
-        raise CliError(NO_CREDENTIALS)
+        account.require_credentials()
+    except account.CredentialsMissing as error:
+        raise CliError(one_line(str(error), 400)) from None
 
 
 def _asks_a_local_aws() -> bool:

@@ -81,10 +81,10 @@ def target_from(environment: str, outputs: Outputs) -> Target:
 
 def outputs_for_login(environment: str) -> Outputs:
     """With the caller's AWS credentials. Raises CliError."""
-    from infra.deployed.outputs import OutputsUnknown, stack_outputs
+    from infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
 
     try:
-        return stack_outputs(environment)
+        return stack_outputs(environment, callers_client(environment, "cloudformation"))
     except OutputsUnknown as error:
         raise CliError(
             f"where {environment} is could not be looked up ({one_line(str(error), 300)}): use AWS credentials of its "

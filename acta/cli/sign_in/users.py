@@ -36,7 +36,8 @@ def pool_of(environment: str) -> Pool:
     from infra.deployed.users import Users
 
     try:
-        outputs = stack_outputs(environment)
+        outputs = stack_outputs(environment, callers_client(environment, "cloudformation"))
+        pool = callers_client(environment, "cognito-idp")
     except OutputsUnknown as error:
         raise CliError(
             f"{one_line(str(error), 300)}: users are kept with AWS credentials of the account, such as those of "
@@ -53,7 +54,7 @@ def pool_of(environment: str) -> Pool:
             )
         )
     with aws_errors():
-        return Users(outputs["UserPoolId"], callers_client("cognito-idp")), outputs
+        return Users(outputs["UserPoolId"], pool), outputs
 
 
 def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:

@@ -1,6 +1,8 @@
 """A command with `--env` names the account it works on, and never works on another one than the environment's."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,12 +10,24 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
+from acta.cli.main import main
 from acta.cli.operations.target import environment_named, target, warn_unpinned
-from infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller
+from infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller, client_in
 from infra.environments import DEV
 
 ACCOUNT, REGION = "123456789012", "eu-west-1"
 ANN = f"arn:aws:sts::{ACCOUNT}:assumed-role/Deployer/ann"
+
+
+@pytest.fixture
+def without_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A shell in which nobody has signed in to anything."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 class Sts:
@@ -51,6 +65,38 @@ def test_a_pinned_region_counts_more_than_the_shell_s() -> None:
     pinned = replace(DEV, account=ACCOUNT, region=REGION)
     assert caller(pinned, Sts(region="us-east-1")).region == REGION
     assert caller(DEV, Sts(region="us-east-1")).region == "us-east-1"
+
+
+def test_the_shell_s_region_is_found_in_the_order_of_cdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-2")
+    monkeypatch.setenv("AWS_REGION", "eu-west-3")
+    assert client_in(None, "sts").meta.region_name == "eu-west-3"
+    assert client_in(REGION, "sts").meta.region_name == REGION
+    monkeypatch.delenv("AWS_REGION")
+    assert client_in(None, "sts").meta.region_name == "us-east-2"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("outputs",),
+        ("users", "list"),
+        ("login",),
+        ("releases",),
+        ("rollback",),
+        ("logs", "ses_01KB0000000000000000000000"),
+        ("backup", "--tenant", "acme", "--to", "backups"),
+    ],
+    ids=" ".join,
+)
+def test_every_command_with_an_environment_says_that_there_are_no_credentials(
+    words: tuple[str, ...], without_aws: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--env", "dev"]) == 2
+    shown = capsys.readouterr()
+    assert "no AWS credentials were found: sign in" in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert shown.out == ""
 
 
 def test_who_deploys_an_unpinned_environment_reads_how_to_pin_it(capsys: pytest.CaptureFixture[str]) -> None:
