@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.naming import FULL, session_named
+from acta.cli.operations.deployed.outputs import not_deployed
 from acta.cli.operations.log_words import happened
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import target
+from acta.cli.operations.target import Target, target
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.session_logs import (
     LogLine,
@@ -24,6 +26,7 @@ from infra.deployed.session_logs import (
     local_client,
     read_lines,
 )
+from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.environments import LOCAL, Environment
 from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
@@ -40,7 +43,7 @@ Read = Callable[[datetime], Iterable[LogLine]]
 def logs(arguments: Namespace) -> int:
     session_id = named(arguments)
     since = began(arguments, session_id)
-    client, environment = where(arguments)
+    client, environment, chosen = where(arguments)
 
     def read(after: datetime) -> Iterable[LogLine]:
         try:
@@ -51,6 +54,8 @@ def logs(arguments: Namespace) -> int:
     show = show_json if arguments.json else show_line
     wanted = (lambda line: True) if arguments.all else is_part_of_the_story
     shown = tell(read, since, show, wanted)
+    if chosen is not None and not shown:
+        require_deployed(chosen)
     if arguments.follow:
         follow(read, since, show, wanted, shown)
     elif not shown:
@@ -78,12 +83,12 @@ def began(arguments: Namespace, session_id: str) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1_000, UTC) - LATE
 
 
-def where(arguments: Namespace) -> tuple[Any, Environment]:
+def where(arguments: Namespace) -> tuple[Any, Environment, Target | None]:
     """A client for the AWS account of --env, or for the local stack, and which environment that is. Raises CliError."""
     if arguments.env:
         chosen = target(arguments.env)
         try:
-            return account_client(chosen.caller.region), chosen.environment
+            return account_client(chosen.caller.region), chosen.environment, chosen
         except LogsUnreadable as failure:
             raise CliError(one_line(str(failure), 300)) from None
     try:
@@ -91,7 +96,16 @@ def where(arguments: Namespace) -> tuple[Any, Environment]:
         running, credentials = state.running(), Credentials.from_file(state.credentials)
     except (NoStack, NoCredentials) as error:
         raise CliError(f"{error}, or give --env") from None
-    return local_client(running.aws_endpoint_url, credentials.as_arguments()), LOCAL
+    return local_client(running.aws_endpoint_url, credentials.as_arguments()), LOCAL, None
+
+
+def require_deployed(chosen: Target, client: Any = None) -> None:
+    """Raises CliError where the environment is not deployed. Who may not look at its stacks is told nothing.
+    `client`: as `CloudFormation`'s.
+    """
+    with suppress(StacksUnknown):
+        if not CloudFormation(chosen.caller.region, client).deployed(chosen.environment):
+            raise not_deployed(chosen)
 
 
 def tell(

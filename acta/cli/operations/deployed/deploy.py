@@ -11,6 +11,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, synthesised
 from acta.cli.operations.deployed.next_commands import next_commands
+from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.stored.operator import aws_errors
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
@@ -19,6 +20,7 @@ from infra.deployed.account import client_in
 from infra.deployed.changes import Changes
 from infra.deployed.releases import LiveUnknown, NotPossible, forget_old, goes_at_once, look
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
+from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import Environment
 
@@ -50,7 +52,8 @@ def deploy(arguments: Namespace) -> int:
         app.deploy()
         forget_former_releases(chosen)
     except CdkFailed as error:
-        return _failed(error)
+        _failed(error)
+        return tell_what_is_left(chosen)
     if choice.next_step:
         echo(choice.next_step)
     for line in next_commands(chosen, is_first=all(each.state == "new" for each in found.values())):
@@ -164,6 +167,18 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
             f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}",
             file=sys.stderr,
         )
+
+
+def tell_what_is_left(chosen: Target, client: Any = None) -> int:
+    """After a deployment that failed. `client`: as `CloudFormation`'s."""
+    try:
+        stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
+        state = state_of(chosen, stacks)
+    except StacksUnknown as error:
+        state = f"what is there could not be read: {one_line(str(error), 300)}"
+    if state:
+        print(f"acta: {state}", file=sys.stderr)
+    return exit_codes.SESSION_FAILED
 
 
 def _failed(error: CdkFailed) -> int:
