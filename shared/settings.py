@@ -92,6 +92,9 @@ class Settings(BaseModel):
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
+    machine_tenant_claim: str = ""
+    machine_roles_claim: str = ""
+    """What stands for the two in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
     role_map: Mapping[str, Annotated[str, Field(pattern=rf"^$|{ROLE_PATTERN}")]] = Field(default_factory=dict)
     """A name in the claim of the roles -> the role that it grants, or nothing; names that it does not have grant none.
     Empty: every name is the role of that name. As JSON.

@@ -12,7 +12,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.environments import SNAP_START_SINCE, Environment
+from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
+from infra.environments import SNAP_START_SINCE, Environment, OwnPool
 from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import log_removal, retention
@@ -137,6 +138,8 @@ class ActaFunction(Construct):
             **environment.settings,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
+        if isinstance(environment.auth, OwnPool) and environment.auth.machines:
+            values |= {"machine_tenant_claim": TENANT_CLAIM, "machine_roles_claim": ROLES_CLAIM}
         if environment.role_map:
             values["role_map"] = environment.role_map
         if environment.allowed_models:

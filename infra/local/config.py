@@ -30,6 +30,8 @@ DEPLOYED_FIELDS = frozenset(
         "offline",
         "tenant_claim",
         "roles_claim",
+        "machine_tenant_claim",
+        "machine_roles_claim",
         "roles_have_no_spaces",
         "anthropic_secret",
         "openai_secret",

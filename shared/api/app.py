@@ -24,7 +24,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from shared.api.arguments import Arguments
 from shared.api.limiter import Limiter
 from shared.api.recorder import Missing, Recorder
-from shared.api.request.identity import Caller, claimed
+from shared.api.request.identity import Caller, claim_names, claimed
 from shared.api.request.incoming import Request, read_request, request_id
 from shared.api.response import errors
 from shared.api.response.envelope import Response
@@ -215,7 +215,7 @@ class Api:
         self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
 
     def _pseudonyms(self, event: dict[str, Any]) -> Mapping[str, str]:
-        tenant, user = claimed(event, self.settings.tenant_claim)
+        tenant, user = claimed(event, claim_names(self.settings))
         if self._audit is not None and (tenant or user):
             with suppress(TransientError):
                 of = self._audit.pseudonyms.of

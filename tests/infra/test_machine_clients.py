@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.api.machine_claims import MACHINES, handler
+from infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
 from infra.environments import DEV, PROD, Environment, Machine, OwnPool
 from tests.infra.conftest import Synthesised, synthesised
 
@@ -93,7 +93,37 @@ def test_a_machines_token_names_its_tenant_and_its_roles(
     made: Synthesised, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = claims(made, monkeypatch, "TokenGeneration_ClientCredentials", "acta/of-billing")
-    assert found == {DEV.tenant_claim: "other", DEV.roles_claim: ["member", "finance"]}
+    assert found == {TENANT_CLAIM: "other", ROLES_CLAIM: ["member", "finance"]}
+
+
+def test_what_a_machines_token_gets_is_none_of_the_pools_own_claims() -> None:
+    """Cognito leaves those out of a machine's token, and no attribute of a person can have another name.
+
+    Source: Amazon Cognito developer guide, "Claims and scopes reference": `cognito:groups` and `custom:` are of users,
+    "Any claim not in the user pool token schema" of machines, too.
+    """
+    for name in (TENANT_CLAIM, ROLES_CLAIM):
+        assert ":" not in name
+        assert name not in {DEV.tenant_claim, DEV.roles_claim}
+
+
+def test_the_functions_read_the_claims_of_machines_where_there_are_some(
+    made: Synthesised, prod: Synthesised, local: Synthesised
+) -> None:
+    def read(of: Synthesised) -> set[tuple[str, str]]:
+        variables = [
+            each["Environment"]["Variables"]
+            for each in of.stateless.properties("AWS::Lambda::Function")
+            if each["Handler"].startswith("functions.")
+        ]
+        assert variables
+        return {
+            (each.get("ACTA_MACHINE_TENANT_CLAIM", ""), each.get("ACTA_MACHINE_ROLES_CLAIM", ""))
+            for each in variables
+        }
+
+    assert read(made) == {(TENANT_CLAIM, ROLES_CLAIM)}
+    assert read(prod) == read(local) == {("", "")}
 
 
 @pytest.mark.parametrize(

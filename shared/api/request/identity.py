@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from shared.api.request.roles import AS_NAMED, RoleRules, roles_from
 from shared.api.routes import Role
 from shared.domain.errors import Forbidden, Unauthorized
+from shared.settings import Settings
 
 MAX_CHARS = 128
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
@@ -29,11 +30,28 @@ class Caller(NamedTuple):
             raise Forbidden(f"This needs the role {role}.", {"role": [role]})
 
 
-def from_event(
-    event: Mapping[str, Any], tenant_claim: str, roles_claim: str, rules: RoleRules = AS_NAMED
-) -> Caller:
-    """`tenant_claim`, `roles_claim`: names of claims, from the settings of the same name. `rules`: how the issuer names
-    roles.
+class ClaimNames(NamedTuple):
+    """Where tenant and roles stand in a token, by the settings `…_claim`. `machine_…`: in that of a program that the
+    own pool lists; empty where it lists none.
+    """
+
+    tenant: str
+    roles: str
+    machine_tenant: str = ""
+    machine_roles: str = ""
+
+
+def claim_names(settings: Settings) -> ClaimNames:
+    return ClaimNames(
+        settings.tenant_claim,
+        settings.roles_claim,
+        settings.machine_tenant_claim,
+        settings.machine_roles_claim,
+    )
+
+
+def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = AS_NAMED) -> Caller:
+    """`rules`: how the issuer names roles.
 
     Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant.
     """
@@ -43,6 +61,7 @@ def from_event(
     user = claims.get("sub")
     if not isinstance(user, str) or not user.strip() or len(user) > MAX_CHARS or not user.isprintable():
         raise Unauthorized("The token names no usable subject.")
+    tenant_claim, roles_claim = _where(claims, names)
     tenant = claims.get(tenant_claim)
     if not isinstance(tenant, str) or not tenant.strip():
         raise Forbidden("The token names no tenant.")
@@ -51,12 +70,25 @@ def from_event(
     return Caller(tenant, user, roles_from(claims.get(roles_claim), rules))
 
 
-def claimed(event: Mapping[str, Any], tenant_claim: str) -> tuple[str, str]:
+def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
     """Tenant and subject as the verified token has them, whether they are usable or not; empty where it has none."""
     claims = _claims(event) or {}
+    tenant_claim, _ = _where(claims, names)
     found = (claims.get(name) for name in (tenant_claim, "sub"))
     tenant, user = (each if isinstance(each, str) else "" for each in found)
     return tenant, user
+
+
+def _where(claims: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
+    """The names of the claims that hold the tenant and the roles of this token.
+
+    A machine's are those of its own where the token has no tenant and its subject is a client. No person's token has
+    them (ADR 81); if one had, a person's subject is never a client, so they would count for nothing.
+    """
+    is_machines = isinstance(claims.get("client_id"), str) and claims["client_id"] == claims.get("sub")
+    if names.machine_tenant and is_machines and names.tenant not in claims:
+        return names.machine_tenant, names.machine_roles
+    return names.tenant, names.roles
 
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:

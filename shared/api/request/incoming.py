@@ -50,7 +50,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     caller = None
     if route.role is not None:
         rules = RoleRules(settings.role_map, settings.roles_have_no_spaces)
-        caller = identity.from_event(event, settings.tenant_claim, settings.roles_claim, rules)
+        caller = identity.from_event(event, identity.claim_names(settings), rules)
         caller.require(route.role)
     body = body_bytes(event)
     takes_json = route.method in ("POST", "PUT", "PATCH") and not route.takes_bytes

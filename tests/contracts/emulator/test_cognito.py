@@ -29,9 +29,10 @@ from acta.client.sign_in.machine import MachineTokens
 from acta.client.sign_in.oidc import Application, Attempt, Issuer, claims_of
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
+from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from infra.deployed.users import NoSuchUser, OtherTenant, Users
 from infra.environments import DEV, LOCAL, Machine, OwnPool
-from shared.api.request.identity import Caller, from_event
+from shared.api.request.identity import Caller, ClaimNames, from_event
 from shared.api.request.roles import RoleRules
 from shared.domain.errors import Forbidden
 from tests.contracts.emulator.cloud import Cloud
@@ -201,6 +202,19 @@ LOOPBACK = (22820, 22821, 22822)
 """The registered ones: Cognito takes no other."""
 
 
+NAMES = ClaimNames(DEV.tenant_claim, DEV.roles_claim, TENANT_CLAIM, ROLES_CLAIM)
+
+
+def as_in_aws(claims: dict[str, Any]) -> dict[str, Any]:
+    """The local AWS puts every claim of the trigger into a machine's token. Cognito leaves out those that are a user's.
+
+    Source: Amazon Cognito developer guide, "Claims and scopes reference".
+    """
+    if claims["sub"] != claims.get("client_id"):
+        return claims
+    return {name: value for name, value in claims.items() if not name.startswith(("cognito:", "custom:"))}
+
+
 class Gateway:
     """An HTTP API whose authorizer takes the pool's tokens; it answers with the claims that a function gets."""
 
@@ -237,8 +251,10 @@ class Gateway:
         with httpx2.Client(trust_env=False) as http:
             answer = http.get(self.url, headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == 200, answer.text
-        event = {"requestContext": answer.json()}
-        return from_event(event, DEV.tenant_claim, DEV.roles_claim, RoleRules(no_spaces=True))
+        context = answer.json()
+        jwt = context["authorizer"]["jwt"]
+        jwt["claims"] = as_in_aws(jwt["claims"])
+        return from_event({"requestContext": context}, NAMES, RoleRules(no_spaces=True))
 
 
 def test_a_person_who_was_added_signs_in_and_is_let_in_with_tenant_and_roles(

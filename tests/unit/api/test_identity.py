@@ -1,16 +1,89 @@
 """Who is calling."""
 
+from collections.abc import Mapping
+
 import pytest
 
-from shared.api.request.identity import Caller, from_event
+from shared.api.request.identity import Caller, ClaimNames, claimed, from_event
+from shared.api.request.roles import RoleRules
 from shared.domain.errors import CallerError, Forbidden, Unauthorized
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import start_api
 
+NAMES = ClaimNames("tenant", "roles")
+WITH_MACHINES = ClaimNames("custom:tenant", "cognito:groups", "acta_tenant", "acta_roles")
+"""Of an own pool with machines."""
+MACHINE = {
+    "sub": "1example23456789",
+    "client_id": "1example23456789",
+    "token_use": "access",
+    "scope": "acta/nightly",
+    "acta_tenant": "acme",
+    "acta_roles": "[member finance]",
+}
+PERSON = {"sub": "1f0c3a52-7d0e-4b1c-9a54-1f0d5f2f8b11", "token_use": "id", "cognito:username": "1f0c3a52"}
+
+
+def bearer(token: Mapping[str, object], names: ClaimNames = WITH_MACHINES) -> Caller:
+    return from_event(with_claims(token), names, RoleRules(no_spaces=True))
+
+
+def with_claims(token: Mapping[str, object]) -> dict[str, object]:
+    return {"requestContext": {"authorizer": {"jwt": {"claims": token}}}}
+
+
+def test_a_machine_has_the_tenant_and_the_roles_of_its_own_claims() -> None:
+    assert bearer(MACHINE) == Caller("acme", "1example23456789", frozenset({"member", "finance"}))
+    assert claimed(with_claims(MACHINE), WITH_MACHINES) == ("acme", "1example23456789")
+
+
+def test_where_no_machines_are_listed_their_claims_count_for_nothing() -> None:
+    with pytest.raises(Forbidden, match="names no tenant"):
+        bearer(MACHINE, ClaimNames("custom:tenant", "cognito:groups"))
+    assert claimed(with_claims(MACHINE), ClaimNames("custom:tenant", "cognito:groups"))[0] == ""
+
+
+@pytest.mark.parametrize(
+    "person",
+    [
+        PERSON,
+        {**PERSON, "token_use": "access", "client_id": "1example23456789"},
+        {**PERSON, "client_id": ""},
+        {**PERSON, "custom:tenant": ""},
+        {**MACHINE, "custom:tenant": " "},
+        {**MACHINE, "client_id": ["1example23456789"]},
+    ],
+)
+def test_claims_of_machines_in_anybody_elses_token_count_for_nothing(person: Mapping[str, object]) -> None:
+    """No such token is ever made (`infra/api/machine_claims.py`), and if it were it would reach nothing."""
+    token = {"acta_tenant": "acme", "acta_roles": "[admin]", **person}
+    with pytest.raises(Forbidden, match="names no tenant"):
+        bearer(token)
+    assert claimed(with_claims(token), WITH_MACHINES)[0] in ("", " ")
+
+
+def test_a_person_has_the_tenant_and_the_roles_of_the_pools_claims_alone() -> None:
+    pools = {**PERSON, "custom:tenant": "theirs", "cognito:groups": "[member]"}
+    found = bearer({**pools, "acta_tenant": "acme", "acta_roles": "[admin]"})
+    assert (found.tenant, found.roles) == ("theirs", frozenset({"member"}))
+    without_roles = {**PERSON, "custom:tenant": "theirs", "acta_roles": "[admin]"}
+    assert bearer(without_roles).roles == frozenset()
+
+
+@pytest.mark.parametrize("tenant", [None, "", " ", "a/b", "-a", 7])
+def test_a_machine_without_a_usable_tenant_reaches_nothing(tenant: object) -> None:
+    with pytest.raises(Forbidden):
+        bearer({**MACHINE, "acta_tenant": tenant})
+
+
+def test_a_machine_has_no_role_of_a_claim_that_is_not_its_own() -> None:
+    token = {name: value for name, value in MACHINE.items() if name != "acta_roles"}
+    assert bearer({**token, "cognito:groups": "[admin]"}).roles == frozenset()
+
 
 def caller(**named: object) -> Caller:
     event = {"requestContext": {"authorizer": {"jwt": {"claims": claims(**named)}}}}
-    return from_event(event, "tenant", "roles")
+    return from_event(event, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +106,7 @@ def test_claim_names_are_configurable() -> None:
             "authorizer": {"jwt": {"claims": {"sub": "u", "custom:tenant": "t", "groups": "[x]"}}}
         }
     }
-    assert from_event(event, "custom:tenant", "groups") == Caller("t", "u", frozenset({"x"}))
+    assert from_event(event, ClaimNames("custom:tenant", "groups")) == Caller("t", "u", frozenset({"x"}))
 
 
 @pytest.mark.parametrize("user", [None, "", "  ", "u" * 129, "u\n1", 7, ["u"]])
@@ -71,7 +144,7 @@ def test_usual_tenant_names_are_accepted(tenant: str) -> None:
 )
 def test_without_verified_claims_nobody_is_identified(event: dict[str, object]) -> None:
     with pytest.raises(Unauthorized):
-        from_event(event, "tenant", "roles")
+        from_event(event, NAMES)
 
 
 def test_the_tenant_comes_from_the_token_and_from_nowhere_else() -> None:
