@@ -52,10 +52,11 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield _line(
         "DynamoDB",
         table["usd"],
-        f"{table['write_requests']:,} writes of {table['write_units']:,} units, "
-        f"{table['read_requests']:,} reads of {table['read_units']:,g} units",
+        f"{counted(table['write_requests'], 'write')} of {table['write_units']:,} units, "
+        f"{counted(table['read_requests'], 'read')} of {table['read_units']:,g} units",
     )
-    yield _line("S3", objects["usd"], f"{objects['get_requests']:,} gets, {objects['put_requests']:,} puts")
+    requests = f"{counted(objects['get_requests'], 'get')}, {counted(objects['put_requests'], 'put')}"
+    yield _line("S3", objects["usd"], requests)
     yield _line("together", told["total_usd"], _prices(told))
     if not told["is_whole"]:
         since = told["counted_since"]

@@ -42,14 +42,21 @@ Told = Callable[[str, str], None]
 """Is called with a session's id and why it is not in the backup."""
 
 
+class NothingThere(ValueError):
+    """The tenant has nothing that a backup could have: its name may be mistyped."""
+
+
 def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapping[str, int]:
     """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, which are
-    left out. Raises what the stores raise; then the backup is not finished, and may be taken again at the same place.
+    left out. Raises NothingThere, and what the stores raise; then the backup is not finished, and may be taken again at
+    the same place.
     """
     about = About(tenant, stores.names.environment, stores.clock.now(), CURRENT)
     writer, counts = Writer(place, about), Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
 
     definitions = list(_definitions(stores, tenant))
+    if not definitions and not _has_sessions_or_files(stores, tenant):
+        raise NothingThere(tenant)
     writer.write(DEFINITIONS, pack_lines(definitions))
     counts["definitions"] = len(definitions)
 
@@ -79,6 +86,11 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
 
     writer.finish(counts)
     return counts
+
+
+def _has_sessions_or_files(stores: TenantStores, tenant: str) -> bool:
+    files = _objects(stores, stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
+    return any(True for _ in _sessions(stores, tenant)) or any(True for _ in files)
 
 
 def _document(kind: str, document: FrozenModel) -> Line:

@@ -31,7 +31,8 @@ from shared.ports.log import IndexEntry, NumberTaken, SessionReceiver, Transacti
 from shared.ports.meter import Partition
 
 Outcome = Literal["restored", "there already", "left as it is", "deleted lately"]
-"""`there already`: this backup was restored before. `left as it is`: another session has the id. `deleted lately`: the
+"""`there already`: this backup was restored before, or the session is as it was backed up. `left as it is`: another
+session has the id, or this one has gone on. `deleted lately`: the
 rest of the deleted session still stops it; an hour later it does not."""
 OPENED = "intervention.opened"
 Document = TypeVar("Document", bound=FrozenModel)
@@ -86,7 +87,10 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
     if _is_deleted_lately(stores, tenant, session_id):
         return "deleted lately"
     last = _last_commit(stores, tenant, session, f"restore/{backup}")
-    if stores.log.latest(tenant, session_id) is not None:
+    newest = stores.log.latest(tenant, session_id)
+    if newest is not None:
+        if _for(tenant, newest) == _for(tenant, session.commits[-1]):
+            return "there already"
         if _key_of(stores, tenant, session_id, last.number) != last.key:
             return "left as it is"
         if stores.item(items.listing_key(tenant, session_id)) is not None:

@@ -26,6 +26,11 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
 
     taken = acta("backup", *state, "--tenant", ann.tenant, "--to", place)
     assert taken.code == 0, taken.err
+    assert "backed up 1 session, " in taken.out
+    untouched = acta("restore", *state, "--tenant", ann.tenant, "--from", place)
+    assert (untouched.code, "sessions: 1 there already" in untouched.out) == (0, True), untouched
+    nobody = acta("backup", *state, "--tenant", f"{ann.tenant}x", "--to", f"{place}x")
+    assert (nobody.code, len(nobody.err.splitlines())) == (2, 1)
     again = acta("backup", *state, "--tenant", ann.tenant, "--to", place)
     assert (again.code, len(again.err.splitlines())) == (2, 1)
     restored = acta("restore", *state, "--tenant", other.tenant, "--from", place, "--json")

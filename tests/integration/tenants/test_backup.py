@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra.deployed.tenants.back_up import back_up
+from infra.deployed.tenants.back_up import NothingThere, back_up
 from infra.deployed.tenants.backup_format import LIST, Backup, BackupUnusable, Line, Writer, pack_lines
 from infra.deployed.tenants.backup_places import Bucket, Folder, Place
 from infra.deployed.tenants.restore import Restored, restore
@@ -266,6 +266,28 @@ def test_what_is_there_is_left_unless_it_shall_be_replaced(aws: Aws, tmp_path: P
     assert (now.name, now.version) == ("L", 3)
 
 
+def test_a_session_that_nobody_touched_since_is_there_already(aws: Aws, tmp_path: Path) -> None:
+    house = StoredHouse(aws, (*ASKING, *TURNS))
+    waiting = house.start("Tidy").session_id
+    house.run()
+    before = house.head(waiting)
+    place = taken(house, Folder(tmp_path))
+
+    assert back(house.stores, place, TENANT).sessions == {"there already": 1}
+    assert house.head(waiting) == before
+
+
+def test_of_a_tenant_of_which_nothing_is_stored_no_backup_is_taken(aws: Aws, tmp_path: Path) -> None:
+    house = StoredHouse(aws, TURNS)
+    ended(house)
+
+    with pytest.raises(NothingThere):
+        back_up(house.stores, "acmee", Folder(tmp_path / "none"), told)
+    assert not (tmp_path / "none").exists()
+    house.stored_files.write("acmee", "a.md", b"A")
+    assert back_up(house.stores, "acmee", Folder(tmp_path / "some"), told)["files"] == 1
+
+
 def test_a_session_that_is_there_is_never_replaced(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, (*TURNS, *TURNS))
     session = ended(house).session_id
@@ -433,6 +455,7 @@ def test_a_session_that_cannot_be_read_is_named_and_left_out(aws: Aws, tmp_path:
 
 def test_the_list_says_whose_backup_it_is(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
+    house.stored_files.write(TENANT, "a.md", b"A")
     taken(house, Folder(tmp_path))
     about = json.loads((tmp_path / LIST).read_text().splitlines()[0])
     assert (about["tenant"], about["environment"], about["acta_backup"]) == (TENANT, "staging", 1)

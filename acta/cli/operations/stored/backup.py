@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored.operator import aws_errors, stores_of
+from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.tenants.back_up import back_up
+from infra.deployed.tenants.back_up import NothingThere, back_up
 from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Place, place_of
 from infra.deployed.tenants.restore import Restored
@@ -22,7 +23,7 @@ WORDS = {
     "restored": "restored",
     "there already": "there already",
     "replaced": "replaced",
-    "left as it is": "left as it is, because another one is there",
+    "left as it is": "left as it is, because what is there differs",
     "deleted lately": "deleted within the last hour: run the same command again an hour after that",
     "no room": "left out, because the agent has as many memories as it may",
 }
@@ -37,15 +38,21 @@ def backup(arguments: Namespace) -> int:
             raise CliError(f"{arguments.to} has a backup already: name another place")
         try:
             counts = back_up(stores, arguments.tenant, place, _complain)
+        except NothingThere:
+            raise CliError(
+                f"nothing is stored of {one_line(arguments.tenant)}, so no backup was taken: is that its name?"
+            ) from None
         except OSError as error:
             raise CliError(f"{arguments.to}: {error.strerror or error}") from None
     if arguments.json:
         echo(json.dumps(dict(counts)))
     else:
-        counted = ", ".join(f"{counts[each]} {each}" for each in ("sessions", "definitions", "files"))
-        echo(f"backed up {counted} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}")
+        told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
+        echo(f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}")
         if counts["unreadable"]:
-            echo(f"{counts['unreadable']} sessions cannot be read and are not in it; they are named above")
+            echo(
+                f"not in it, because they cannot be read: {counted(counts['unreadable'], 'session')}, named above"
+            )
     return exit_codes.SESSION_FAILED if counts["unreadable"] else exit_codes.OK
 
 
@@ -60,17 +67,17 @@ def restore(arguments: Namespace) -> int:
             raise CliError(f"{arguments.source}: {one_line(str(error), 300)}") from None
         except OSError as error:
             raise CliError(f"{arguments.source}: {error.strerror or error}") from None
-    counted: Mapping[str, Mapping[str, int]] = {
+    outcomes_of: Mapping[str, Mapping[str, int]] = {
         "sessions": done.sessions,
         "definitions": done.definitions,
         "files": done.files,
     }
     if arguments.json:
-        told = {kind: dict(outcomes) for kind, outcomes in counted.items()}
+        told = {kind: dict(outcomes) for kind, outcomes in outcomes_of.items()}
         echo(json.dumps({**told, "secrets_to_set": done.secrets, "webhook": done.webhook}))
     else:
-        _show(counted, done, arguments.tenant)
-    left_out = any(outcomes[each] for outcomes in counted.values() for each in NOT_ALL)
+        _show(outcomes_of, done, arguments.tenant)
+    left_out = any(outcomes[each] for outcomes in outcomes_of.values() for each in NOT_ALL)
     return exit_codes.SESSION_FAILED if left_out else exit_codes.OK
 
 

@@ -57,6 +57,17 @@ def test_the_dollars_stand_below_one_another() -> None:
     ]
 
 
+def test_one_is_one() -> None:
+    one = told()
+    one["aws"]["s3"] |= {"get_requests": 1, "put_requests": 1}
+    one["aws"]["dynamodb"] |= {"write_requests": 1, "read_requests": 1}
+
+    whole = "\n".join(receipt_lines(one))
+
+    assert "1 get, 1 put" in whole
+    assert "1 write of 136 units, 1 read of" in whole
+
+
 def test_an_amount_that_nobody_knows_is_called_unknown() -> None:
     unknown = told(
         total_usd=None,
