@@ -59,6 +59,9 @@ class Alarms(Construct):
         if "traces" in functions:
             for kind in (SPANS_LOST_METRIC, SPANS_WAITING_METRIC):
                 self._alarm(kind, self._counted(kind, kind, "traces"))
+            # Those that were not handed over.
+            lost = self._counted(SPANS_LOST_METRIC, SPANS_LOST_METRIC, "usage")
+            self._alarm(SPANS_LOST_METRIC, lost, "usage")
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
             # do: SQS leaves out messages that were received three times or more.

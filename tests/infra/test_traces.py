@@ -108,6 +108,9 @@ def test_spans_that_are_lost_or_late_raise_an_alarm(otlp: Synthesised, prod: Syn
     assert alarms(prod) == {}
     assert alarms(otlp).keys() == {"SpansLost", "SpansNotDelivered"}
     assert alarms(otlp)["SpansLost"]["Threshold"] == 1
+    found = otlp.stateless.properties("AWS::CloudWatch::Alarm")
+    lost = [one["Dimensions"][0]["Value"] for one in found if one.get("MetricName") == "SpansLost"]
+    assert sorted(lost) == ["acta-traces", "acta-usage"], "what was not sent, and what was not handed over"
     late = alarms(otlp)["SpansNotDelivered"]
     assert (late["Threshold"], late["Period"]) == (5, 3_600)
 

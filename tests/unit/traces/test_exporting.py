@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 from functions.traces import handler
 from functions.traces.dependencies import Dependencies
@@ -247,16 +248,33 @@ def test_usage_hands_over_what_the_stream_tells_of_in_one_message(place: Place) 
     assert sorted(place.queue.parse(message).commits) == sorted(place.names)
 
 
-def test_usage_is_counted_where_the_queue_is_away_and_the_batch_comes_again(place: Place) -> None:
-    class Away(TraceQueue):
-        def put(self, commits: Any) -> None:
-            raise StoreUnavailable("no queue")
+def refused(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, "SendMessage")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused("AWS.SimpleQueueService.NonExistentQueue"),
+        refused("AccessDenied"),
+        refused("RequestThrottled"),
+        refused("ServiceUnavailable"),
+        EndpointConnectionError(endpoint_url="https://queue"),
+    ],
+    ids=["deleted", "denied", "throttled", "unavailable", "unreachable"],
+)
+def test_a_queue_that_takes_nothing_costs_spans_and_holds_up_no_usage(
+    place: Place, lost: Callable[[], list[int]], error: Exception
+) -> None:
+    class Away(FakeSqs):
+        def send_message(self, **_: Any) -> Mapping[str, Any]:
+            raise error
 
     store = MemoryUsage(place.house.table)
-    usage = UsageDependencies(store, PlainPseudonyms(), Away("queue", place.sqs))
-    with pytest.raises(StoreUnavailable):
-        count(usage, stream_of(place.names))
-    assert store.counted([place.names[0].partition]), "the fold came first"
+    usage = UsageDependencies(store, PlainPseudonyms(), TraceQueue("queue", Away(place.clock)))
+    count(usage, stream_of(place.names))
+    assert store.counted([place.names[0].partition])
+    assert lost() == [len(place.names)]
 
 
 def test_usage_hands_nothing_over_where_nothing_is_exported(place: Place) -> None:
