@@ -155,9 +155,15 @@ class StatelessStack(Stack):
         )
 
 
-def _camel(name: str) -> str:
-    """`nightly-report`: `NightlyReport`."""
-    return "".join(part.capitalize() for part in name.split("-"))
+def machine_output(name: str) -> str:
+    """`nightly-report`: `MachineNightlyReport`. A digit has no capital, so `report-1` would be `report1`'s: it is
+    `MachinexreportH1`. No two names have the same. Source of what an output's name may have: CloudFormation's template
+    reference, letters and digits.
+    """
+    parts = name.split("-")
+    if any(part[0].isdigit() for part in parts[1:]):
+        return f"Machinex{'H'.join(parts)}"
+    return f"Machine{''.join(part.capitalize() for part in parts)}"
 
 
 def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
@@ -174,7 +180,7 @@ def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
             "SignInClient": pool.client_id,
             "SignInScopes": "openid email profile",
             "SignInTakes": "id_token",
-            **{f"Machine{_camel(name)}": client_id for name, client_id in pool.machine_ids.items()},
+            **{machine_output(name): client_id for name, client_id in pool.machine_ids.items()},
         }
         return found if pool.page_client_id is None else {**found, "PageClient": pool.page_client_id}
     if not isinstance(auth, ExternalIssuer):

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
 
 from infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
 from infra.environments import DEV, PROD, Environment, Machine, OwnPool
+from infra.stateless import machine_output
 from tests.infra.conftest import Synthesised, synthesised
 
 NIGHTLY = Machine("acme")
@@ -54,6 +56,17 @@ def test_the_gateway_takes_tokens_of_machines(made: Synthesised) -> None:
     named = str(authorizer["JwtConfiguration"]["Audience"])
     assert all(name in named for name in machine_clients(made))
     assert {"MachineNightly", "MachineOfBilling"} <= set(made.stateless.body["Outputs"])
+
+
+def test_no_two_machines_share_an_output() -> None:
+    assert machine_output("nightly-report") == "MachineNightlyReport"
+    names = [
+        "-".join(parts) for n in range(1, 5) for parts in product(("a", "h", "1", "x", "h1", "ah"), repeat=n)
+    ]
+    names += ["a1", "a-1b", "ab1", "x1"]
+    outputs = {machine_output(name) for name in names}
+    assert len(outputs) == len(names)
+    assert all(each.isalnum() for each in outputs)
 
 
 def test_the_trigger_has_no_right_and_cognito_alone_calls_it(made: Synthesised) -> None:
