@@ -12,6 +12,7 @@ from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 90
 """How long an answer is waited for: longer than the function may run (`infra/sizing.py`)."""
+ABSENT = "ResourceNotFoundException"
 ATTEMPTS = 3
 """Where Lambda throttles or does not answer. What is asked twice is done once."""
 ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
@@ -75,6 +76,11 @@ def _invoke(client: Any, environment: str, kind: str, request: Mapping[str, Any]
             FunctionName=function, Qualifier=ALIAS, InvocationType=kind, Payload=json.dumps(request).encode()
         )
     except ClientError as error:
+        if error.response["Error"]["Code"] == ABSENT:
+            raise RecoveryFailed(
+                f"there is no function {function} in this account and region: deploy {environment}, or name another "
+                "environment"
+            ) from None
         raise RecoveryFailed(f"{function}: {error.response['Error']['Code']}") from None
     except BotoCoreError as error:
         raise RecoveryFailed(f"{function}: {error}") from None

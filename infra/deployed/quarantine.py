@@ -1,8 +1,8 @@
 """Stops everything in an environment, and lets it go on: nobody may write while its table is restored (ADR 86).
 
-A function without concurrency is not invoked: the API answers 503, the table's stream and the engine's events wait. An
-execution that runs is stopped. A function that was at work at that moment goes on to its end, 15 minutes at most. So
-the table keeps since when nothing is invoked, among the deployment's own items, which no restore changes.
+A function without concurrency is not invoked: the API answers with a 5xx, the table's stream and the engine's events
+wait. An execution that runs is stopped. A function that was at work at that moment goes on to its end, 15 minutes at
+most. So the table keeps since when nothing is invoked, among the deployment's own items, which no restore changes.
 """
 
 from datetime import datetime, timedelta
@@ -50,8 +50,10 @@ class Quarantine:
         self._stores.table.call("put_item", TableName=self._stores.names.table, Item=noted)
         return self._stop_executions()
 
-    def lift(self) -> None:
-        """Each function has what the environment says again. May be repeated."""
+    def lift(self) -> bool:
+        """Each function has what the environment says again. May be repeated. False: it was at work."""
+        if self._since() is None and not any(self._reserved(name) == 0 for name in self._functions):
+            return False
         self._forget_since()
         for name in self._functions:
             function = function_name(self._environment.name, name)
@@ -64,6 +66,7 @@ class Quarantine:
                     FunctionName=function,
                     ReservedConcurrentExecutions=reserved,
                 )
+        return True
 
     def nobody_writes_from(self) -> datetime | None:
         """From then on no function is at work. None: the environment is, or nothing keeps since when it is not."""

@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.restored import check_still
+from acta.cli.operations.stored.restored import check_still, restored_to
+from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
 from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.stores import Names, TenantStores
 from infra.environments import STAGING, Environment
@@ -112,7 +114,7 @@ def test_an_execution_that_runs_on_is_no_quarantine() -> None:
 def test_once_it_is_lifted_all_is_as_the_environment_says() -> None:
     stopped = Stopped()
     stopped.quarantine.begin()
-    stopped.quarantine.lift()
+    assert stopped.quarantine.lift()
     assert stopped.functions.reserved == {"acta-staging-step": 7}
     assert stopped.quarantine.nobody_writes_from() is None
 
@@ -138,3 +140,36 @@ def test_no_table_is_restored_while_a_function_may_be_at_work() -> None:
     with pytest.raises(CliError, match=r"until 12:15:00 UTC: run the same command again"):
         check_still(stopped.quarantine, NOON + timedelta(minutes=14, seconds=59), "acta quarantine")
     check_still(stopped.quarantine, NOON + timedelta(minutes=15), "acta quarantine")
+
+
+def test_what_was_not_stopped_is_left_as_it_is_and_said_so() -> None:
+    stopped = Stopped()
+    stopped.functions.reserved["acta-staging-tool"] = 3
+    assert not stopped.quarantine.lift()
+    assert stopped.functions.reserved == {"acta-staging-tool": 3}
+
+    stopped.functions.reserved["acta-staging-tool"] = 0  # a release before kept no time, or it was cut short
+    assert stopped.quarantine.lift()
+    assert stopped.functions.reserved == {"acta-staging-step": 7}
+
+
+class NothingDeployed:
+    """AWS has neither the table nor the function."""
+
+    def describe_table(self, TableName: str) -> None:  # noqa: N803
+        raise ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "DescribeTable")
+
+    def invoke(self, **_: Any) -> None:
+        raise ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "Invoke")
+
+
+def test_a_table_that_is_not_there_is_named_with_what_to_do() -> None:
+    with pytest.raises(CliError, match=r"^there is no table nope .*--from names the one that AWS restored"):
+        restored_to(NothingDeployed(), "nope", None)
+
+
+def test_a_recovery_that_is_not_deployed_is_named_with_what_to_do() -> None:
+    with pytest.raises(
+        RecoveryFailed, match=r"^there is no function acta-dev-recover .*: deploy dev, or name another"
+    ):
+        run_recovery(NothingDeployed(), "dev", ALL_SESSIONS)

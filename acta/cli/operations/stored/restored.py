@@ -16,14 +16,19 @@ from infra.deployed.tenants.restored_table import Progress, use_restored
 from infra.deployed.tenants.stores import Account
 
 WORDS = {
-    "copied": "{} items are as they were",
-    "removed": "{} items of later are gone",
-    "erased": "{} that were erased since are erased again",
-    "parked": "{} sessions wait for a person, who is asked whether they shall go on",
-    "unreadable": "{} sessions cannot be read: look at them with acta doctor",
-    "unnamed": "{} erasures could not be repeated: their tenants' names are too long for a key (see the audit trail)",
-    "texts": "{} texts that followed from what is forgotten are removed",
+    "copied": "items that are as they were: {}",
+    "removed": "items of later that are gone: {}",
+    "erased": "erased since, and now erased again: {}",
+    "parked": "sessions that wait for a person, who is asked whether they shall go on: {}",
+    "unreadable": "sessions that cannot be read: {}; look at them with acta doctor",
+    "unnamed": "erasures that could not be repeated: {}; names of tenants are too long for a key (see the audit trail)",
+    "texts": "texts that followed from what is forgotten, and are removed: {}",
 }
+LIFTED = {
+    True: "{} works again; people are asked about the sessions that were parked (acta interventions)",
+    False: "{} was not quarantined: nothing was changed",
+}
+NO_TABLE = "ResourceNotFoundException"
 
 
 def quarantine(arguments: Namespace) -> int:
@@ -32,13 +37,11 @@ def quarantine(arguments: Namespace) -> int:
     with aws_errors():
         stop = _quarantine(arguments, account_of(arguments))
         if arguments.lift:
-            stop.lift()
+            was_quarantined = stop.lift()
             if arguments.json:
-                echo(json.dumps({"works": True}))
-                return exit_codes.OK
-            echo(
-                f"{name} works again; people are asked about the sessions that were parked (acta interventions)"
-            )
+                echo(json.dumps({"works": True, "was_quarantined": was_quarantined}))
+            else:
+                echo(LIFTED[was_quarantined].format(one_line(name)))
             return exit_codes.OK
         confirm(f"Stop all work in {one_line(name)}?", name, arguments.confirm)
         stopped = stop.begin()
@@ -47,7 +50,9 @@ def quarantine(arguments: Namespace) -> int:
         told = None if quiet is None else quiet.isoformat()
         echo(json.dumps({"works": False, "stopped": stopped, "nobody_writes_from": told}))
         return exit_codes.OK
-    echo(f"{name} stands still: its API answers 503, and {stopped} executions were stopped")
+    echo(
+        f"{name} stands still: its API answers nobody but with a 5xx; executions that were stopped: {stopped}"
+    )
     if quiet is not None:
         echo(f"a function that runs goes on to its end: change nothing in the table before {_at(quiet)}")
     echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
@@ -63,7 +68,7 @@ def restored(arguments: Namespace) -> int:
             _quarantine(arguments, account), datetime.now(UTC), f"acta quarantine {_where(arguments)}"
         )
         eraser = eraser_of(account)
-        at = _restored_to(eraser.stores.dynamodb, arguments.source, arguments.at)
+        at = restored_to(eraser.stores.dynamodb, arguments.source, arguments.at)
         said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
         confirm(f"{said} What came after is lost.", name, arguments.confirm)
         done = use_restored(eraser, arguments.source, at)
@@ -112,7 +117,7 @@ def _where(arguments: Namespace) -> str:
     return f"--env {arguments.env} " if arguments.env else ""
 
 
-def _restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
+def restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
     """AWS says it of a table that it restored. Raises CliError."""
     if at is not None:
         return datetime.fromisoformat(at).astimezone(UTC)
@@ -121,7 +126,13 @@ def _restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
     try:
         described = dynamodb.describe_table(TableName=table)["Table"]
     except ClientError as error:
-        raise CliError(f"{one_line(table)}: {error.response['Error']['Code']}") from None
+        code = error.response["Error"]["Code"]
+        if code == NO_TABLE:
+            raise CliError(
+                f"there is no table {one_line(table)} in this account and region: --from names the one that AWS "
+                "restored (docs/operations.md, The data is damaged)"
+            ) from None
+        raise CliError(f"AWS does not tell about the table {one_line(table)}: {one_line(code)}") from None
     found = described.get("RestoreSummary", {}).get("RestoreDateTime")
     if not isinstance(found, datetime):
         raise CliError(f"AWS does not say to what time {one_line(table)} was restored: give it with --at")
