@@ -2,6 +2,8 @@
 call that is given up before it is made would be charged.
 """
 
+import subprocess
+import sys
 import threading
 from functools import cached_property
 from typing import Any
@@ -64,3 +66,30 @@ def test_an_sdk_is_loaded_before_the_time_of_the_call_runs(api: str) -> None:
     with pytest.raises(Loaded):
         model.complete(ASKED, timeout=30.0)
     assert loading.by is threading.current_thread()
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        "from shared.adapters.llm.anthropic.client import AnthropicModel as Client",
+        "from shared.adapters.llm.openai.client import OpenAIClient as Client",
+    ],
+)
+def test_the_collector_rests_while_an_sdk_is_loaded_and_never_looks_at_it(client: str) -> None:
+    """In a process of its own: here the SDK may be there."""
+    code = f"""
+import gc
+{client}
+def collections():
+    return sum(each["collections"] for each in gc.get_stats())
+before = collections()
+Client("key", None)._sdk
+assert collections() - before < 5, "it was looked for garbage in between"
+assert gc.get_freeze_count() > 10_000
+assert gc.isenabled()
+frozen = gc.get_freeze_count()
+Client("another", None)._sdk
+assert gc.get_freeze_count() <= frozen, "once in a process"
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ from urllib.request import getproxies
 
 from shared.adapters.egress.keepalive import KEEP_ALIVE
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
-from shared.adapters.llm.common.sdk import silence_loggers, time_limits
+from shared.adapters.llm.common.sdk import loading, silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.adapters.llm.model_catalogue import counts_reasoning
@@ -57,7 +57,8 @@ class OpenAIClient:
 
     @cached_property
     def _sdk(self) -> Any:
-        import openai
+        with loading("openai"):
+            import openai
 
         silence_loggers(openai)
         return openai
