@@ -45,11 +45,13 @@ def deploy(arguments: Namespace) -> int:
         app.show(found)
         if not differs(found):
             echo("Nothing to deploy: the account has all of it.")
+            warn_gone_back(chosen)
             return exit_codes.OK
         if not arguments.yes and not confirmed(chosen):
             echo("Nothing was deployed.")
             return exit_codes.SESSION_FAILED
         app.deploy()
+        warn_gone_back(chosen)
         forget_former_releases(chosen)
     except CdkFailed as error:
         _failed(error)
@@ -115,6 +117,20 @@ def roll_out(chosen: Target, lambdas: Any = None) -> Mapping[str, str]:
         why = f"which release is live here is unknown ({one_line(str(error), 300)})"
     print(f"{why}, so all functions go to the new one at once", file=sys.stderr)
     return {"roll_out": "at_once"}
+
+
+def warn_gone_back(chosen: Target, lambdas: Any = None) -> None:
+    """CloudFormation moves no alias where it deploys the very release that was gone back from. `lambdas`: as above."""
+    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
+    name = chosen.environment.name
+    with suppress(CliError), aws_errors(), suppress(NotPossible):
+        deployed = look(name, lambdas)
+        if deployed.has_gone_back and not deployed.shifting:
+            newest = one_line(deployed.releases[0].name)
+            echo(
+                f"The newest release, {newest}, is not live: it was gone back from, and a deployment of the same "
+                f"one moves no alias. To take it into use: acta rollback --env {name} --to {newest}"
+            )
 
 
 def forget_former_releases(chosen: Target, lambdas: Any = None) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta.cli.operations.deployed.deploy import as_json, differs
+from acta.cli.operations.deployed.deploy import as_json, differs, warn_gone_back
 from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.deployed.policies import what_to_do
 from acta.cli.operations.target import Target
 from infra.deployed.account import Caller
 from infra.deployed.changes import Changes
 from infra.deployed.permissions import Place
+from infra.deployed.releases import choose, look, move
 from infra.environments import DEV
+from tests.doubles.lambda_versions import Lambdas
 
 CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))
 
@@ -82,6 +84,20 @@ def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_p
     for number in (1, 2):
         assert f"arn:aws:iam::123456789012:policy/acta-dev-execution-{number}" in said
     assert "policy/acta-dev-deployer" not in said
+
+
+def test_a_release_that_was_gone_back_from_and_is_deployed_again_is_said_not_to_be_live(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lambdas = Lambdas("dev")
+    for name in ("one", "two"):
+        lambdas.release(name, "step", "status")
+    warn_gone_back(CHOSEN, lambdas)
+    assert capsys.readouterr().out == ""
+    found = look("dev", lambdas)
+    list(move(found, choose(found, None), lambdas))
+    warn_gone_back(CHOSEN, lambdas)
+    assert "acta rollback --env dev --to two" in capsys.readouterr().out
 
 
 def test_stacks_that_are_all_the_same_do_not_differ() -> None:
