@@ -16,10 +16,8 @@ from shared.domain.interventions.intervention import with_restored_to
 from shared.domain.interventions.options_and_defaults import NO_POLICIES
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import Content, ToolEntry
-from shared.domain.session.head import Restarts
+from shared.domain.session.head import FRESH_GENERATIONS, Restarts
 
-FRESH_GENERATIONS = 1_000_000
-"""So many generations are left out. Those in between may have begun in the time that is forgotten."""
 UNKNOWN = (
     "Error: the session's log was restored to an earlier time, so it is unknown whether this call happened. Look "
     "before you call it again."

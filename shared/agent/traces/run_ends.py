@@ -5,6 +5,7 @@ run before an operator had it repaired. Read only when a run ends, and only of s
 from collections.abc import Sequence
 
 from shared.domain.session.commit import Commit
+from shared.domain.session.head import FRESH_GENERATIONS
 from shared.domain.traces.span import Link, RunName, Span
 from shared.domain.traces.spans_of import ends_run, run_of
 from shared.ports.meter import Partition
@@ -22,7 +23,8 @@ def completed(
     reader: CommitReader, partition: Partition, commit: Commit, spans: Sequence[Span]
 ) -> Sequence[Span]:
     """The commit's spans, the run's with its link and, where the run has ended before, with an id of its own and below
-    the first. Raises what the reader raises.
+    the first. Of a run that went on after its table was restored nobody knows, so it is taken for one that had. Raises
+    what the reader raises.
     """
     if not ends_run(commit) or not spans:
         return spans
@@ -31,9 +33,12 @@ def completed(
     if parent is not None:
         root = root._replace(links=(Link(parent.trace_id, parent.root_id),))
     run = commit.head.run
-    if run is not None and run.generation > 1 and _ended_before(reader, partition, commit):
+    if run is not None and (
+        run.generation > FRESH_GENERATIONS
+        or (run.generation > 1 and _ended_before(reader, partition, commit))
+    ):
         name = RunName(commit.head.tenant, commit.head.session_id, run.run_id)
-        root = root._replace(span_id=name.span_id(commit.number, "again"), parent_id=name.root_id)
+        root = root._replace(span_id=name.span_id(commit.number, commit.key, "again"), parent_id=name.root_id)
     return (*others, root)
 
 

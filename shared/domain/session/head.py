@@ -20,6 +20,11 @@ from shared.domain.spending.spent import Spent
 from shared.domain.spending.tally import Tally
 from shared.domain.untrusted.visible import visible
 
+FRESH_GENERATIONS = 1_000_000
+"""So many generations are left out where a table was restored to an earlier time. Those in between may have begun in
+the time that is forgotten.
+"""
+
 
 class OpenCall(StoredModel):
     """A call of the last reply.

@@ -52,9 +52,11 @@ class RunName(NamedTuple):
     def root_id(self) -> bytes:
         return _hash("run", *self)[:SPAN_BYTES]
 
-    def span_id(self, number: int, part: str) -> bytes:
-        """`number`: of a commit of the session. `part`: what of it the span is."""
-        return _hash("span", *self, str(number), part)[:SPAN_BYTES]
+    def span_id(self, number: int, key: str, part: str) -> bytes:
+        """`number`, `key`: of a commit of the session. A table that is restored to an earlier time gives numbers again,
+        and no keys. `part`: what of it the span is.
+        """
+        return _hash("span", *self, str(number), key, part)[:SPAN_BYTES]
 
 
 def _hash(*parts: str) -> bytes:

@@ -65,7 +65,9 @@ class _Making:
         step, failed = self._commit.step, self._commit.failed_attempts
         answered = step if step is not None and step.kind in MODEL_KINDS else None
         planned = answered is not None and answered.kind == "plan"
-        parent = self._run.span_id(self._commit.number, "plan") if planned else self._run.root_id
+        parent = (
+            self._run.span_id(self._commit.number, self._commit.key, "plan") if planned else self._run.root_id
+        )
         for place, attempt in enumerate(failed):
             yield self._chat(f"attempt/{place}", attempt, parent, provider_of(attempt.name or ""))
         if answered is None:
@@ -214,7 +216,7 @@ class _Making:
         }
         return Span(
             trace_id=self._run.trace_id,
-            span_id=self._run.span_id(self._commit.number, part),
+            span_id=self._run.span_id(self._commit.number, self._commit.key, part),
             parent_id=parent,
             name=name,
             kind=kind,

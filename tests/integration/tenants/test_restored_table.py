@@ -7,11 +7,11 @@ from infra.deployed.tenants.restored_table import Progress, use_restored
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.agent.interventions.effects import RESTORED
-from shared.agent.outages.park import FRESH_GENERATIONS, UNKNOWN
+from shared.agent.outages.park import UNKNOWN
 from shared.agent.recovery.recover import recover
 from shared.domain.audit.record import AuditRecord
 from shared.domain.session.conversation import ToolEntry
-from shared.domain.session.head import Head
+from shared.domain.session.head import FRESH_GENERATIONS, Head
 from tests.contracts.store.backends import Aws, create
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step

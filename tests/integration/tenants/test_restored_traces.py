@@ -10,6 +10,7 @@ from infra.deployed.tenants.backup_places import Folder
 from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.adapters.storage.keys import tenant_pk
 from shared.adapters.traces.commits import DynamoTracedCommits
+from shared.agent.recovery.recover import recover
 from shared.agent.traces.export import Exported, export
 from shared.domain.traces.span import RunName, Span
 from shared.ports.outside.traces import CommitName
@@ -18,7 +19,7 @@ from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT
 from tests.integration.tenants.stored_house import StoredHouse
 from tests.integration.tenants.test_backup import OTHER, TURNS, back, ended, taken
-from tests.integration.tenants.test_restored_table import Deployment
+from tests.integration.tenants.test_restored_table import AFTER, DELETING, Deployment, waiting
 from tests.unit.traces.test_exporting import Receiver
 
 
@@ -99,6 +100,28 @@ def test_what_a_restored_table_brings_back_is_not_traced_again_and_not_lost(aws:
 
         assert (done.spans, done.lost, spans) == (0, 0, [])
         assert done.restored
+
+
+def test_what_follows_a_restore_has_no_ids_of_what_is_forgotten(aws: Aws) -> None:
+    """A run had ended in the time that is forgotten, and goes on from before."""
+    deployment = Deployment(aws, *DELETING, *AFTER, *AFTER)
+    house, session = deployment.house, waiting(deployment)
+    deployment.remember()
+    before = {span.span_id for span in traced(house, aws, TENANT)[1]}
+    house.resolve(session, deployment.head(session).interventions[0], "reject")
+    house.run()
+    forgotten = {span.span_id for span in traced(house, aws, TENANT)[1]} - before
+    deployment.go_back()
+    house.resolve(session, deployment.head(session).interventions[0], "retry")
+    recover(house.fresh_repository(), house.workflow, TENANT, session)
+    house.run()
+
+    later = {span.span_id for span in traced(house, aws, TENANT)[1]} - before
+
+    assert deployment.head(session).state == "completed"
+    assert forgotten
+    assert later
+    assert not forgotten & later
 
 
 def test_what_was_there_all_the_time_is_traced_as_before(aws: Aws) -> None:

@@ -21,7 +21,7 @@ RUN = RunName("acme", "ses_1", "run_1")
 def span(number: int = 1, **different: Any) -> Span:
     made = Span(
         trace_id=RUN.trace_id,
-        span_id=RUN.span_id(number, "chat"),
+        span_id=RUN.span_id(number, "key", "chat"),
         parent_id=RUN.root_id,
         name="chat gpt-5",
         kind="client",
@@ -52,7 +52,7 @@ def test_a_span_arrives_as_it_is(endpoint: OtlpEndpoint) -> None:
     (got,) = received.spans
     assert (got.trace_id, got.span_id, got.parent_span_id) == (
         RUN.trace_id,
-        RUN.span_id(1, "chat"),
+        RUN.span_id(1, "key", "chat"),
         RUN.root_id,
     )
     assert (got.name, got.kind) == ("chat gpt-5", got.SPAN_KIND_CLIENT)

@@ -131,7 +131,7 @@ def test_the_same_commits_make_the_same_spans_for_ever(written: tuple[House, str
     run = RunName("acme", "ses_1", "run_1")
     assert run.trace_id.hex() == "4f3439fc6a9f27b4b082f9e7bcfcd5d3"
     assert run.root_id.hex() == "7af5e6a9141b8090"
-    assert run.span_id(7, "chat").hex() == "34d1d1689d513ef0"
+    assert run.span_id(7, "run_1/1/2/think", "chat").hex() == "70ba042decb18191"
 
 
 def test_a_message_after_the_end_begins_a_trace_of_its_own(written: tuple[House, str]) -> None:
@@ -193,3 +193,14 @@ def test_a_run_s_span_begins_with_the_run(written: tuple[House, str]) -> None:
     (root,) = (span for span in found if not span.parent_id)
     assert root.start <= min(span.start for span in found)
     assert root.end >= max(span.end for span in found)
+
+
+def test_a_number_that_is_given_again_after_a_restore_makes_other_spans(written: tuple[House, str]) -> None:
+    """The keys of what follows name a generation of their own; the rest of the commit may be the same."""
+    house, session_id = written
+    for commit in house.repository.commits(TENANT, session_id, 1):
+        again = commit.model_copy(update={"key": commit.key.replace("/1/", "/1000002/")})
+        if again.key == commit.key:
+            continue
+        first = {span.span_id for span in spans_of(commit) if span.parent_id}
+        assert first.isdisjoint({span.span_id for span in spans_of(again)})
