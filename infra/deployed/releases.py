@@ -54,7 +54,8 @@ class Release:
 @dataclass(frozen=True)
 class Deployed:
     """`releases`: newest first. `live`: function -> the version that its alias names. `shifting`: functions whose alias
-    names two versions. `revisions`: of the aliases.
+    names two versions. `revisions`: of the aliases. `replaced`: function -> versions that a newer one of the same
+    release has taken the place of.
     """
 
     environment: str
@@ -62,6 +63,7 @@ class Deployed:
     live: Mapping[FunctionName, str]
     shifting: Sequence[FunctionName] = ()
     revisions: Mapping[FunctionName, str] = field(default_factory=dict)
+    replaced: Mapping[FunctionName, Sequence[str]] = field(default_factory=dict)
 
     def is_live(self, release: Release) -> bool:
         """Whether the aliases name the versions of this release, and of no other."""
@@ -104,7 +106,8 @@ def look(environment: str, lambdas: Any) -> Deployed:
             shifting.append(name)
     if not found:
         raise NotPossible(f"there are no functions acta-{environment}-… in this account and region")
-    return Deployed(environment, _releases(found, live), live, shifting, revisions)
+    releases = _releases(found, live)
+    return Deployed(environment, releases, live, shifting, revisions, _replaced(found, releases))
 
 
 def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
@@ -156,6 +159,20 @@ def _releases(
                 versions.setdefault(release, {})[name] = each
     made = [_release(name, of) for name, of in versions.items()]
     return sorted(made, key=lambda each: each.made_at, reverse=True)
+
+
+def _replaced(
+    found: Mapping[FunctionName, Sequence[Mapping[str, Any]]], releases: Sequence[Release]
+) -> dict[FunctionName, list[str]]:
+    newest = {(each.name, name): version for each in releases for name, version in each.versions.items()}
+    return {
+        name: [
+            each["Version"]
+            for each in several
+            if newest.get((_variable(each, "release"), name), each["Version"]) != each["Version"]
+        ]
+        for name, several in found.items()
+    }
 
 
 def _release(name: str, versions: Mapping[FunctionName, Mapping[str, Any]]) -> Release:
@@ -288,14 +305,16 @@ def _look_if_there(environment: str, lambdas: Any) -> Deployed | None:
 
 
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
-    """Deletes the versions of all releases but the `kept` newest ones, and says how many versions those were. One that
-    an alias names stays.
+    """Deletes the versions of all releases but the `kept` newest ones, and those that a newer one of their release
+    replaces. Says how many versions those were. One that an alias names stays, and so does all amid a roll-out.
     """
-    service, deleted = Service("lambda", lambdas), 0
-    for release in deployed.releases[kept:]:
-        for name, version in release.versions.items():
-            if version not in (LATEST, deployed.live[name]):
-                function = function_name(deployed.environment, name)
-                service.call("delete_function", FunctionName=function, Qualifier=version)
-                deleted += 1
-    return deleted
+    if deployed.shifting:
+        return 0
+    old = [each for release in deployed.releases[kept:] for each in release.versions.items()]
+    old += [(name, version) for name, several in deployed.replaced.items() for version in several]
+    unused = [(name, version) for name, version in old if version not in (LATEST, deployed.live[name])]
+    service = Service("lambda", lambdas)
+    for name, version in unused:
+        function = function_name(deployed.environment, name)
+        service.call("delete_function", FunctionName=function, Qualifier=version)
+    return len(unused)

@@ -148,6 +148,14 @@ def test_of_many_releases_the_newest_few_are_kept_and_what_is_live() -> None:
     assert kept == [*(f"r{number}" for number in range(KEPT + 2, 2, -1)), "r0"]
 
 
+def test_versions_that_a_newer_one_of_their_release_replaces_are_deleted() -> None:
+    lambdas = deployed("one", "two", "one", "three")
+    assert forget_old(look("prod", lambdas), lambdas) == len(ALL)
+    numbers = [each["Version"] for each in lambdas.functions["acta-prod-step"]]
+    assert numbers == ["2", "3", "4", "$LATEST"]
+    assert forget_old(look("prod", lambdas), lambdas) == 0
+
+
 def test_a_local_deployment_can_go_back_to_what_was_there_before_it() -> None:
     lambdas = Lambdas("local")
     for name in ("one", "two", "three"):
