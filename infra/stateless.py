@@ -29,6 +29,7 @@ from infra.stream.notifications import create_delivery, feed_notify
 from infra.stream.traces import create_traces, feed_traces
 from infra.stream.usage import feed_usage
 from infra.watching.alarms import Alarms
+from infra.watching.catalogue import description
 from infra.watching.dashboard import Dashboard
 from infra.watching.queries import save_queries
 from infra.watching.receivers import Receivers
@@ -87,7 +88,14 @@ class StatelessStack(Stack):
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)
-        GradualRollOut(self, environment.name, environment.roll_out, called, api.http_api)
+        GradualRollOut(
+            self,
+            environment.name,
+            environment.roll_out,
+            called,
+            api.http_api,
+            lambda kind, function: description(kind, environment.watch.runbook, function),
+        )
         if environment.alarms:
             topic = Receivers(self, environment).topic
             Alarms(

@@ -4,7 +4,7 @@ CodeDeploy does it while CloudFormation updates an alias. Where it stops, the up
 aliases back, those too that had arrived.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -35,7 +35,7 @@ one is left there is nothing to compare with, and nothing to take back."""
 
 
 class GradualRollOut(Construct):
-    """Nothing where the way is `AtOnce`."""
+    """Nothing where the way is `AtOnce`. `description`: of an alarm, by its kind and its function."""
 
     def __init__(
         self,
@@ -44,8 +44,10 @@ class GradualRollOut(Construct):
         way: Way,
         aliases: Mapping[FunctionName, lambda_.Alias],
         http_api: apigw.IHttpApi,
+        description: Callable[[str, str], str],
     ) -> None:
         super().__init__(scope, "RollOut")
+        self._description = description
         if isinstance(way, AtOnce):
             return
         application = codedeploy.LambdaApplication(
@@ -102,7 +104,9 @@ class GradualRollOut(Construct):
             },
             period=PERIOD,
         )
-        return self._alarm(f"{name.capitalize()}Worse", compared, 1)
+        return self._alarm(
+            f"{name.capitalize()}Worse", compared, 1, self._description("NewVersionWorse", name)
+        )
 
     def _server_errors(self, http_api: apigw.IHttpApi) -> cloudwatch.IAlarm:
         metric = cloudwatch.Metric(
@@ -112,12 +116,13 @@ class GradualRollOut(Construct):
             statistic="Sum",
             period=PERIOD,
         )
-        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS)
+        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, self._description("RollOutApiFails", ""))
 
-    def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int) -> cloudwatch.Alarm:
+    def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, says: str) -> cloudwatch.Alarm:
         return cloudwatch.Alarm(
             self,
             name,
+            alarm_description=says,
             metric=metric,
             threshold=threshold,
             evaluation_periods=1,

@@ -11,7 +11,7 @@ import pytest
 
 from infra.environments import PROD, STAGING, Environment
 from infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
-from infra.watching.catalogue import KINDS
+from infra.watching.catalogue import KINDS, ROLL_OUT
 from shared import embedded_metrics
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_function import told_alarms
@@ -52,7 +52,7 @@ def sections() -> list[str]:
 
 
 def test_every_kind_of_alarm_has_a_runbook_and_every_runbook_an_alarm() -> None:
-    assert sections() == list(KINDS)
+    assert sections() == [*KINDS, *ROLL_OUT]
 
 
 def test_every_alarm_says_what_it_means_and_links_its_runbook(told: Synthesised) -> None:
@@ -65,6 +65,24 @@ def test_every_alarm_says_what_it_means_and_links_its_runbook(told: Synthesised)
         assert (page, anchor in anchors) == (RUNBOOK, True)
         assert alarm["AlarmName"].startswith("acta-prod-")
     assert len({alarm["AlarmName"] for alarm in told_alarms(told)}) == len(told_alarms(told))
+
+
+def test_an_alarm_that_takes_a_release_back_says_what_it_means_and_links_its_runbook(
+    told: Synthesised,
+) -> None:
+    found = told.stateless.resources("AWS::CloudWatch::Alarm")
+    said = {
+        name: each["Properties"].get("AlarmDescription", "")
+        for name, each in found.items()
+        if name.startswith("RollOut")
+    }
+    assert len(said) == len(told.environment.functions) + 1
+    kinds = {f"{RUNBOOK}#{kind.lower()}": kind for kind in ROLL_OUT}
+    for name, text in said.items():
+        sentence, _, link = text.partition(" What to do: ")
+        assert sentence.endswith("."), name
+        assert "{" not in sentence
+        assert kinds[link] == ("RollOutApiFails" if "ApiFails" in name else "NewVersionWorse")
 
 
 def test_every_alarm_tells_the_topic_of_its_beginning_and_its_end(told: Synthesised) -> None:
