@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.deployed.quarantine import SINCE
+from infra.deployed.tenants.erase import TOKENS
 from infra.lambdas.grants import GRANTS
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
@@ -251,6 +253,11 @@ def test_no_kind_of_item_is_made_that_this_test_does_not_write() -> None:
         part[0] for kind in documented() for key in kind for part in key.split("#") if part[0].isalpha()
     }
     assert letters == documented_letters
+
+
+def test_what_operators_commands_write_is_on_the_page() -> None:
+    found = {(code(pk)[0], code(sk)[0]) for _, pk, sk, *_ in rows("item of a command", "pk", "sk")}
+    assert found == {(SINCE["pk"]["S"], SINCE["sk"]["S"]), ("T#{tenant}", TOKENS)}
 
 
 def test_every_object_is_on_the_page(moto_account: Aws) -> None:
