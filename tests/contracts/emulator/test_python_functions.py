@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from infra.local.emulator_process import EmulatorProcess
 from tests.contracts.emulator.cloud import PROBE, Cloud, zipped
 
@@ -36,6 +38,17 @@ def test_the_functions_timeout_kills_the_process(cloud: Cloud) -> None:
     assert reply.value["errorType"] == "Sandbox.Timedout"
     assert reply.value["errorMessage"].endswith("Task timed out after 1.00 seconds")
     assert cloud.invoke(function).value["pid"] != before
+
+
+def test_what_is_reserved_for_a_function_holds_for_its_versions_too(cloud: Cloud) -> None:
+    function = cloud.deploy(PROBE)
+    version = cloud.functions.publish_version(FunctionName=function)["Version"]
+    cloud.functions.put_function_concurrency(FunctionName=function, ReservedConcurrentExecutions=0)
+    for qualifier in ("$LATEST", version):
+        with pytest.raises(cloud.functions.exceptions.TooManyRequestsException):
+            cloud.functions.invoke(FunctionName=function, Qualifier=qualifier)
+    cloud.functions.delete_function_concurrency(FunctionName=function)
+    assert cloud.functions.invoke(FunctionName=function, Qualifier=version)["StatusCode"] == 200
 
 
 def test_the_environment_holds_nothing_of_the_emulator(cloud: Cloud, emulator: EmulatorProcess) -> None:

@@ -55,6 +55,23 @@ def run_python_functions(settings: Settings) -> None:
     lambda_service._execute_function_warm = execute
 
 
+def share_reserved_concurrency(_settings: Settings) -> None:
+    """What is reserved for a function holds for all its versions, as AWS's documentation says ("Configuring reserved
+    concurrency"). As shipped it holds for `$LATEST` alone.
+
+    Patches: `services.lambda_svc._reserved_concurrency`.
+    """
+    lambda_service = module("services.lambda_svc")
+    of_record = lambda_service._reserved_concurrency
+
+    def of_function(record: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+        function = lambda_service._functions.get(str(config.get("FunctionName")))
+        reserved: int | None = of_record(function or record, config)
+        return reserved
+
+    lambda_service._reserved_concurrency = of_function
+
+
 def _decoded(body: bytes) -> object:
     try:
         return json.loads(body) if body else None
