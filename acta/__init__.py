@@ -1,4 +1,7 @@
-"""Acta's client: `acta.Client(acta.Deployment(url, token))`, and `acta.AsyncClient` (see docs/api.md)."""
+"""Acta's client: `acta.Client(acta.Deployment(url, token))`, and `acta.AsyncClient` (see docs/api.md).
+
+And what tools of your own are made with: `@acta.tool(…)`, `acta.Call`, `acta.ToolError` (see docs/own-tools.md).
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
     from acta.client.errors import ApiError as ApiError
     from acta.client.errors import ClientError as ClientError
     from acta.client.following import Update as Update
+    from acta.tools.call import Call as Call
+    from acta.tools.define import tool as tool
+    from acta.tools.errors import ToolError as ToolError
 
 _PLACES = {
     "errors": "acta.client.errors",
@@ -20,8 +26,22 @@ _PLACES = {
     "ApiError": "acta.client.errors",
     "ClientError": "acta.client.errors",
     "Update": "acta.client.following",
+    "Call": "acta.tools.call",
+    "ToolError": "acta.tools.errors",
+    "tool": "acta.tools.define",
 }
-__all__ = ["ApiError", "AsyncClient", "Client", "ClientError", "Deployment", "Update", "errors"]
+__all__ = [
+    "ApiError",
+    "AsyncClient",
+    "Call",
+    "Client",
+    "ClientError",
+    "Deployment",
+    "ToolError",
+    "Update",
+    "errors",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,100 @@
+"""What a tool learns about its call: `call: Call` among the parameters of a tool's function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple, Protocol
+
+from acta.tools.errors import FileRefused, SecretMissing
+
+
+class File(NamedTuple):
+    """One file of a listing. `path`: as the file tools show it, such as `reports/may.md`."""
+
+    path: str
+    bytes: int
+
+
+class Files(Protocol):
+    """Files of the tenant whose session called the tool, and of nobody else.
+
+    Paths are those of the built-in file tools: relative, folders separated by `/`. A path that begins with `~/` is a
+    private file of who started the session; only private sessions have any.
+    """
+
+    def list(self, folder: str = "") -> list[File]:
+        """All files under a folder, by path. Raises FileRefused."""
+        ...
+
+    def read_text(self, path: str) -> str:
+        """Raises FileRefused where there is no such file, or it is not UTF-8."""
+        ...
+
+    def read_bytes(self, path: str) -> bytes:
+        """Raises FileRefused where there is no such file."""
+        ...
+
+    def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
+        """Raises FileRefused where a file is there and `replace` is False."""
+        ...
+
+    def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
+        """Raises FileRefused where a file is there and `replace` is False."""
+        ...
+
+
+class NoFiles:
+    """Of a tool that has declared none."""
+
+    def list(self, folder: str = "") -> list[File]:
+        raise _undeclared()
+
+    def read_text(self, path: str) -> str:
+        raise _undeclared()
+
+    def read_bytes(self, path: str) -> bytes:
+        raise _undeclared()
+
+    def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
+        raise _undeclared()
+
+    def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
+        raise _undeclared()
+
+
+def _undeclared() -> FileRefused:
+    return FileRefused('this tool reaches no files. Its writer has to say @tool(files="read") or "write".')
+
+
+def no_secrets(name: str) -> str:
+    """Raises SecretMissing."""
+    raise SecretMissing(f"there is no secret {name}: name it in tool.toml, under secrets, and set its value")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool.
+
+    `tenant`, `session_id`: whose session called. `user`: the subject of who started the session. `effect_id`: the key
+    of what the call does outside; a repeated call has the same, so hand it on as an idempotency key. `rerun`: an
+    earlier attempt of this call may have had its effect. `deadline`: nobody waits for the answer after it.
+    `files`: the tenant's files, for tools with `files="read"` or `files="write"`. `read_secret`: what `secret` uses.
+    """
+
+    tenant: str
+    session_id: str
+    user: str
+    effect_id: str
+    deadline: datetime
+    rerun: bool = False
+    files: Files = field(default_factory=NoFiles)
+    read_secret: Callable[[str], str] = no_secrets
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline; never below 0."""
+        return max(0.0, (self.deadline - datetime.now(UTC)).total_seconds())
+
+    def secret(self, name: str) -> str:
+        """The value of a secret that the folder's `tool.toml` names. Raises SecretMissing."""
+        return self.read_secret(name)

@@ -1,0 +1,98 @@
+"""One call of a tool: from the event that the engine sends to the answer that it gets.
+
+The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`; the
+deadline is RFC 3339, `files` is how the tenant's files are reached. The answer is `{"result": …}`, a text or JSON, or
+`{"error": "…"}`, which a ToolError says. Any other exception passes through: Lambda tells the engine its type.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from acta.tools.call import Call, Files, NoFiles, no_secrets
+from acta.tools.define import Tool
+from acta.tools.errors import ToolError
+
+Event = Mapping[str, Any]
+NO_WORDS = "the tool failed without saying why"
+
+
+class UnknownTool(LookupError):
+    """The folder has no such tool any more."""
+
+
+class UnusableResult(TypeError):
+    """The function has run, but what it returned is no JSON."""
+
+
+def answer(
+    tools: Mapping[str, Tool],
+    event: Event,
+    *,
+    files: Files | None = None,
+    read_secret: Callable[[str], str] = no_secrets,
+) -> dict[str, Any]:
+    """Raises UnknownTool, UnusableResult, and what the function raises but ToolError."""
+    if event["tool"] not in tools:
+        raise UnknownTool(f"there is no tool {event['tool']} in this folder")
+    made = tools[event["tool"]]
+    call = to_call(event, files or NoFiles(), read_secret)
+    try:
+        return {"result": to_result(made, run(made, event["arguments"], call))}
+    except ToolError as error:
+        return {"error": str(error).strip() or NO_WORDS}
+
+
+def run(made: Tool, arguments: Mapping[str, Any], call: Call) -> Any:
+    """What the function returns for these arguments, which are JSON. Raises ToolError, and what the function raises."""
+    given = made.parameters.to_arguments(json.dumps(dict(arguments)))
+    if made.parameters.call is not None:
+        given[made.parameters.call] = call
+    returned = made.function(**given)
+    return _loop().run(returned) if inspect.iscoroutine(returned) else returned
+
+
+def to_call(event: Event, files: Files, read_secret: Callable[[str], str]) -> Call:
+    return Call(
+        tenant=event["tenant"],
+        session_id=event["session_id"],
+        user=event["user"],
+        effect_id=event["effect_id"],
+        deadline=datetime.fromisoformat(event["deadline"]),
+        rerun=event["rerun"],
+        files=files,
+        read_secret=read_secret,
+    )
+
+
+def to_result(made: Tool, returned: Any) -> Any:
+    """As JSON. Raises UnusableResult."""
+    try:
+        return to_jsonable_python(returned, inf_nan_mode="null")
+    except (PydanticSerializationError, ValueError):
+        kind = type(returned).__name__
+        raise UnusableResult(
+            f"{made.name} returned a {kind}, of which no JSON can be made. Return a text, a pydantic model, or what "
+            "JSON has."
+        ) from None
+
+
+class _Loop:
+    """One event loop for all calls of a process: clients that a tool keeps between calls belong to it."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+
+    def run(self, waiting: Coroutine[Any, Any, Any]) -> Any:
+        return self._runner.run(waiting)
+
+
+@cache
+def _loop() -> _Loop:
+    return _Loop()

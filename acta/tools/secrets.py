@@ -1,0 +1,59 @@
+"""Secrets of a folder of tools: texts in Secrets Manager that the folder's role alone may read.
+
+The Lambda's variables say which secret has which name there: `ACTA_TOOL_SECRETS` is a JSON object of name ->
+name in Secrets Manager. No value is ever in a variable.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from acta.tools.errors import SecretMissing
+
+VARIABLE = "ACTA_TOOL_SECRETS"
+KEPT_SECONDS = 60.0
+"""A value that was changed is in force after so long."""
+
+
+def _client() -> Any:
+    import boto3  # the Lambda runtime has it; a tool without secrets does not load it
+
+    return boto3.client("secretsmanager")
+
+
+class Secrets:
+    """`variables`: of the process. `client`: makes a boto3 client. `clock`: seconds."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        client: Callable[[], Any] = _client,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._names: Mapping[str, str] = json.loads(variables.get(VARIABLE, "{}"))
+        self._client = client
+        self._clock = clock
+        self._made: Any = None
+        self._kept: dict[str, tuple[float, str]] = {}
+
+    def read(self, name: str) -> str:
+        """Raises SecretMissing, and botocore's errors where Secrets Manager cannot be reached."""
+        if name not in self._names:
+            raise SecretMissing(f"there is no secret {name}: name it in tool.toml, under secrets")
+        read_at, value = self._kept.get(name, (0.0, ""))
+        if name not in self._kept or self._clock() - read_at >= KEPT_SECONDS:
+            value = self._fetch(self._names[name])
+            self._kept[name] = (self._clock(), value)
+        return value
+
+    def _fetch(self, full_name: str) -> str:
+        if self._made is None:
+            self._made = self._client()
+        try:
+            text: str = self._made.get_secret_value(SecretId=full_name)["SecretString"]
+        except self._made.exceptions.ResourceNotFoundException:
+            raise SecretMissing(
+                f"the secret {full_name} has no value in Secrets Manager: set it there"
+            ) from None
+        return text

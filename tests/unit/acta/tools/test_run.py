@@ -1,0 +1,224 @@
+"""From the engine's event to the answer, the folder's description, and what a tool has in hand."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from acta import Call, ToolError, tool
+from acta.tools.define import Tool, tool_of
+from acta.tools.errors import FileRefused, SecretMissing
+from acta.tools.run import UnknownTool, UnusableResult, answer
+from acta.tools.secrets import KEPT_SECONDS, Secrets
+
+
+class Order(BaseModel):
+    number: str
+    due: date
+
+
+def tools(*functions: Callable[..., Any]) -> dict[str, Tool]:
+    found = [tool_of(tool(effect="read")(function)) for function in functions]
+    return {each.name: each for each in found if each is not None}
+
+
+def event(name: str, **arguments: Any) -> dict[str, Any]:
+    return {
+        "tool": name,
+        "arguments": arguments,
+        "effect_id": "e-1",
+        "session_id": "s-1",
+        "tenant": "acme",
+        "user": "u-1",
+        "rerun": True,
+        "deadline": "2999-01-01T00:00:00+00:00",
+    }
+
+
+def test_a_tool_gets_its_arguments_as_the_types_it_names_and_the_call() -> None:
+    seen: list[Any] = []
+
+    def look_up(order: Order, call: Call, note: str = "none") -> Order:
+        """Looks up."""
+        seen.extend([order, call.effect_id, call.rerun, call.seconds_left > 1_000, note])
+        return order
+
+    given = {"number": "7", "due": "2026-01-02"}
+
+    assert answer(tools(look_up), event("look_up", order=given)) == {"result": given}
+    assert seen == [Order(number="7", due=date(2026, 1, 2)), "e-1", True, True, "none"]
+
+
+def test_calls_of_async_tools_share_one_event_loop() -> None:
+    import asyncio
+
+    seen = []
+
+    async def look_up() -> str:
+        """Looks up."""
+        await asyncio.sleep(0)
+        seen.append(asyncio.get_running_loop())
+        return "done"
+
+    known = tools(look_up)
+
+    assert [answer(known, event("look_up")) for _ in range(2)] == [{"result": "done"}] * 2
+    assert seen[0] is seen[1]
+
+
+def test_a_tool_error_is_an_answer_and_any_other_exception_is_not() -> None:
+    def fails(how: str) -> str:
+        """Fails."""
+        raise {"told": ToolError("no such order. Ask for its number."), "silent": ToolError()}.get(
+            how, ZeroDivisionError("a secret")
+        )
+
+    known = tools(fails)
+
+    assert answer(known, event("fails", how="told")) == {"error": "no such order. Ask for its number."}
+    assert answer(known, event("fails", how="silent")) == {"error": "the tool failed without saying why"}
+    with pytest.raises(ZeroDivisionError):
+        answer(known, event("fails", how="else"))
+
+
+def test_arguments_that_do_not_fit_are_told_by_field_and_without_their_value() -> None:
+    def look_up(order: Order) -> str:
+        """Looks up."""
+        return ""
+
+    said = answer(tools(look_up), event("look_up", order={"number": "7", "due": "hidden"}))["error"]
+
+    assert said.startswith("these arguments do not fit: order.due: ")
+    assert "hidden" not in said
+
+
+def test_what_a_tool_returns_is_a_text_or_json() -> None:
+    class Odd:
+        pass
+
+    def gives(what: str) -> Any:
+        """Gives."""
+        return {
+            "none": None,
+            "list": [Order(number="7", due=date(2026, 1, 2))],
+            "number": float("nan"),
+            "time": datetime(2026, 1, 2, tzinfo=UTC),
+            "odd": Odd(),
+        }[what]
+
+    known = tools(gives)
+
+    assert answer(known, event("gives", what="none")) == {"result": None}
+    assert answer(known, event("gives", what="list")) == {"result": [{"number": "7", "due": "2026-01-02"}]}
+    assert answer(known, event("gives", what="number")) == {"result": None}
+    assert answer(known, event("gives", what="time")) == {"result": "2026-01-02T00:00:00Z"}
+    with pytest.raises(UnusableResult, match="gives returned a Odd"):
+        answer(known, event("gives", what="odd"))
+
+
+def test_a_tool_that_the_folder_does_not_have_is_no_answer() -> None:
+    with pytest.raises(UnknownTool):
+        answer({}, event("gone"))
+
+
+def test_after_the_deadline_no_second_is_left(example_call: Call) -> None:
+    late = datetime.now(UTC) - timedelta(seconds=5)
+
+    assert Call("acme", "s", "u", "e", late).seconds_left == 0
+
+
+def test_files_and_secrets_that_nobody_declared_say_where_to_declare_them(example_call: Call) -> None:
+    with pytest.raises(FileRefused, match=r'@tool\(files="read"\)'):
+        example_call.files.read_text("a.md")
+    with pytest.raises(SecretMissing, match=r"tool\.toml"):
+        example_call.secret("key")
+
+
+class SecretsManager:
+    def __init__(self) -> None:
+        self.values = {"acta/dev/tool-orders/key": "first"}
+        self.asked = 0
+
+    class exceptions:  # noqa: N801
+        class ResourceNotFoundException(Exception):
+            pass
+
+    def get_secret_value(self, SecretId: str) -> dict[str, str]:  # noqa: N803
+        self.asked += 1
+        if SecretId not in self.values:
+            raise self.exceptions.ResourceNotFoundException
+        return {"SecretString": self.values[SecretId]}
+
+
+def test_a_secret_is_read_once_a_minute() -> None:
+    now = [0.0]
+    manager = SecretsManager()
+    names = {"key": "acta/dev/tool-orders/key", "unset": "acta/dev/tool-orders/unset"}
+    secrets = Secrets({"ACTA_TOOL_SECRETS": json.dumps(names)}, lambda: manager, lambda: now[0])
+
+    assert [secrets.read("key"), secrets.read("key")] == ["first", "first"]
+    manager.values["acta/dev/tool-orders/key"] = "second"
+    assert secrets.read("key") == "first"
+    now[0] = KEPT_SECONDS
+    assert secrets.read("key") == "second"
+    assert manager.asked == 2
+    with pytest.raises(SecretMissing, match="has no value in Secrets Manager"):
+        secrets.read("unset")
+    with pytest.raises(SecretMissing, match=r"name it in tool\.toml"):
+        secrets.read("other")
+
+
+def described(folder: Path, source: str | None) -> Any:
+    if source is not None:
+        (folder / "tools.py").write_text(source)
+    ran = subprocess.run(
+        [sys.executable, "-m", "acta.tools.describe", str(folder)], capture_output=True, text=True, check=True
+    )
+    return json.loads(ran.stdout)
+
+
+GOOD = '''
+from acta import tool
+print("loaded")
+
+@tool(effect="read")
+def find(order_id: str) -> str:
+    """Finds."""
+    return order_id
+'''
+
+
+def test_a_folder_is_described_as_json_whatever_it_prints(tmp_path: Path) -> None:
+    assert [each["name"] for each in described(tmp_path, GOOD)["tools"]] == ["find"]
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (None, "there is no tools.py"),
+        ("x = 1\n", "tools.py has no tool"),
+        ("\nimport nothing_like_it\n", "tools.py line 2: ModuleNotFoundError: No module named"),
+        ("def (\n", "tools.py: SyntaxError"),
+        (GOOD.replace('"""Finds."""', ""), "tools.py line 5: find: it has no docstring"),
+    ],
+)
+def test_a_folder_that_cannot_be_read_says_where_and_why(
+    tmp_path: Path, source: str | None, says: str
+) -> None:
+    assert described(tmp_path, source)["error"].startswith(says)
+
+
+def test_a_tool_is_loaded_without_the_client_the_engine_and_the_sdk_of_aws() -> None:
+    code = "import sys, acta.tools.describe, acta.tools.run, acta.tools.secrets; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    loaded = {name.split(".")[0] for name in ran.stdout.split()}
+
+    assert loaded & {"shared", "infra", "functions", "boto3", "httpx2", "click"} == set()
+    assert not any(name.startswith(("acta.client", "acta.cli")) for name in ran.stdout.split())
