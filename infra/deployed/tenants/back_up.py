@@ -8,7 +8,6 @@ read. Each session is as it was when it was read; a backup of a tenant at work i
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from infra.deployed.tenants.backup_format import (
     CONTENT,
@@ -20,8 +19,16 @@ from infra.deployed.tenants.backup_format import (
     Writer,
     pack_lines,
     sha256_of,
+    without_rights,
 )
 from infra.deployed.tenants.backup_places import Place
+from infra.deployed.tenants.read_all import (
+    all_agents,
+    all_interventions,
+    all_memories,
+    all_objects,
+    all_sessions,
+)
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_object
@@ -33,10 +40,8 @@ from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.schema.convert import to_json
 from shared.domain.schema.versions import CURRENT
-from shared.domain.session.commit import Commit
 from shared.ports.blobs import BlobMissing
 
-PAGE = 100
 HASH_CHARS = 64
 Told = Callable[[str, str], None]
 """Is called with a session's id and why it is not in the backup."""
@@ -60,7 +65,8 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
     writer.write(DEFINITIONS, pack_lines(definitions))
     counts["definitions"] = len(definitions)
 
-    for session_id in _sessions(stores, tenant):
+    for entry in all_sessions(stores, tenant):
+        session_id = entry.session_id
         try:
             lines = list(_session(stores, tenant, session_id))
         except BlobMissing:
@@ -89,8 +95,8 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
 
 
 def _has_sessions_or_files(stores: TenantStores, tenant: str) -> bool:
-    files = _objects(stores, stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
-    return any(True for _ in _sessions(stores, tenant)) or any(True for _ in files)
+    files = all_objects(stores, stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
+    return any(True for _ in all_sessions(stores, tenant)) or any(True for _ in files)
 
 
 def _document(kind: str, document: FrozenModel) -> Line:
@@ -98,13 +104,7 @@ def _document(kind: str, document: FrozenModel) -> Line:
 
 
 def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
-    cursor: str | None = None
-    while True:
-        page = stores.definitions.agents(tenant, limit=PAGE, cursor=cursor)
-        yield from (_document("agent", agent) for agent in page.agents if not agent.is_built_in)
-        cursor = page.cursor
-        if cursor is None:
-            break
+    yield from (_document("agent", agent) for agent in all_agents(stores, tenant) if not agent.is_built_in)
     yield from (_document("tool", tool) for tool in stores.definitions.tools.all(tenant))
     for name in SEEDS:
         newest = stores.definitions.prompt(tenant, name)
@@ -114,27 +114,12 @@ def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
             prompt = stores.definitions.prompt_version(tenant, name, version)
             if prompt is not None:
                 yield _document("prompt", prompt)
-    while True:
-        memories = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
-        yield from (_document("memory", memory) for memory in memories.memories)
-        cursor = memories.cursor
-        if cursor is None:
-            break
+    yield from (_document("memory", memory) for memory in all_memories(stores, tenant))
     receiver = stores.receivers.get(tenant)
     if receiver is not None:
         yield {"kind": "webhook", "url": receiver.url}
     for secret in stores.secret_names.all(tenant):
         yield {"kind": "secret_to_set", "name": secret.name, "hosts": secret.hosts}
-
-
-def _sessions(stores: TenantStores, tenant: str) -> Iterator[str]:
-    cursor: str | None = None
-    while True:
-        page = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
-        yield from (entry.session_id for entry in page.entries)
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _session(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Line]:
@@ -147,23 +132,10 @@ def _session(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Lin
     url = stores.session_webhook(tenant, session_id)
     about = {"kind": "session", "session_id": session_id, "commits": len(commits)}
     yield about if url is None else {**about, "webhook": url}
-    yield from (_document("commit", _without_rights(commit)) for commit in commits)
+    yield from (_document("commit", without_rights(commit)) for commit in commits)
     for name in _text_names(stores, tenant, session_id):
         yield {"kind": "text", "name": name, "text": stores.blobs.get(tenant, session_id, (name,))[name]}
-    cursor: str | None = None
-    while True:
-        page = stores.index.interventions(
-            tenant, state=None, limit=PAGE, cursor=cursor, session_id=session_id
-        )
-        yield from (_document("intervention", one) for one in page.items)
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-def _without_rights(commit: Commit) -> Commit:
-    head = commit.head.model_copy(update={"wait": None, "lease": None, "background": None, "counted": False})
-    return commit.model_copy(update={"head": head, "decision": None})
+    yield from (_document("intervention", one) for one in all_interventions(stores, tenant, session_id))
 
 
 def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[str]:
@@ -173,7 +145,7 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
     prefix = f"{tenant_prefix(TEXT_KEYS, tenant)}{key_part(session_id)}/"
     names: dict[str, None] = {}
     for bucket in stores.text_buckets:
-        for found in _objects(stores, bucket, prefix):
+        for found in all_objects(stores, bucket, prefix):
             name = found["Key"].removeprefix(prefix)
             if len(name) == HASH_CHARS:
                 names[name] = None
@@ -183,7 +155,7 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
 def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:
     """Each file as it is now, private ones too: where it is below the tenant's prefix, and its bytes."""
     prefix = tenant_prefix(FILE_KEYS, tenant)
-    for found in _objects(stores, stores.names.bucket, prefix):
+    for found in all_objects(stores, stores.names.bucket, prefix):
         try:
             data = read_object(stores.objects, stores.names.bucket, found["Key"]).body
         except AwsRefused as refused:
@@ -191,13 +163,3 @@ def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:
                 raise
             continue  # deleted meanwhile
         yield found["Key"].removeprefix(prefix), data
-
-
-def _objects(stores: TenantStores, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
-    more: dict[str, str] = {}
-    while True:
-        answer = stores.objects.call("list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
-        yield from answer.get("Contents", ())
-        if not answer.get("IsTruncated"):
-            return
-        more = {"ContinuationToken": answer["NextContinuationToken"]}

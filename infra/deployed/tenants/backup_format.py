@@ -19,6 +19,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from infra.deployed.tenants.backup_places import PartMissing, Place
+from shared.domain.session.commit import Commit
 
 FORMAT = 1
 """Of what is written. Readers take this one and every one before it."""
@@ -71,6 +72,12 @@ def lines_of(name: str, data: bytes) -> Iterator[Line]:
             yield json.loads(line)
     except (OSError, EOFError, ValueError):
         raise BackupUnusable(f"{name} cannot be read: take another backup") from None
+
+
+def without_rights(commit: Commit) -> Commit:
+    """The commit without what gives rights or belongs to work under way, which no backup has."""
+    head = commit.head.model_copy(update={"wait": None, "lease": None, "background": None, "counted": False})
+    return commit.model_copy(update={"head": head, "decision": None})
 
 
 class Writer:

@@ -11,10 +11,10 @@ left. A token outlives its user, and may begin sessions: the tenant keeps until 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from infra.deployed.tenants.people import PoolUsers, pool_of
+from infra.deployed.tenants.read_all import all_memories, all_sessions, in_pages, scan
 from infra.deployed.tenants.stores import Account, TenantStores
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
@@ -34,7 +34,6 @@ from shared.agent.lifecycle.delete import delete
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.domain.audit.record import AuditRecord
-from shared.domain.definitions.memory import Memory
 from shared.domain.errors import PoisonedSession, SessionNotFound
 from shared.domain.ids import AUDIT
 from shared.domain.private_files import private_folder
@@ -49,7 +48,6 @@ WORKERS_LIVE = timedelta(minutes=20)
 TOKENS = "Q"
 """Sort key of the tenant's item that says until when tokens of its removed users are valid, `ttl`."""
 TOKEN_LIFE = timedelta(hours=1)
-PAGE = 100
 
 
 class Eraser(NamedTuple):
@@ -98,7 +96,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
         if people:
             _note_tokens(eraser, tenant)
         removed["users"] = eraser.users.remove(people)
-    for entry in list(_sessions(stores, tenant)):
+    for entry in list(all_sessions(stores, tenant)):
         removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
     for kind, bucket in _places(stores):
         removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
@@ -115,7 +113,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
     if eraser.users is not None:
         removed["users"] = eraser.users.remove(eraser.users.names(tenant, user))
     wrote_to: list[str] = []
-    for entry in list(_sessions(stores, tenant)):
+    for entry in list(all_sessions(stores, tenant)):
         people = _askers(stores, entry)
         if people[:1] == (user,):
             removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
@@ -123,7 +121,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
             wrote_to.append(entry.session_id)
     folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
     removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
-    for memory in list(_memories(stores, tenant)):
+    for memory in list(all_memories(stores, tenant)):
         if user in (memory.only_for, memory.source.user):
             _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
             stores.memories.delete(tenant, memory)
@@ -145,26 +143,6 @@ def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
     yield FILES, stores.names.bucket
     for bucket in stores.text_buckets:
         yield SESSIONS, bucket
-
-
-def _sessions(stores: TenantStores, tenant: str) -> Iterator[IndexEntry]:
-    cursor: str | None = None
-    while True:
-        page = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
-        yield from page.entries
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-def _memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
-    cursor: str | None = None
-    while True:
-        page = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
-        yield from page.memories
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
@@ -224,7 +202,7 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
     was late.
     """
     now, until, removed = stores.clock.now(), None, 0
-    for keys in _pages(tenant_items(stores, tenant)):
+    for keys in in_pages(tenant_items(stores, tenant)):
         gone = []
         for item in keys:
             needed = _needed_until(item)
@@ -241,23 +219,17 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
 
 def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
     """Keys of all items of the tenant. Looks through the whole table: what no listing names is found, too."""
-    request: dict[str, Any] = {
-        "TableName": stores.names.table,
-        "ConsistentRead": True,
-        "FilterExpression": "pk = :one OR begins_with(pk, :many)",
-        "ExpressionAttributeValues": {
+    return scan(
+        stores,
+        stores.names.table,
+        FilterExpression="pk = :one OR begins_with(pk, :many)",
+        ExpressionAttributeValues={
             ":one": {"S": tenant_pk(tenant)},
             ":many": {"S": f"{tenant_pk(tenant)}#"},
         },
-        "ProjectionExpression": "pk, sk, z, live_at, live, #ttl",
-        "ExpressionAttributeNames": {"#ttl": "ttl"},
-    }
-    while True:
-        answer = stores.table.call("scan", **request)
-        yield from answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        ProjectionExpression="pk, sk, z, live_at, live, #ttl",
+        ExpressionAttributeNames={"#ttl": "ttl"},
+    )
 
 
 def _needed_until(item: items.Item) -> datetime | None:
@@ -273,11 +245,6 @@ def _needed_until(item: items.Item) -> datetime | None:
     if is_emptied and "ttl" in item:
         return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - TOMBSTONE_LIFE + WORKERS_LIVE
     return None
-
-
-def _pages(found: Iterator[items.Item]) -> Iterator[list[items.Item]]:
-    while page := list(islice(found, PAGE)):
-        yield page
 
 
 def _record(stores: TenantStores, tenant: str, action: str, details: Mapping[str, str]) -> None:

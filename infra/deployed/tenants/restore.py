@@ -7,11 +7,11 @@ so who restores is told which ones have to be set.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from infra.deployed.tenants.backup_format import CONTENT, DEFINITIONS, FILES, Backup, BackupUnusable, Line
 from infra.deployed.tenants.backup_places import Place
-from infra.deployed.tenants.restore_sessions import read_document, read_session, restore_session
+from infra.deployed.tenants.restore_sessions import Document, read_document, read_session, restore_session
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_object
@@ -29,6 +29,7 @@ from shared.ports.memories import MemoryChanged, MemoryFull
 OPERATOR = "operator"
 """Who wrote a webhook that came out of a backup."""
 
+T = TypeVar("T")
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
 may."""
@@ -115,48 +116,67 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
 def _agent(job: Restore, agent: AgentDefinition) -> Outcome:
     store = job.stores.definitions
     there = store.agent(job.tenant, agent.agent_id)
-    if there is None:
-        store.create_agent(job.tenant, agent)
-        return "restored"
-    if there.is_built_in:
+    if there is not None and there.is_built_in:
         store.replace_agent(job.tenant, there, agent)
         return "restored"
-    if there.model_copy(update={"version": agent.version}) == agent:
-        return "there already"
-    if not job.replace:
-        return "left as it is"
-    store.replace_agent(job.tenant, there, agent.model_copy(update={"version": there.version + 1}))
-    return "replaced"
+    return _written(
+        job,
+        there,
+        is_same=lambda old: old.model_copy(update={"version": agent.version}) == agent,
+        add=lambda: store.create_agent(job.tenant, agent),
+        replace=lambda old: store.replace_agent(job.tenant, old, _next(old.version, agent)),
+    )
 
 
 def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
     store = job.stores.definitions.tools
-    there = store.get(job.tenant, tool.name)
-    if there is None:
-        store.create(job.tenant, tool)
-        return "restored"
-    if there.model_copy(update={"version": tool.version}) == tool:
-        return "there already"
-    if not job.replace:
-        return "left as it is"
-    store.replace(job.tenant, there, tool.model_copy(update={"version": there.version + 1}))
-    return "replaced"
+    return _written(
+        job,
+        store.get(job.tenant, tool.name),
+        is_same=lambda old: old.model_copy(update={"version": tool.version}) == tool,
+        add=lambda: store.create(job.tenant, tool),
+        replace=lambda old: store.replace(job.tenant, old, _next(old.version, tool)),
+    )
 
 
 def _memory(job: Restore, memory: Memory) -> Outcome:
     store = job.stores.memories
-    there = store.get(job.tenant, memory.memory_id)
+    try:
+        return _written(
+            job,
+            store.get(job.tenant, memory.memory_id),
+            is_same=lambda old: old == memory,
+            add=lambda: store.add(job.tenant, memory),
+            replace=lambda old: store.update(job.tenant, old, memory),
+        )
+    except MemoryFull:
+        return "no room"
+
+
+def _next(version: int, document: Document) -> Document:
+    """The document as the version after this one."""
+    return document.model_copy(update={"version": version + 1})
+
+
+def _written(
+    job: Restore,
+    there: T | None,
+    *,
+    is_same: Callable[[T], bool],
+    add: Callable[[], object],
+    replace: Callable[[T], object],
+) -> Outcome:
+    """Writes one thing of the backup as the operator said. `there`: what the tenant has in its place. `is_same`:
+    whether what is there is what the backup has.
+    """
     if there is None:
-        try:
-            store.add(job.tenant, memory)
-        except MemoryFull:
-            return "no room"
+        add()
         return "restored"
-    if there == memory:
+    if is_same(there):
         return "there already"
     if not job.replace:
         return "left as it is"
-    store.update(job.tenant, there, memory)
+    replace(there)
     return "replaced"
 
 
@@ -188,13 +208,14 @@ def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:
 
 def _webhook(job: Restore, url: str | None) -> Outcome:
     store, now = job.stores.receivers, job.stores.clock.now()
-    there = store.get(job.tenant)
-    if there is not None and there.url == url:
-        return "there already"
-    if there is not None and not job.replace:
-        return "left as it is"
-    store.put(TenantReceiver(tenant=job.tenant, url=url, created_at=now, updated_at=now, updated_by=OPERATOR))
-    return "restored" if there is None else "replaced"
+    receiver = TenantReceiver(tenant=job.tenant, url=url, created_at=now, updated_at=now, updated_by=OPERATOR)
+    return _written(
+        job,
+        store.get(job.tenant),
+        is_same=lambda old: old.url == url,
+        add=lambda: store.put(receiver),
+        replace=lambda _: store.put(receiver),
+    )
 
 
 def _file(job: Restore, line: Line) -> Outcome:
@@ -204,15 +225,15 @@ def _file(job: Restore, line: Line) -> Outcome:
     data = job.backup.read(CONTENT + line["sha256"])
     target: dict[str, Any] = {"Bucket": bucket, "Key": key, "Body": data}
     try:
-        there = read_object(s3, bucket, key).body
+        there: bytes | None = read_object(s3, bucket, key).body
     except AwsRefused as refused:
         if refused.code != MISSING:
             raise
-        s3.call("put_object", **target, IfNoneMatch="*")
-        return "restored"
-    if there == data:
-        return "there already"
-    if not job.replace:
-        return "left as it is"
-    s3.call("put_object", **target)
-    return "replaced"
+        there = None
+    return _written(
+        job,
+        there,
+        is_same=lambda old: old == data,
+        add=lambda: s3.call("put_object", **target, IfNoneMatch="*"),
+        replace=lambda _: s3.call("put_object", **target),
+    )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from infra.deployed.tenants.backup_format import BackupUnusable, Line
+from infra.deployed.tenants.backup_format import BackupUnusable, Line, without_rights
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import query
@@ -124,11 +124,9 @@ def _last_commit(stores: TenantStores, tenant: str, session: SessionInBackup, ke
 
 
 def _for(tenant: str, commit: Commit) -> Commit:
-    """The commit as one of the tenant's, without what belonged to work under way."""
-    head = commit.head.model_copy(
-        update={"tenant": tenant, "wait": None, "lease": None, "background": None, "counted": False}
-    )
-    return commit.model_copy(update={"head": head, "decision": None})
+    """The commit as one of the tenant's, without rights whatever the backup has."""
+    bare = without_rights(commit)
+    return bare.model_copy(update={"head": bare.head.model_copy(update={"tenant": tenant})})
 
 
 def _asked(session: SessionInBackup, commit: Commit) -> list[Intervention]:

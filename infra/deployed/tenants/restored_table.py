@@ -6,25 +6,23 @@ name, its stream and its place in the stack. While this runs nothing else may wr
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from infra.deployed.tenants.erase import ERASE_TENANT, SESSION_DELETE, Eraser, delete_items, delete_session
+from infra.deployed.tenants.read_all import all_objects, in_pages, scan
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
 from shared.adapters.dynamodb.delete_session_items import write_in_batches
+from shared.adapters.dynamodb.query import batch_get, newest_commit_item
 from shared.adapters.storage.keys import SESSIONS, TENANT, part_text
 from shared.agent.outages.park import park
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import PoisonedSession, SchemaUnknown, SessionNotFound, StoreThrottled
+from shared.domain.errors import PoisonedSession, SchemaUnknown, SessionNotFound
 from shared.ports.log import SessionName
 
-BATCH = 100
-"""BatchGetItem's limit."""
-ATTEMPTS, PAUSE_SECONDS = 8, 0.05
 MEMORY_DELETE = "memory.delete"
 MARGIN = timedelta(minutes=5)
 """An action that began so long before the time may have been written after it."""
@@ -67,12 +65,12 @@ def _copy(stores: TenantStores, source: str) -> int:
     there get a mark, because the stream tells of them as of new ones (ADR 78).
     """
     copied = 0
-    for page in _pages(_scan(stores, source)):
+    for page in in_pages(scan(stores, source)):
         wanted = [item for item in page if not _is_deployments(item)]
         keys = [{"pk": item["pk"], "sk": item["sk"]} for item in wanted]
         there = {
             _name(item)
-            for item in _found(stores, stores.names.table, keys)
+            for item in _there(stores, stores.names.table, keys)
             if not items.is_restored(item)  # by an earlier attempt, which was cut short
         }
         puts = [
@@ -87,9 +85,9 @@ def _copy(stores: TenantStores, source: str) -> int:
 def _remove_later(stores: TenantStores, source: str) -> int:
     """Items that were made after the time."""
     removed = 0
-    for page in _pages(_scan(stores, stores.names.table, ProjectionExpression="pk, sk")):
+    for page in in_pages(scan(stores, stores.names.table, ProjectionExpression="pk, sk")):
         keys = [item for item in page if not _is_deployments(item)]
-        there = {_name(item) for item in _found(stores, source, keys)}
+        there = {_name(item) for item in _there(stores, source, keys)}
         gone = [{"DeleteRequest": {"Key": key}} for key in keys if _name(key) not in there]
         write_in_batches(stores.table, stores.names.table, stores.clock, gone)
         removed += len(gone)
@@ -102,7 +100,7 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
     """
     seen: set[tuple[str, str, str]] = set()
     wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
-    found = _scan(
+    found = scan(
         stores,
         stores.names.audit_table,
         FilterExpression="a IN (:s, :m, :t)",
@@ -136,7 +134,7 @@ def _erase_again(eraser: Eraser, action: str, tenant: str, thing: str) -> int:
 def _open_sessions(stores: TenantStores) -> Iterator[SessionName | None]:
     """None: a listing that nobody can read."""
     wanted = {":s": {"S": items.LISTING}, ":a": {"S": "active"}, ":w": {"S": "waiting_for_user"}}
-    found = _scan(
+    found = scan(
         stores,
         stores.names.table,
         FilterExpression="begins_with(sk, :s) AND st IN (:a, :w)",
@@ -171,15 +169,15 @@ def _remove_following(stores: TenantStores) -> tuple[int, tuple[str, ...]]:
     removed, lost = 0, dict[str, None]()
     ends: dict[str, int] = {}
     for bucket in stores.text_buckets:
-        for key in _keys(stores, bucket):
-            _, tenant, session, name = key.split("/", 3)
+        for found in all_objects(stores, bucket, f"{SESSIONS}/"):
+            _, tenant, session, name = found["Key"].split("/", 3)
             place = f"{tenant}/{session}"
             if place not in ends:
                 ends[place] = _last_number(stores, tenant, session)
             if not ends[place]:
                 lost[place] = None
             elif name.startswith(FOLLOWING) and not _is_before(name, ends[place]):
-                stores.objects.call("delete_object", Bucket=bucket, Key=key)
+                stores.objects.call("delete_object", Bucket=bucket, Key=found["Key"])
                 removed += 1
     return removed, tuple(lost)
 
@@ -192,56 +190,13 @@ def _is_before(name: str, last: int) -> bool:
 
 def _last_number(stores: TenantStores, tenant_part: str, session_part: str) -> int:
     """Of the session's newest commit; 0: the table has none."""
-    answer = stores.table.call(
-        "query",
-        TableName=stores.names.table,
-        ConsistentRead=True,
-        ScanIndexForward=False,
-        Limit=1,
-        ProjectionExpression="sk",
-        KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
-        ExpressionAttributeValues={
-            ":pk": {"S": f"{TENANT}{tenant_part}#{items.LISTING}{session_part}"},
-            ":commits": {"S": items.COMMIT},
-        },
-    )
-    found = answer["Items"]
-    return int(found[0]["sk"]["S"].removeprefix(items.COMMIT)) if found else 0
+    pk = f"{TENANT}{tenant_part}#{items.LISTING}{session_part}"
+    newest = newest_commit_item(stores.table, stores.names.table, pk, consistent=True, projection="sk")
+    return 0 if newest is None else int(newest["sk"]["S"].removeprefix(items.COMMIT))
 
 
-def _keys(stores: TenantStores, bucket: str) -> Iterator[str]:
-    more: dict[str, str] = {}
-    while True:
-        answer = stores.objects.call("list_objects_v2", Bucket=bucket, Prefix=f"{SESSIONS}/", **more)
-        yield from (each["Key"] for each in answer.get("Contents", ()))
-        if not answer.get("IsTruncated"):
-            return
-        more = {"ContinuationToken": answer["NextContinuationToken"]}
-
-
-def _scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
-    while True:
-        answer = stores.table.call("scan", TableName=table, ConsistentRead=True, **request)
-        yield from answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-
-def _found(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]:
-    wanted, pause = keys, PAUSE_SECONDS
-    for _ in range(ATTEMPTS):
-        if not wanted:
-            return
-        asked = {table: {"Keys": wanted, "ConsistentRead": True, "ProjectionExpression": "pk, sk, rs"}}
-        answer = stores.table.call("batch_get_item", RequestItems=asked)
-        yield from answer.get("Responses", {}).get(table, [])
-        wanted = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
-        if wanted:
-            stores.clock.back_off(pause)
-            pause *= 2
-    if wanted:
-        raise StoreThrottled("batch_get_item: keys were left unprocessed")
+def _there(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]:
+    return batch_get(stores.table, stores.clock, table, keys, projection="pk, sk, rs")
 
 
 def _is_deployments(item: Item) -> bool:
@@ -250,9 +205,3 @@ def _is_deployments(item: Item) -> bool:
 
 def _name(item: Item) -> tuple[str, str]:
     return item["pk"]["S"], item["sk"]["S"]
-
-
-def _pages(found: Iterable[Item]) -> Iterator[list[Item]]:
-    left = iter(found)
-    while page := list(islice(left, BATCH)):
-        yield page

@@ -47,29 +47,46 @@ def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -
     """The newest commit of the session whose partition key is `pk`; None: it has none, or was deleted. `consistent`
     False: half the price, and it may be the one before. Raises SchemaUnknown, PoisonedSession.
     """
+    item = newest_commit_item(dynamodb, table, pk, consistent=consistent)
+    return None if item is None or items.is_tombstone(item) else items.item_commit(item)
+
+
+def newest_commit_item(
+    dynamodb: Service, table: str, pk: str, *, consistent: bool, projection: str | None = None
+) -> items.Item | None:
+    """As `newest_commit`, as it is stored; of a deleted session its newest emptied commit. `projection`: the attributes
+    that are wanted, as DynamoDB takes them; None: all.
+    """
     found: list[items.Item] = dynamodb.call(
         "query",
         TableName=table,
         **({"ConsistentRead": True} if consistent else {}),
+        **_projection(projection),
         ScanIndexForward=False,
         Limit=1,
         KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
         ExpressionAttributeValues={":pk": {"S": pk}, ":commits": {"S": items.COMMIT}},
     )["Items"]
-    return items.item_commit(found[0]) if found and not items.is_tombstone(found[0]) else None
+    return found[0] if found else None
 
 
 def batch_get(
-    dynamodb: Service, clock: Clock, table: str, keys: Iterable[items.Item]
+    dynamodb: Service,
+    clock: Clock,
+    table: str,
+    keys: Iterable[items.Item],
+    *,
+    projection: str | None = None,
 ) -> Iterator[items.Item]:
-    """Those that are there, strongly consistent, in any order. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+    """Those that are there, strongly consistent, in any order. `projection`: as in `newest_commit_item`. Raises
+    StoreThrottled, StoreUnavailable, AwsDenied.
+    """
     wanted = list(keys)
     pause, attempt = PAUSE_SECONDS, 0
     while wanted:
         batch, wanted = wanted[:BATCH], wanted[BATCH:]
-        answer = dynamodb.call(
-            "batch_get_item", RequestItems={table: {"Keys": batch, "ConsistentRead": True}}
-        )
+        asked = {"Keys": batch, "ConsistentRead": True, **_projection(projection)}
+        answer = dynamodb.call("batch_get_item", RequestItems={table: asked})
         yield from answer.get("Responses", {}).get(table, [])
         rest = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         if len(rest) < len(batch):  # what did not fit into one answer is no throttling
@@ -81,3 +98,7 @@ def batch_get(
             clock.back_off(pause)
             pause *= 2
             wanted = [*rest, *wanted]
+
+
+def _projection(attributes: str | None) -> dict[str, str]:
+    return {} if attributes is None else {"ProjectionExpression": attributes}

@@ -1,0 +1,99 @@
+"""Reads all there is of something, one page after another. The next page is asked for when the caller needs it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, TypeVar
+
+from infra.deployed.tenants.stores import TenantStores
+from shared.adapters.dynamodb.table_layout import Item
+from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.memory import Memory
+from shared.domain.interventions.intervention import Intervention
+from shared.ports.log import IndexEntry
+
+PAGE = 100
+T = TypeVar("T")
+
+
+def all_sessions(stores: TenantStores, tenant: str) -> Iterator[IndexEntry]:
+    def page(cursor: str | None) -> tuple[Iterable[IndexEntry], str | None]:
+        found = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
+        return found.entries, found.cursor
+
+    return _all(page)
+
+
+def all_interventions(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Intervention]:
+    """Of one session."""
+
+    def page(cursor: str | None) -> tuple[Iterable[Intervention], str | None]:
+        found = stores.index.interventions(
+            tenant, state=None, limit=PAGE, cursor=cursor, session_id=session_id
+        )
+        return found.items, found.cursor
+
+    return _all(page)
+
+
+def all_agents(stores: TenantStores, tenant: str) -> Iterator[AgentDefinition]:
+    """The built-in one, too."""
+
+    def page(cursor: str | None) -> tuple[Iterable[AgentDefinition], str | None]:
+        found = stores.definitions.agents(tenant, limit=PAGE, cursor=cursor)
+        return found.agents, found.cursor
+
+    return _all(page)
+
+
+def all_memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
+    """Of all agents."""
+
+    def page(cursor: str | None) -> tuple[Iterable[Memory], str | None]:
+        found = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
+        return found.memories, found.cursor
+
+    return _all(page)
+
+
+def all_objects(stores: TenantStores, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
+    """As S3 lists them: `Key`, `Size` and more; of each object its newest version."""
+
+    def page(cursor: str | None) -> tuple[Iterable[Mapping[str, Any]], str | None]:
+        more = {} if cursor is None else {"ContinuationToken": cursor}
+        found = stores.objects.call("list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
+        return found.get("Contents", ()), found.get("NextContinuationToken")
+
+    return _all(page)
+
+
+def scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
+    """All items of a table, strongly consistent. `request`: more of a Scan, such as a filter."""
+
+    def page(last: Item | None) -> tuple[Iterable[Item], Item | None]:
+        more = {} if last is None else {"ExclusiveStartKey": last}
+        found = stores.table.call("scan", TableName=table, ConsistentRead=True, **request, **more)
+        return found["Items"], found.get("LastEvaluatedKey")
+
+    return _all(page)
+
+
+def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
+    """Up to PAGE at once."""
+    left = iter(found)
+    while page := list(islice(left, PAGE)):
+        yield page
+
+
+C = TypeVar("C")
+
+
+def _all(page: Callable[[C | None], tuple[Iterable[T], C | None]]) -> Iterator[T]:
+    """`page`: is called with where the page before ended, None at first, and returns what it read and where that ended;
+    None: it was the last.
+    """
+    cursor: C | None = None
+    while True:
+        found, cursor = page(cursor)
+        yield from found
+        if cursor is None:
+            return
