@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
+from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair_failed import World, asks_at_terminal
-from acta.cli.operations.stored.operator import aws_errors
 from acta.cli.operations.target import target
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in, local_client

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from acta.cli import exit_codes
+from acta.cli.aws_errors import SIGN_IN, aws_errors
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import Outputs, target_from
@@ -53,7 +53,7 @@ def pool_of(environment: str) -> Pool:
                 else ", or a release that does not tell"
             )
         )
-    with aws_errors():
+    with aws_errors(SIGN_IN):
         return Users(outputs["UserPoolId"], pool), outputs
 
 
@@ -64,7 +64,7 @@ def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     roles = arguments.role or ("member",)
     check(arguments.email, arguments.tenant, roles)
     users, outputs = open_pool(arguments.env)
-    with aws_errors():
+    with aws_errors(SIGN_IN):
         try:
             is_new = users.add(arguments.email, arguments.tenant, roles, invite=not arguments.no_email)
         except OtherTenant as other:
@@ -90,7 +90,7 @@ def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:
 def list_users(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     """Raises CliError."""
     users, _ = open_pool(arguments.env)
-    with aws_errors():
+    with aws_errors(SIGN_IN):
         found = [each for each in users.list() if arguments.tenant in (None, each.tenant)]
     found.sort(key=lambda each: (each.tenant, each.email))
     if arguments.json:
@@ -106,7 +106,7 @@ def remove(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     from infra.deployed.users import NoSuchUser
 
     users, _ = open_pool(arguments.env)
-    with aws_errors():
+    with aws_errors(SIGN_IN):
         try:
             users.remove(arguments.email)
         except NoSuchUser:
@@ -132,23 +132,3 @@ def check(email: str, tenant: str, roles: Sequence[str]) -> None:
     ]
     for value, what in wrong:
         raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
-
-
-@contextmanager
-def aws_errors() -> Iterator[None]:
-    """What AWS says becomes one line that says what to do. Raises CliError."""
-    from shared.adapters.aws.errors import AwsRefused
-    from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-
-    try:
-        yield
-    except AwsDenied as error:
-        raise CliError(
-            f"AWS refuses it to your credentials ({one_line(str(error), 200)}): docs/sign-in.md lists what they need"
-        ) from None
-    except (StoreThrottled, StoreUnavailable) as error:
-        raise CliError(
-            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again"
-        ) from None
-    except AwsRefused as error:
-        raise CliError(f"AWS refused it: {one_line(str(error), 300)}") from None

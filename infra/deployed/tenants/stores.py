@@ -25,7 +25,7 @@ from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 
 
-class NotDeployed(RuntimeError):
+class NotDeployed(OutputsUnknown):
     """The environment is not there, or is another release's. The message says what to do."""
 
 

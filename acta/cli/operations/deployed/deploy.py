@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 from acta.cli import exit_codes
+from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, synthesised
 from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
-from acta.cli.operations.stored.operator import aws_errors
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in

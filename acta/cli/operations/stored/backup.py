@@ -6,8 +6,9 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from acta.cli import exit_codes
+from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.operator import aws_errors, stores_of
+from acta.cli.operations.stored.operator import stores_of
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.back_up import NothingThere, back_up

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from acta.cli import exit_codes
+from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored.confirm import confirm
-from acta.cli.operations.stored.operator import account_of, aws_errors, environment_of
+from acta.cli.operations.stored.operator import account_of, environment_of
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
