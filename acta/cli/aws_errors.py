@@ -17,7 +17,13 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
 
     from infra.deployed.outputs import OutputsUnknown
     from shared.adapters.aws.errors import AwsRefused
-    from shared.domain.errors import AwsDenied, PoisonedSession, SchemaUnknown, StoreThrottled, StoreUnavailable
+    from shared.domain.errors import (
+        AwsDenied,
+        PoisonedSession,
+        SchemaUnknown,
+        StoreThrottled,
+        StoreUnavailable,
+    )
 
     try:
         yield

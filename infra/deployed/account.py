@@ -14,6 +14,10 @@ NO_CREDENTIALS = (
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 )
 LOCAL_REGION = "us-east-1"
+READ_SECONDS = 60
+ATTEMPTS = 5
+LOCAL_ATTEMPTS = 2
+"""The local AWS is there or it is not. The second one is for a connection that was closed while nobody used it."""
 
 
 class WrongAccount(ValueError):
@@ -80,8 +84,24 @@ def client_in(region: str | None, service: str) -> Any:
     return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
 
 
-def local_client(service: str, endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
-    """A botocore client for the local AWS. `credentials`: arguments of its clients."""
-    return make_client(
-        service, attempts=1, endpoint_url=endpoint_url, region_name=LOCAL_REGION, **credentials
-    )
+class Account(NamedTuple):
+    """Where an environment is deployed: an AWS account, or the local AWS. `environment`: its name. `where`: arguments
+    of `boto3.client`; what is not in it is as in the caller's AWS configuration. `attempts`: at most, of each request;
+    None: what the command wants.
+    """
+
+    environment: str
+    where: Mapping[str, Any] = {}
+    attempts: int | None = None
+
+    @classmethod
+    def local(cls, endpoint_url: str, credentials: Mapping[str, Any]) -> "Account":
+        """The local AWS at this URL. `credentials`: arguments of `boto3.client`."""
+        where = {"endpoint_url": endpoint_url, "region_name": LOCAL_REGION, **credentials}
+        return cls("local", where, LOCAL_ATTEMPTS)
+
+    def client(self, service: str, *, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS) -> Any:
+        """A botocore client. `read_seconds`: how long an answer is waited for."""
+        return make_client(
+            service, read_seconds=read_seconds, attempts=self.attempts or attempts, **self.where
+        )

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from infra.deployed.account import Account
 from infra.names import ALIAS, function_name
-from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 90
 """How long an answer is waited for: longer than the function may run (`infra/sizing.py`)."""
@@ -23,29 +23,8 @@ class RecoveryFailed(RuntimeError):
     """The function could not be called, or it failed; the message is one line for a person, without values."""
 
 
-def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
-    """A Lambda client for the local AWS at `endpoint_url`. `credentials`: arguments of `boto3.client`."""
-    return make_client(
-        "lambda",
-        read_seconds=READ_SECONDS,
-        attempts=1,
-        endpoint_url=endpoint_url,
-        region_name="us-east-1",
-        **credentials,
-    )
-
-
-def account_client(region: str) -> Any:
-    """A Lambda client with the account and credentials of the caller's AWS configuration.
-
-    Raises RecoveryFailed where that configuration is not complete.
-    """
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        return make_client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS, region_name=region)
-    except BotoCoreError as error:
-        raise RecoveryFailed(str(error)) from None
+def lambda_client(account: Account) -> Any:
+    return account.client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
 
 
 def recovery_function(environment: str) -> str:

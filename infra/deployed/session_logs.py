@@ -6,9 +6,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from infra.deployed.account import Account
 from infra.names import function_name
 from infra.sizing import FunctionName
-from shared.adapters.aws.clients import make_client
 
 READ_SECONDS = 30
 ATTEMPTS = 8
@@ -32,26 +32,8 @@ class LogLine(NamedTuple):
     key: tuple[str, ...]
 
 
-def local_client(endpoint_url: str, credentials: Mapping[str, Any]) -> Any:
-    """For the local AWS at `endpoint_url`. `credentials`: arguments of `boto3.client`."""
-    return make_client(
-        "logs",
-        read_seconds=READ_SECONDS,
-        attempts=1,
-        endpoint_url=endpoint_url,
-        region_name="us-east-1",
-        **credentials,
-    )
-
-
-def account_client(region: str) -> Any:
-    """With the account and credentials of the caller's AWS configuration. Raises LogsUnreadable."""
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        return make_client("logs", read_seconds=READ_SECONDS, attempts=ATTEMPTS, region_name=region)
-    except BotoCoreError as error:
-        raise LogsUnreadable(str(error)) from None
+def logs_client(account: Account) -> Any:
+    return account.client("logs", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
 
 
 def read_lines(

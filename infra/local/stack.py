@@ -10,7 +10,8 @@ from typing import Self
 
 import httpx
 
-from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, local_client, start_recovery
+from infra.deployed.account import Account
+from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
 from infra.local.assembly import Assembly
 from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig
@@ -71,6 +72,10 @@ class LocalStack:
     def url(self) -> str:
         assert self.front is not None
         return self.front.url
+
+    @property
+    def account(self) -> Account:
+        return Account.local(self.aws_endpoint_url, self.credentials.as_arguments())
 
     @property
     def aws_endpoint_url(self) -> str:
@@ -160,7 +165,7 @@ class LocalStack:
         synthesis = Commands(cdk_environ(environ), self.state.log)
         aws = Commands(local_aws_environ(environ, self.aws_endpoint_url, self.credentials), self.state.log)
         self.commands = [synthesis, aws]
-        lambdas = local_client(self.aws_endpoint_url, self.credentials.as_arguments())
+        lambdas = lambda_client(self.account)
         if last is not None:
             keep_release(lambdas)
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
@@ -179,7 +184,7 @@ class LocalStack:
     def resume_sessions(self) -> None:
         """The executions ended with the last emulator; recovery starts new ones."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
-            client = local_client(self.aws_endpoint_url, self.credentials.as_arguments())
+            client = lambda_client(self.account)
             start_recovery(client, "local", ALL_SESSIONS)
 
     def answers(self, deployment: Deployment) -> bool:

@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from acta.cli import exit_codes
@@ -17,19 +16,16 @@ from acta.cli.naming import FULL, session_named
 from acta.cli.operations.deployed.outputs import not_deployed
 from acta.cli.operations.log_words import happened
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import Target, target
+from acta.cli.operations.target import Target, local_account, target
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.session_logs import (
     LogLine,
     LogsUnreadable,
-    account_client,
-    local_client,
+    logs_client,
     read_lines,
 )
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.environments import LOCAL, Environment
-from infra.local.credentials import Credentials, NoCredentials
-from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.ids import made_at
 
 LOOK_SECONDS = 3.0
@@ -87,16 +83,8 @@ def where(arguments: Namespace) -> tuple[Any, Environment, Target | None]:
     """A client for the AWS account of --env, or for the local stack, and which environment that is. Raises CliError."""
     if arguments.env:
         chosen = target(arguments.env)
-        try:
-            return account_client(chosen.caller.region), chosen.environment, chosen
-        except LogsUnreadable as failure:
-            raise CliError(one_line(str(failure), 300)) from None
-    try:
-        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
-        running, credentials = state.running(), Credentials.from_file(state.credentials)
-    except (NoStack, NoCredentials) as error:
-        raise CliError(f"{error}, or give --env") from None
-    return local_client(running.aws_endpoint_url, credentials.as_arguments()), LOCAL, None
+        return logs_client(chosen.account), chosen.environment, chosen
+    return logs_client(local_account(arguments)), LOCAL, None
 
 
 def require_deployed(chosen: Target, client: Any = None) -> None:

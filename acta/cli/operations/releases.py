@@ -2,16 +2,14 @@
 
 import json
 from argparse import Namespace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair_failed import World, asks_at_terminal
-from acta.cli.operations.target import target
+from acta.cli.operations.target import account_of
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.account import client_in, local_client
 from infra.deployed.releases import (
     Deployed,
     MovedByAnother,
@@ -22,8 +20,6 @@ from infra.deployed.releases import (
     move,
     require_rest,
 )
-from infra.local.credentials import Credentials, NoCredentials
-from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.sizing import FunctionName
 
 WHAT_STAYS = (
@@ -160,17 +156,5 @@ def in_json(deployed: Deployed, release: Release) -> dict[str, Any]:
 
 def clients_of(arguments: Namespace) -> Clients:
     """Of --env, or of the local stack. Raises CliError."""
-    with aws_errors():
-        if arguments.env:
-            chosen = target(arguments.env)
-            region = chosen.caller.region
-            return Clients(
-                chosen.environment.name, client_in(region, "lambda"), client_in(region, "cloudformation")
-            )
-        try:
-            state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
-            running, credentials = state.running(), Credentials.from_file(state.credentials)
-        except (NoStack, NoCredentials) as error:
-            raise CliError(f"{error}, or give --env") from None
-        here = (running.aws_endpoint_url, credentials.as_arguments())
-        return Clients("local", local_client("lambda", *here), local_client("cloudformation", *here))
+    account = account_of(arguments)
+    return Clients(account.environment, account.client("lambda"), account.client("cloudformation"))

@@ -4,25 +4,21 @@ import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.repair_failed import Recovery, repair_failed
-from acta.cli.operations.target import target
+from acta.cli.operations.target import account_of
 from acta.cli.terminal.text import one_line
 from infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
-    account_client,
-    local_client,
+    lambda_client,
     recovery_function,
     run_recovery,
 )
-from infra.local.credentials import Credentials, NoCredentials
-from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 
 OUTCOMES = {  # of one session
     "nothing": "needs no repair",
@@ -82,31 +78,16 @@ def request_for(arguments: Namespace) -> Mapping[str, Any]:
 
 def recovery_of(arguments: Namespace) -> Recovery:
     """Asks the deployment's recovery function. Raises CliError, and so does what it returns."""
-    client, environment = lambda_client(arguments), arguments.env or "local"
+    account = account_of(arguments)
+    client = lambda_client(account)
 
     def ask(request: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            return run_recovery(client, environment, request)
+            return run_recovery(client, account.environment, request)
         except RecoveryFailed as failure:
             raise CliError(one_line(str(failure), 300)) from None
 
     return ask
-
-
-def lambda_client(arguments: Namespace) -> Any:
-    """For the AWS account of --env, or for the local stack. Raises CliError."""
-    if arguments.env:
-        region = target(arguments.env).caller.region
-        try:
-            return account_client(region)
-        except RecoveryFailed as failure:
-            raise CliError(one_line(str(failure), 300)) from None
-    try:
-        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
-        running, credentials = state.running(), Credentials.from_file(state.credentials)
-    except (NoStack, NoCredentials) as error:
-        raise CliError(f"{error}, or give --env") from None
-    return local_client(running.aws_endpoint_url, credentials.as_arguments())
 
 
 def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:

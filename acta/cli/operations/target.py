@@ -2,13 +2,17 @@
 
 import os
 import sys
+from argparse import Namespace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed import account
-from infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller
-from infra.environments import Environment, UnusableValue, select
+from infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
+from infra.environments import LOCAL, Environment, UnusableValue, select
+from infra.local.credentials import Credentials, NoCredentials
+from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.own_environments import every_environment
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
@@ -22,6 +26,10 @@ class Target(NamedTuple):
     def environ(self) -> dict[str, str]:
         """Of this process, with the environment's region."""
         return {**os.environ, "AWS_REGION": self.caller.region, "AWS_DEFAULT_REGION": self.caller.region}
+
+    @property
+    def account(self) -> Account:
+        return Account(self.environment.name, {"region_name": self.caller.region})
 
 
 def environment_named(name: str) -> Environment:
@@ -61,6 +69,26 @@ def target(name: str, client: Any = None) -> Target:
         file=sys.stderr,
     )
     return Target(environment, found)
+
+
+def account_of(arguments: Namespace) -> Account:
+    """Of --env, or of the local stack of --state. Raises CliError."""
+    return target(arguments.env).account if arguments.env else local_account(arguments)
+
+
+def local_account(arguments: Namespace) -> Account:
+    """Of the local stack of --state. Raises CliError."""
+    try:
+        state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+        running, credentials = state.running(), Credentials.from_file(state.credentials)
+    except (NoStack, NoCredentials) as error:
+        raise CliError(f"{error}, or give --env") from None
+    return Account.local(running.aws_endpoint_url, credentials.as_arguments())
+
+
+def environment_of(arguments: Namespace) -> Environment:
+    """As its entry says. Raises CliError."""
+    return environment_named(arguments.env) if arguments.env else LOCAL
 
 
 def warn_unpinned(chosen: Target) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from infra.deployed.account import Account
 from infra.deployed.tenants.people import PoolUsers, pool_of
 from infra.deployed.tenants.read_all import all_memories, all_sessions, in_pages, scan
-from infra.deployed.tenants.stores import Account, TenantStores
+from infra.deployed.tenants.stores import TenantStores, stores_in
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
@@ -76,7 +77,7 @@ class Receipt(NamedTuple):
 
 def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
     """Raises NotDeployed, and what AWS says."""
-    stores = account.stores()
+    stores = stores_in(account)
     pool = pool_of(stores.names.issuer)
     return Eraser(
         stores,

@@ -4,14 +4,14 @@ with those of a tenant.
 What a function's role may do does not matter here. So nothing of this is for a function.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from infra.deployed.account import Account
 from infra.deployed.outputs import OutputsUnknown, stack_outputs
 from infra.names import READS_VERSION
-from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
@@ -105,30 +105,10 @@ class TenantStores:
         return found
 
 
-READ_SECONDS = 60
-ATTEMPTS = 5
-
-
-class Account(NamedTuple):
-    """An AWS account in which an environment is deployed. `where`: arguments of `boto3.client`; what is not in
-    it is as in the caller's AWS configuration.
-    """
-
-    environment: str
-    where: Mapping[str, Any] = {}
-
-    @classmethod
-    def local(cls, endpoint_url: str, credentials: Mapping[str, Any]) -> "Account":
-        """The local AWS at this URL."""
-        return cls("local", {"endpoint_url": endpoint_url, "region_name": "us-east-1", **credentials})
-
-    def client(self, service: str) -> Any:
-        return make_client(service, read_seconds=READ_SECONDS, attempts=ATTEMPTS, **self.where)
-
-    def stores(self) -> TenantStores:
-        """Raises NotDeployed, and what AWS says."""
-        names = deployed_names(self.environment, self.client("cloudformation"))
-        return TenantStores(names, self.client("dynamodb"), self.client("s3"))
+def stores_in(account: Account) -> TenantStores:
+    """Raises NotDeployed, and what AWS says."""
+    names = deployed_names(account.environment, account.client("cloudformation"))
+    return TenantStores(names, account.client("dynamodb"), account.client("s3"))
 
 
 def deployed_names(environment: str, cloudformation: Any) -> Names:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.operator import stores_of
+from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.back_up import NothingThere, back_up
@@ -16,7 +16,7 @@ from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Place, place_of
 from infra.deployed.tenants.restore import Restored
 from infra.deployed.tenants.restore import restore as restore_backup
-from infra.deployed.tenants.stores import TenantStores
+from infra.deployed.tenants.stores import TenantStores, stores_in
 
 NOT_ALL = ("left as it is", "deleted lately", "no room")
 """Outcomes that leave something of the backup out."""
@@ -32,7 +32,7 @@ WORDS = {
 
 def backup(arguments: Namespace) -> int:
     """Exit code 1 where a session could not be read. Raises CliError."""
-    stores = stores_of(arguments)
+    stores = _stores(arguments)
     place = _place(arguments.to, stores)
     with aws_errors():
         if place.has(LIST):
@@ -59,7 +59,7 @@ def backup(arguments: Namespace) -> int:
 
 def restore(arguments: Namespace) -> int:
     """Exit code 1 where something of the backup was left out. Raises CliError."""
-    stores = stores_of(arguments)
+    stores = _stores(arguments)
     place = _place(arguments.source, stores)
     with aws_errors():
         try:
@@ -94,6 +94,11 @@ def _show(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str)
         )
     if done.webhook:
         echo("no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications")
+
+
+def _stores(arguments: Namespace) -> TenantStores:
+    with aws_errors():
+        return stores_in(account_of(arguments))
 
 
 def _place(where: str, stores: TenantStores) -> Place:

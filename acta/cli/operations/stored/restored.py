@@ -9,12 +9,13 @@ from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored.confirm import confirm
-from acta.cli.operations.stored.operator import account_of, environment_of
+from acta.cli.operations.target import account_of, environment_of
 from acta.cli.terminal.text import echo, one_line
+from infra.deployed.account import Account
 from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
 from infra.deployed.tenants.restored_table import Progress, use_restored
-from infra.deployed.tenants.stores import Account
+from infra.deployed.tenants.stores import stores_in
 
 WORDS = {
     "copied": "items that are as they were: {}",
@@ -111,7 +112,7 @@ def _show(done: Progress, arguments: Namespace) -> None:
 
 def _quarantine(arguments: Namespace, account: Account) -> Quarantine:
     lambdas, states = account.client("lambda"), account.client("stepfunctions")
-    return Quarantine(environment_of(arguments), lambdas, states, account.stores())
+    return Quarantine(environment_of(arguments), lambdas, states, stores_in(account))
 
 
 def _where(arguments: Namespace) -> str:
