@@ -9,10 +9,10 @@ from typing import Any
 
 from infra.deployed.account import Account
 from infra.names import ALIAS, function_name
+from shared.adapters.aws.errors import NOT_FOUND
 
 READ_SECONDS = 90
 """How long an answer is waited for: longer than the function may run (`infra/sizing.py`)."""
-ABSENT = "ResourceNotFoundException"
 ATTEMPTS = 3
 """Where Lambda throttles or does not answer. What is asked twice is done once."""
 ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
@@ -55,7 +55,7 @@ def _invoke(client: Any, environment: str, kind: str, request: Mapping[str, Any]
             FunctionName=function, Qualifier=ALIAS, InvocationType=kind, Payload=json.dumps(request).encode()
         )
     except ClientError as error:
-        if error.response["Error"]["Code"] == ABSENT:
+        if error.response["Error"]["Code"] == NOT_FOUND:
             raise RecoveryFailed(
                 f"there is no function {function} in this account and region: deploy {environment}, or name another "
                 "environment"

@@ -12,10 +12,10 @@ from infra.deployed.account import (
     client_in,
     require_credentials,
 )
+from infra.deployed.stacks import described
 from infra.environments import UnusableValue, select
 from infra.names import stateless_stack
 from infra.own_environments import every_environment
-from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
@@ -31,16 +31,13 @@ def stack_outputs(environment: str, client: Any) -> Mapping[str, str]:
     """
     name = stateless_stack(environment)
     try:
-        cloudformation = Service("cloudformation", client)
-        (stack,) = cloudformation.call("describe_stacks", StackName=name)["Stacks"]
-    except AwsRefused as refused:
-        if refused.code == "ValidationError":  # its name for: there is no such stack
-            raise OutputsUnknown(
-                f"there is no stack {name} in this account and region: is AWS_PROFILE or AWS_REGION another one's?"
-            ) from None
-        raise OutputsUnknown(f"the stack {name} cannot be read: {refused}") from None
-    except (AwsDenied, StoreThrottled, StoreUnavailable) as error:
+        stack = described(name, client)
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
         raise OutputsUnknown(f"the stack {name} cannot be read: {error}") from None
+    if stack is None:
+        raise OutputsUnknown(
+            f"there is no stack {name} in this account and region: is AWS_PROFILE or AWS_REGION another one's?"
+        )
     return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
 
 

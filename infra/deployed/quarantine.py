@@ -13,13 +13,12 @@ from infra.environments import Environment
 from infra.names import function_name
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
 from shared.adapters.dynamodb.table_layout import Item
 
 LONGEST = timedelta(minutes=15)
 """Of a Lambda. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
-ABSENT = "ResourceNotFoundException"
 OPEN = frozenset[FunctionName]({"fallback"})
 """It answers strangers and uses no store."""
 SINCE: Item = {"pk": {"S": DEPLOYMENT_PK}, "sk": {"S": "Q"}}
@@ -88,7 +87,7 @@ class Quarantine:
         try:
             answer = self._lambdas.call("get_function_concurrency", FunctionName=function)
         except AwsRefused as refused:
-            if refused.code == ABSENT:
+            if refused.code == NOT_FOUND:
                 return None
             raise
         found: int | None = answer.get("ReservedConcurrentExecutions")

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from infra.deployed.stacks import described
 from infra.names import ALIAS, function_name, stateless_stack
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.settings import PREFIX
 
@@ -122,7 +123,7 @@ def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
                 break
             more = {"Marker": page["NextMarker"]}
     except AwsRefused as refused:
-        if refused.code == "ResourceNotFoundException":
+        if refused.code == NOT_FOUND:
             return []
         raise
     return sorted(found, key=lambda each: (each["Version"] == LATEST, _number(each["Version"])))
@@ -136,7 +137,7 @@ def _alias(service: Service, function: str) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = service.call("get_alias", FunctionName=function, Name=ALIAS)
     except AwsRefused as refused:
-        if refused.code == "ResourceNotFoundException":
+        if refused.code == NOT_FOUND:
             raise NotPossible(
                 f"{function} has no alias {ALIAS}: it was deployed by a release that has none; deploy this one first"
             ) from None
@@ -235,8 +236,8 @@ def require_rest(environment: str, cloudformation: Any) -> None:
     raises.
     """
     name = stateless_stack(environment)
-    (stack,) = Service("cloudformation", cloudformation).call("describe_stacks", StackName=name)["Stacks"]
-    if stack["StackStatus"].endswith("_IN_PROGRESS"):
+    stack = described(name, cloudformation)
+    if stack is not None and stack["StackStatus"].endswith("_IN_PROGRESS"):
         raise NotPossible(
             f"the stack {name} is being changed just now ({stack['StackStatus']}). Wait until that is over, or take it "
             f"back: aws cloudformation cancel-update-stack --stack-name {name}"

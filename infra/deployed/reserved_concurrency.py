@@ -10,7 +10,7 @@ from infra.deployed.account import client_in
 from infra.environments import Environment
 from infra.names import function_name
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 ALWAYS_UNRESERVED = 100
@@ -90,7 +90,7 @@ def _reserved_now(lambdas: Service, function: str) -> int:
     try:
         answer = lambdas.call("get_function_concurrency", FunctionName=function)
     except AwsRefused as refused:
-        if refused.code == "ResourceNotFoundException":
+        if refused.code == NOT_FOUND:
             return 0
         raise
     return int(answer.get("ReservedConcurrentExecutions") or 0)

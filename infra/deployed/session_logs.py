@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from infra.deployed.account import Account
 from infra.names import function_name
 from infra.sizing import FunctionName
+from shared.adapters.aws.errors import NOT_FOUND
 
 READ_SECONDS = 30
 ATTEMPTS = 8
@@ -61,7 +62,7 @@ def _of_function(
         for page in pages:
             yield from (_line(function, event) for event in page["events"])
     except ClientError as error:
-        if error.response["Error"]["Code"] != "ResourceNotFoundException":  # a function that never ran
+        if error.response["Error"]["Code"] != NOT_FOUND:  # a function that never ran
             raise LogsUnreadable(f"{group}: {error.response['Error']['Code']}") from None
     except BotoCoreError as error:
         raise LogsUnreadable(f"{group}: {error}") from None

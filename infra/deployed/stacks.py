@@ -1,12 +1,12 @@
 """The stacks of an environment as they stand in the account: their state, outputs and templates."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from infra.deployed.account import client_in
-from infra.deployed.write_version import NEVER_CREATED
 from infra.environments import Environment
 from infra.names import edge_stack, sessions_stack, stateful_stack, stateless_stack
 from infra.options import EDGE_REGION
@@ -15,6 +15,10 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 Template = Mapping[str, Any]
+NO_SUCH_STACK = "ValidationError"
+"""CloudFormation says it of a stack that is not there."""
+NEVER_CREATED = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")
+"""States of a stack that has no resources. Source: CloudFormation User Guide, "Stack status codes"."""
 GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
 """States of a resource that is no longer the stack's. Source: CloudFormation User Guide, "Resource status codes"."""
 EXPORTED = "Exports"
@@ -35,6 +39,27 @@ class DeployedStack:
     protected: bool = False
     outputs: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def described(stack: str, client: Any) -> Mapping[str, Any] | None:
+    """As CloudFormation describes it. None: it is not there, or never came about. `client`: a botocore client. Raises
+    what `Service.call` raises.
+    """
+    answer = unless_absent(client, "describe_stacks", StackName=stack)
+    if answer is None:
+        return None
+    (found,) = answer["Stacks"]
+    return None if found["StackStatus"] in NEVER_CREATED else found
+
+
+def unless_absent(client: Any, operation: str, **parameters: Any) -> Any:
+    """CloudFormation's answer; None: there is no such stack. Raises what `Service.call` raises."""
+    try:
+        return Service("cloudformation", client).call(operation, **parameters)
+    except AwsRefused as refused:
+        if refused.code == NO_SUCH_STACK:
+            return None
+        raise
 
 
 def names_of(environment: Environment) -> tuple[str, ...]:
@@ -58,11 +83,9 @@ class CloudFormation:
 
     def stack(self, name: str, region: str) -> DeployedStack | None:
         """None: it is not there, or never came about. Raises StacksUnknown."""
-        answer = self._call(region, "describe_stacks", StackName=name)
-        if answer is None:
-            return None
-        (stack,) = answer["Stacks"]
-        if stack["StackStatus"] in NEVER_CREATED:
+        with self._readable(region) as client:
+            stack = described(name, client)
+        if stack is None:
             return None
         outputs = {
             each["OutputKey"]: each["OutputValue"]
@@ -112,14 +135,15 @@ class CloudFormation:
 
     def _call(self, region: str, operation: str, **parameters: Any) -> Any:
         """None: there is no such stack."""
+        with self._readable(region) as client:
+            return unless_absent(client, operation, **parameters)
+
+    @contextmanager
+    def _readable(self, region: str) -> Iterator[Any]:
+        """A client. Raises StacksUnknown."""
         from botocore.exceptions import BotoCoreError
 
         try:
-            client = self._client or client_in(region, "cloudformation")
-            return Service("cloudformation", client).call(operation, **parameters)
-        except AwsRefused as refused:
-            if refused.code == "ValidationError":  # its name for: there is no such stack
-                return None
-            raise StacksUnknown(str(refused)) from None
-        except (AwsDenied, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+            yield self._client or client_in(region, "cloudformation")
+        except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
             raise StacksUnknown(str(error)) from None

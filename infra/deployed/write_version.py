@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 
 from infra.deployed.account import client_in
 from infra.deployed.releases import LiveUnknown, live_reads
+from infra.deployed.stacks import described
 from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
-from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
 
 WITHOUT_OUTPUT = 1
 """What a stack reads that does not say it: such releases know the first version only."""
-NEVER_CREATED = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")
-"""States of a stack in which it has no functions. Source: CloudFormation User Guide, "Stack status codes"."""
 
 
 class ReleaseTooFar(ValueError):
@@ -84,15 +82,8 @@ def deployed_reads(environment: Environment, client: Any = None) -> int | None:
 
     Raises AwsDenied, AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
     """
-    cloudformation = Service("cloudformation", client or _callers_client(environment))
-    try:
-        found = cloudformation.call("describe_stacks", StackName=stateless_stack(environment.name))
-    except AwsRefused as refused:
-        if refused.code == "ValidationError":  # its name for: there is no such stack
-            return None
-        raise
-    (stack,) = found["Stacks"]
-    if stack["StackStatus"] in NEVER_CREATED:
+    stack = described(stateless_stack(environment.name), client or _callers_client(environment))
+    if stack is None:
         return None
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
     return int(outputs.get(READS_VERSION, WITHOUT_OUTPUT))

@@ -26,6 +26,10 @@ DENIED = frozenset({
 })  # fmt: skip
 
 
+NOT_FOUND = "ResourceNotFoundException"
+"""Lambda, DynamoDB, Secrets Manager and CloudWatch Logs say it of what is not there."""
+
+
 class AwsRefused(Exception):
     """AWS refused an operation. `code`: AWS's error code. `reasons`: where a transaction was cancelled, a code for each
     item; `"None"`: the item was not the reason.

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.domain.errors import AwsDenied
 
 CACHE_SECONDS = 300
 KEPT = 1_000
-NOT_FOUND = "ResourceNotFoundException"
 NOT_DECRYPTED = "DecryptionFailure"
 """The KMS key of the secret may not be used, or is disabled."""
 

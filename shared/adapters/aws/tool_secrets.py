@@ -13,8 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.secrets import NOT_FOUND
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.adapters.storage.keys import tool_secrets_prefix
 from shared.bound_tenant import bound
 from shared.domain.definitions.tool_secret import is_usable_value

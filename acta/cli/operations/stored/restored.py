@@ -16,6 +16,8 @@ from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
 from infra.deployed.tenants.restored_table import Progress, use_restored
 from infra.deployed.tenants.stores import stores_in
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 
 WORDS = {
     "copied": "items that are as they were: {}",
@@ -30,7 +32,6 @@ LIFTED = {
     True: "{} works again; people are asked about the sessions that were parked (acta interventions)",
     False: "{} was not quarantined: nothing was changed",
 }
-NO_TABLE = "ResourceNotFoundException"
 
 
 def quarantine(arguments: Namespace) -> int:
@@ -123,18 +124,15 @@ def restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
     """AWS says it of a table that it restored. Raises CliError."""
     if at is not None:
         return datetime.fromisoformat(at).astimezone(UTC)
-    from botocore.exceptions import ClientError
-
     try:
-        described = dynamodb.describe_table(TableName=table)["Table"]
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code == NO_TABLE:
+        described = Service("dynamodb", dynamodb).call("describe_table", TableName=table)["Table"]
+    except AwsRefused as refused:
+        if refused.code == NOT_FOUND:
             raise CliError(
                 f"there is no table {one_line(table)} in this account and region: --from names the one that AWS "
                 "restored (docs/operations.md, The data is damaged)"
             ) from None
-        raise CliError(f"AWS does not tell about the table {one_line(table)}: {one_line(code)}") from None
+        raise
     found = described.get("RestoreSummary", {}).get("RestoreDateTime")
     if not isinstance(found, datetime):
         raise CliError(f"AWS does not say to what time {one_line(table)} was restored: give it with --at")

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
-from shared.adapters.aws.errors import AwsRefused, is_overdue, translated, was_sent
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused, is_overdue, translated, was_sent
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.errors import (
@@ -89,7 +89,7 @@ class LambdaTool:
         except AwsDenied as denied:
             raise ToolNotRun(denied) from None
         except AwsRefused as refused:
-            missing = refused.code == "ResourceNotFoundException"
+            missing = refused.code == NOT_FOUND
             why = "there is no such function" if missing else "AWS refused"
             raise ToolFailed(f"{tool.name} did not run: {why}. Tell the user, or try another way.") from None
         except StoreUnavailable as unavailable:
