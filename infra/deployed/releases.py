@@ -35,10 +35,6 @@ class MovedByAnother(Exception):
     """Somebody else has moved an alias meanwhile."""
 
 
-class LiveUnknown(Exception):
-    """AWS did not say what is live. The message names AWS's error."""
-
-
 @dataclass(frozen=True)
 class Release:
     """`versions`: function -> the version of it. `writes`, `reads`: schema versions, the one that is written and the
@@ -71,15 +67,18 @@ class Deployed:
         return all(self.live[name] == version for name, version in release.versions.items())
 
     @property
+    def live_releases(self) -> Sequence[Release]:
+        """Those of which an alias names a version, newest first."""
+        return [
+            each
+            for each in self.releases
+            if any(self.live[name] == version for name, version in each.versions.items())
+        ]
+
+    @property
     def newest_live(self) -> int:
         """The index in `releases` of the newest one that an alias names; -1 where none of them is named."""
-        named = (
-            index
-            for index, release in enumerate(self.releases)
-            for name, version in release.versions.items()
-            if self.live[name] == version
-        )
-        return min(named, default=-1)
+        return self.releases.index(self.live_releases[0]) if self.live_releases else -1
 
     @property
     def has_gone_back(self) -> bool:
@@ -272,37 +271,35 @@ def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[Function
         yield name
 
 
-def goes_at_once(environment: str, lambdas: Any) -> bool:
-    """Whether a deployment has to take its release into use at once: CloudFormation and CodeDeploy do not know that
-    aliases were moved back, and would begin the shift at a version that is not live. Raises LiveUnknown.
+@dataclass(frozen=True)
+class Live:
+    """What is live in an environment before a deployment. `deployed` None: nothing is, or a release without aliases.
+    `unknown`: AWS's error, where it did not say; else empty.
     """
-    deployed = _look_if_there(environment, lambdas)
-    return deployed is not None and deployed.has_gone_back
+
+    deployed: Deployed | None = None
+    unknown: str = ""
+
+    @property
+    def has_gone_back(self) -> bool:
+        return self.deployed is not None and self.deployed.has_gone_back
+
+    def reads(self, otherwise: int) -> int:
+        """The newest schema version that all live functions know: after a rollback it is not the stack's. `otherwise`:
+        where no function has an alias, or says what it knows.
+        """
+        releases = () if self.deployed is None else self.deployed.live_releases
+        return min((each.reads for each in releases), default=otherwise)
 
 
-def live_reads(environment: str, lambdas: Any, otherwise: int) -> int:
-    """The newest schema version that all live functions know: after a rollback it is not the stack's. `otherwise`:
-    where no function has an alias, or says what it knows. Raises LiveUnknown.
-    """
-    deployed = _look_if_there(environment, lambdas)
-    if deployed is None:
-        return otherwise
-    live = (
-        each.reads
-        for each in deployed.releases
-        if any(deployed.live[name] == version for name, version in each.versions.items())
-    )
-    return min(live, default=otherwise)
-
-
-def _look_if_there(environment: str, lambdas: Any) -> Deployed | None:
-    """None: nothing is deployed, or by a release without aliases."""
+def look_before(environment: str, lambdas: Any) -> Live:
+    """As `look`, of what may not be there, by somebody who may not be allowed to see it."""
     try:
-        return look(environment, lambdas)
+        return Live(look(environment, lambdas))
     except NotPossible:
-        return None
+        return Live()
     except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
-        raise LiveUnknown(str(error)) from None
+        return Live(unknown=str(error))
 
 
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:

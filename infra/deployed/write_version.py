@@ -6,8 +6,7 @@ back. So what is written must be readable for both (design §6.7).
 
 from typing import Any, NamedTuple
 
-from infra.deployed.account import client_in
-from infra.deployed.releases import LiveUnknown, live_reads
+from infra.deployed.releases import Live
 from infra.deployed.stacks import described
 from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
@@ -17,6 +16,9 @@ from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
 
 WITHOUT_OUTPUT = 1
 """What a stack reads that does not say it: such releases know the first version only."""
+
+
+NOT_ASKED = Live()
 
 
 class ReleaseTooFar(ValueError):
@@ -31,13 +33,14 @@ class Choice(NamedTuple):
     next_step: str = ""
 
 
-def choose(environment: Environment, client: Any = None, lambdas: Any = None) -> Choice:
-    """`client`: a botocore CloudFormation client; None: of the caller's account and region. `lambdas`: one of Lambda,
-    which tells where an earlier release is live again; None: it is not asked. Raises ReleaseTooFar.
+def choose(environment: Environment, cloudformation: Any, live: Live = NOT_ASKED) -> Choice:
+    """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again.
+
+    Raises ReleaseTooFar.
     """
     again = f"acta deploy --env {environment.name}"
     try:
-        reads = deployed_reads(environment, client)
+        reads = deployed_reads(environment, cloudformation)
     except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
         return Choice(
             PREVIOUS,
@@ -46,12 +49,7 @@ def choose(environment: Environment, client: Any = None, lambdas: Any = None) ->
         )
     if reads is None:
         return Choice(CURRENT, "nothing is deployed yet")
-    live_unknown = ""
-    if lambdas is not None:
-        try:
-            reads = min(reads, live_reads(environment.name, lambdas, reads))
-        except LiveUnknown as error:
-            live_unknown = str(error)
+    reads = min(reads, live.reads(reads))
     if reads < PREVIOUS:
         raise ReleaseTooFar(
             f"the deployed release reads schema version {reads} and this one writes {PREVIOUS} or {CURRENT}: deploy "
@@ -62,10 +60,10 @@ def choose(environment: Environment, client: Any = None, lambdas: Any = None) ->
             f"the deployed release writes schema version {reads - 1} or {reads} and this one reads no more than "
             f"{NEXT}: go back one release at a time"
         )
-    if live_unknown:
+    if live.unknown:
         return Choice(
             PREVIOUS,
-            f"what the live functions read is unknown ({live_unknown})",
+            f"what the live functions read is unknown ({live.unknown})",
             f"Where they are this release's already, run `{again}` again as somebody who may read their versions.",
         )
     if reads < CURRENT:
@@ -77,22 +75,13 @@ def choose(environment: Environment, client: Any = None, lambdas: Any = None) ->
     return Choice(CURRENT, "the deployed release reads it")
 
 
-def deployed_reads(environment: Environment, client: Any = None) -> int | None:
+def deployed_reads(environment: Environment, cloudformation: Any) -> int | None:
     """The newest schema version that the deployed functions know; None: there are none.
 
     Raises AwsDenied, AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
     """
-    stack = described(stateless_stack(environment.name), client or _callers_client(environment))
+    stack = described(stateless_stack(environment.name), cloudformation)
     if stack is None:
         return None
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
     return int(outputs.get(READS_VERSION, WITHOUT_OUTPUT))
-
-
-def _callers_client(environment: Environment) -> Any:
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        return client_in(environment.region, "cloudformation")
-    except BotoCoreError as error:
-        raise StoreUnavailable(str(error)) from None

@@ -10,12 +10,10 @@ import pytest
 
 from acta.cli.operations.deployed.deploy import (
     choose_write_version,
-    forget_former_releases,
+    look_after,
     require_concurrency,
     roll_out,
 )
-from acta.cli.operations.target import Target
-from infra.deployed.account import Caller
 from infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
@@ -27,7 +25,7 @@ from infra.deployed.permissions import (
     execution_policies,
     size,
 )
-from infra.deployed.releases import KEPT
+from infra.deployed.releases import KEPT, look_before
 from infra.environments import DEV, PROD, Environment
 from infra.options import MonthlyBudget, SlackChannel, Watch
 from shared.domain.schema.versions import CURRENT, PREVIOUS
@@ -186,11 +184,11 @@ def test_every_call_of_lambda_that_a_deployment_makes_is_granted_on_its_function
     for number in range(KEPT + 1):
         lambdas.release(f"r{number}", "step", "status")
     noted = Noted("lambda", lambdas, Account(1_000, {"acta-prod-step": 1}))
-    chosen = Target(reserving, Caller(*HERE, "arn"))
     require_concurrency(reserving, noted)
-    assert choose_write_version(reserving, Stacks(CURRENT), noted).version == CURRENT
-    assert roll_out(chosen, noted) == {}
-    forget_former_releases(chosen, noted)
+    live = look_before("prod", noted)
+    assert choose_write_version(reserving, Stacks(CURRENT), live).version == CURRENT
+    assert roll_out(live) == {}
+    look_after("prod", noted)
     assert ("lambda:DeleteFunction", "acta-prod-step") in noted.calls
     granted = deployer_policy(reserving, HERE)["Statement"]
     for action, function in noted.calls:
@@ -208,12 +206,12 @@ def test_who_may_not_see_what_is_live_deploys_at_once_the_older_version_and_is_t
         def list_versions_by_function(self, **_: Any) -> Any:
             refuse("AccessDeniedException", "ListVersionsByFunction")
 
-    chosen = Target(PROD, Caller(*HERE, "arn"))
-    assert roll_out(chosen, Denied()) == {"roll_out": "at_once"}
-    choice = choose_write_version(PROD, Stacks(CURRENT), Denied())
+    live = look_before("prod", Denied())
+    assert roll_out(live) == {"roll_out": "at_once"}
+    choice = choose_write_version(PROD, Stacks(CURRENT), live)
     assert choice.version == PREVIOUS
     assert "acta deploy --env prod" in choice.next_step
-    forget_former_releases(chosen, Denied())
+    look_after("prod", Denied())
     at_once, version, old = capsys.readouterr().err.splitlines()
     assert "at once" in at_once
     assert f"schema version {PREVIOUS}" in version

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.deploy import choose_write_version
 from infra.deployed.releases import choose as choose_release
-from infra.deployed.releases import look, move
+from infra.deployed.releases import look, look_before, move
 from infra.deployed.write_version import Choice, ReleaseTooFar, choose
 from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
@@ -60,11 +60,13 @@ def test_after_a_rollback_the_version_is_written_that_the_live_functions_know() 
     lambdas = Lambdas()
     lambdas.release("one", "step", "status", writes=PREVIOUS, reads=PREVIOUS)
     lambdas.release("two", "step", "status", writes=PREVIOUS, reads=CURRENT)
-    assert choose(PROD, Stacks(CURRENT), lambdas).version == CURRENT
+    assert choose(PROD, Stacks(CURRENT), look_before("prod", lambdas)).version == CURRENT
     found = look("prod", lambdas)
     list(move(found, choose_release(found, None), lambdas))
-    assert choose(PROD, Stacks(CURRENT), lambdas).version == PREVIOUS
-    assert choose(PROD, Stacks(CURRENT), Lambdas()).version == CURRENT, "nothing has an alias yet"
+    assert choose(PROD, Stacks(CURRENT), look_before("prod", lambdas)).version == PREVIOUS
+    assert choose(PROD, Stacks(CURRENT), look_before("prod", Lambdas())).version == CURRENT, (
+        "nothing has an alias yet"
+    )
 
 
 def test_where_the_stack_cannot_be_looked_at_the_version_that_everyone_reads_is_written() -> None:

@@ -129,18 +129,9 @@ def confirmed(world: World, environment: str, target: Release) -> bool:
 
 
 def line_of(deployed: Deployed, release: Release) -> str:
-    live = "live" if deployed.is_live(release) else "partly live" if release in live_ones(deployed) else ""
+    live = "live" if deployed.is_live(release) else "partly live" if release in deployed.live_releases else ""
     schema = f"writes schema {release.writes}, knows {release.reads}"
     return f"{release.name}  {release.made_at[:16].replace('T', ' ')}  {schema}  {live}".rstrip()
-
-
-def live_ones(deployed: Deployed) -> list[Release]:
-    """Those of which an alias names a version."""
-    return [
-        each
-        for each in deployed.releases
-        if any(deployed.live[name] == version for name, version in each.versions.items())
-    ]
 
 
 def in_json(deployed: Deployed, release: Release) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, synthesised
+from acta.cli.operations.deployed.cdk_app import CdkFailed, SynthesisedApp, check_tools, synthesised
 from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
@@ -18,10 +18,10 @@ from acta.cli.operations.target import Target, require_credentials, target, warn
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.changes import Changes
-from infra.deployed.releases import LiveUnknown, NotPossible, forget_old, goes_at_once, look
+from infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
 from infra.deployed.stacks import CloudFormation, StacksUnknown
-from infra.deployed.write_version import Choice, ReleaseTooFar, choose
+from infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
 from infra.environments import Environment
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
@@ -37,22 +37,23 @@ def deploy(arguments: Namespace) -> int:
         raise CliError(NOBODY_TO_ASK)
     chosen = target(arguments.env)
     warn_unpinned(chosen)
-    require_concurrency(chosen.environment, client_in(chosen.caller.region, "lambda"))
-    choice = chosen_version(chosen)
-    app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
+    lambdas = client_in(chosen.caller.region, "lambda")
+    require_concurrency(chosen.environment, lambdas)
+    live = look_before(chosen.environment.name, lambdas)
+    choice, app = chosen_app(chosen, live)
     found = app.changes()
     try:
         app.show(found)
         if not differs(found):
             echo("Nothing to deploy: the account has all of it.")
-            warn_gone_back(chosen)
+            if live.deployed is not None:
+                warn_gone_back(live.deployed)
             return exit_codes.OK
         if not arguments.yes and not confirmed(chosen):
             echo("Nothing was deployed.")
             return exit_codes.SESSION_FAILED
         app.deploy()
-        warn_gone_back(chosen)
-        forget_former_releases(chosen)
+        look_after(chosen.environment.name, lambdas)
     except CdkFailed as error:
         _failed(error)
         return tell_what_is_left(chosen)
@@ -67,8 +68,8 @@ def diff(arguments: Namespace) -> int:
     """Exit code 1 where something differs and `--exit-code` is given, or where cdk fails. Raises CliError."""
     check_tools()
     chosen = target(arguments.env)
-    choice = chosen_version(chosen)
-    app = synthesised(chosen, {"write_version": str(choice.version), **roll_out(chosen)})
+    live = look_before(chosen.environment.name, client_in(chosen.caller.region, "lambda"))
+    _, app = chosen_app(chosen, live)
     found = app.changes()
     if arguments.json:
         print(json.dumps(as_json(chosen, found)))
@@ -104,62 +105,56 @@ def confirmed(chosen: Target) -> bool:
         return False
 
 
-def roll_out(chosen: Target, lambdas: Any = None) -> Mapping[str, str]:
-    """What the synthesis is told of how the release is taken into use. `lambdas`: a botocore Lambda client; None: of
-    the caller's account. Where AWS does not say what is live, a shift could begin at what is not: it goes at once.
+def chosen_app(chosen: Target, live: Live) -> tuple[Choice, SynthesisedApp]:
+    """Synthesised for what is live. Raises CliError."""
+    cloudformation = client_in(chosen.caller.region, "cloudformation")
+    choice = choose_write_version(chosen.environment, cloudformation, live)
+    return choice, synthesised(chosen, {"write_version": str(choice.version), **roll_out(live)})
+
+
+def roll_out(live: Live) -> Mapping[str, str]:
+    """What the synthesis is told of how the release is taken into use. CloudFormation and CodeDeploy do not know that
+    aliases were moved back, and would begin a shift at a version that is not live: then it goes at once.
     """
-    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
-    try:
-        if not goes_at_once(chosen.environment.name, lambdas):
-            return {}
-        why = "an earlier release is live here"
-    except LiveUnknown as error:
-        why = f"which release is live here is unknown ({one_line(str(error), 300)})"
+    if not live.has_gone_back and not live.unknown:
+        return {}
+    why = "an earlier release is live here"
+    if live.unknown:
+        why = f"which release is live here is unknown ({one_line(live.unknown, 300)})"
     print(f"{why}, so all functions go to the new one at once", file=sys.stderr)
     return {"roll_out": "at_once"}
 
 
-def warn_gone_back(chosen: Target, lambdas: Any = None) -> None:
-    """CloudFormation moves no alias where it deploys the very release that was gone back from. `lambdas`: as above."""
-    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
-    name = chosen.environment.name
-    with suppress(CliError), aws_errors(), suppress(NotPossible):
-        deployed = look(name, lambdas)
-        if deployed.has_gone_back and not deployed.shifting:
-            newest = one_line(deployed.releases[0].name)
-            echo(
-                f"The newest release, {newest}, is not live: it was gone back from, and a deployment of the same "
-                f"one moves no alias. To take it into use: acta rollback --env {name} --to {newest}"
-            )
-
-
-def forget_former_releases(chosen: Target, lambdas: Any = None) -> None:
-    """All but those that can be gone back to. Where it may not, they stay, until somebody may, and it is said.
-    `lambdas`: as above.
+def look_after(environment: str, lambdas: Any) -> None:
+    """Once it is deployed: says whether that release is live, and deletes all but those that can be gone back to. Where
+    it may not, they stay, until somebody may, and it is said. `lambdas`: a botocore Lambda client.
     """
-    lambdas = lambdas or client_in(chosen.caller.region, "lambda")
     try:
         with aws_errors(), suppress(NotPossible):
-            forget_old(look(chosen.environment.name, lambdas), lambdas)
+            deployed = look(environment, lambdas)
+            warn_gone_back(deployed)
+            forget_old(deployed, lambdas)
     except CliError as error:
         print(f"acta: versions of old releases were not deleted: {error}", file=sys.stderr)
 
 
-def chosen_version(chosen: Target) -> Choice:
-    region = chosen.caller.region
-    return choose_write_version(
-        chosen.environment, client_in(region, "cloudformation"), client_in(region, "lambda")
-    )
+def warn_gone_back(deployed: Deployed) -> None:
+    """CloudFormation moves no alias where it deploys the very release that was gone back from."""
+    if deployed.has_gone_back and not deployed.shifting:
+        newest = one_line(deployed.releases[0].name)
+        echo(
+            f"The newest release, {newest}, is not live: it was gone back from, and a deployment of the same one moves "
+            f"no alias. To take it into use: acta rollback --env {deployed.environment} --to {newest}"
+        )
 
 
-def choose_write_version(environment: Environment, client: Any = None, lambdas: Any = None) -> Choice:
-    """Chooses the version and says so. `client`: a botocore CloudFormation client; None: of the caller's account.
-    `lambdas`: one of Lambda, or None.
+def choose_write_version(environment: Environment, cloudformation: Any, live: Live = NOT_ASKED) -> Choice:
+    """Chooses the version and says so. `cloudformation`: a botocore client.
 
     Raises CliError where the deployed release and this one cannot work on the same sessions.
     """
     try:
-        choice = choose(environment, client, lambdas)
+        choice = choose(environment, cloudformation, live)
     except ReleaseTooFar as error:
         raise CliError(str(error)) from None
     print(

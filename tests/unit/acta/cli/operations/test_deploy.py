@@ -92,11 +92,11 @@ def test_a_release_that_was_gone_back_from_and_is_deployed_again_is_said_not_to_
     lambdas = Lambdas("dev")
     for name in ("one", "two"):
         lambdas.release(name, "step", "status")
-    warn_gone_back(CHOSEN, lambdas)
+    warn_gone_back(look("dev", lambdas))
     assert capsys.readouterr().out == ""
     found = look("dev", lambdas)
     list(move(found, choose(found, None), lambdas))
-    warn_gone_back(CHOSEN, lambdas)
+    warn_gone_back(look("dev", lambdas))
     assert "acta rollback --env dev --to two" in capsys.readouterr().out
 
 
