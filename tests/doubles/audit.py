@@ -1,10 +1,10 @@
 """An audit trail in memory."""
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.audit.record import AuditRecord
 from shared.ports.audit import Audit, AuditFilter, AuditPage, RecordExists
 from shared.ports.clock import Clock
-from tests.doubles.clock import FakeClock
 
 
 class MemoryTrail:

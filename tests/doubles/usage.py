@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from acta.testing.memory.table import MemoryTable
 from shared.adapters.storage.documents import to_commit
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
-from tests.doubles.table import MemoryTable
 
 
 class MemoryUsage:

@@ -4,6 +4,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.running_text import MemoryPartials
+from acta.testing.memory.table import MemoryTable
+from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
@@ -47,18 +59,6 @@ from shared.ports.model import Model
 from shared.ports.running_text import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
-from tests.doubles.attempts import MemoryAttempts
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.clock import FakeClock
-from tests.doubles.definitions import MemoryDefinitions
-from tests.doubles.files import MemoryFiles
-from tests.doubles.index import MemoryIndex
-from tests.doubles.log import MemoryLog
-from tests.doubles.memories import MemoryMemories
-from tests.doubles.running_text import MemoryPartials
-from tests.doubles.table import MemoryTable
-from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.whole import WholeHistory
 
 TENANT, USER = "acme", "ann"

@@ -15,6 +15,7 @@ from statistics import mean, median
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from acta.testing.memory.workflow import MemoryWorkflow
 from infra.local.toolchain import RUNTIME_PYTHON
 from infra.packaging.bundle import ROOT, Bundler
 from infra.packaging.install import Target
@@ -25,7 +26,6 @@ from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
-from tests.doubles.workflow import MemoryWorkflow
 
 HERE = Path(__file__).parent
 LOCAL = Target(sys.version_info[:2])

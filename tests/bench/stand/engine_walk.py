@@ -5,10 +5,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Position
-from tests.doubles.workflow import MemoryWorkflow
 
 S = TypeVar("S")
 Invoke = Callable[[Mapping[str, Any]], tuple[Any, S]]

@@ -6,6 +6,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolStore
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.running_text import MemoryPartials
+from acta.testing.memory.table import MemoryTable
+from acta.testing.memory.tool_secrets import MemoryToolSecretNames
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items
@@ -32,20 +43,8 @@ from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
 from shared.ports.running_text import Partials
 from shared.ports.tool_secrets import ToolSecretNames
-from tests.doubles.attempts import MemoryAttempts
 from tests.doubles.audit import MemoryTrail
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.clock import FakeClock
-from tests.doubles.definitions import MemoryDefinitions
-from tests.doubles.files import MemoryFiles
-from tests.doubles.index import MemoryIndex
-from tests.doubles.log import MemoryLog
-from tests.doubles.memories import MemoryMemories
 from tests.doubles.receivers import MemoryTenantReceivers
-from tests.doubles.running_text import MemoryPartials
-from tests.doubles.table import MemoryTable
-from tests.doubles.tool_secrets import MemoryToolSecretNames
-from tests.doubles.tools import MemoryToolStore
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Commit
@@ -11,8 +13,6 @@ from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

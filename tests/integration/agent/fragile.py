@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.recovery.sweep import SweepDeps, Tally, sweep
@@ -14,7 +15,6 @@ from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply
 from shared.ports.tools import CallContext
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from acta.testing.memory.clock import FakeClock
 from infra.deployed.tenants.stores import Names, TenantStores
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -11,7 +12,6 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.agent.session.repository import SessionRepository
 from tests.contracts.store.backends import Aws
-from tests.doubles.clock import FakeClock
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn
 

@@ -3,6 +3,8 @@
 import json
 import threading
 
+from acta.testing.memory.definitions import MemoryToolStore
+from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from functions.admin.dependencies import Dependencies as AdminDependencies
 from functions.admin.routes import build as build_admin
 from shared.adapters.llm.offline.model import OfflineModel
@@ -10,8 +12,6 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
-from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
-from tests.doubles.tools import MemoryToolStore
 from tests.in_process.house import House
 from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.unit.api.gateway import Answer, Gateway, claims, routed

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.table import MemoryTable
 from shared.agent.usage.fold import Folded, fold
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
@@ -29,9 +32,6 @@ from shared.ports.log import Erasure, TransactionItems
 from shared.ports.meter import Committed, Fold, FoldLost, Partition
 from tests.contracts.store.documents import NOW, make_commit, make_head
 from tests.doubles.audit import PlainPseudonyms
-from tests.doubles.clock import FakeClock
-from tests.doubles.log import MemoryLog
-from tests.doubles.table import MemoryTable
 from tests.doubles.usage import MemoryUsage
 
 TENANT = "acme"

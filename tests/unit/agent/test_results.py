@@ -3,16 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.table import MemoryTable
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.results_for_model import ResultText, failure_text, read_result, result_text
 from shared.domain.errors import ToolFailed
 from shared.domain.session.conversation import Content
 from shared.domain.untrusted.quoting import OutsideText, quoted
 from tests.contracts.store.documents import make_head
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.clock import FakeClock
-from tests.doubles.log import MemoryLog
-from tests.doubles.table import MemoryTable
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
 HEAD = make_head("acme", "ses_1")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.api.app import Api
 from shared.api.recorder import FROM_ANSWER, FROM_REQUEST, STOPPING
 from shared.api.request.bodies import Resolve
@@ -15,7 +16,6 @@ from shared.domain import errors
 from shared.domain.audit.record import UNKNOWN, AuditRecord
 from shared.ports.audit import Audit
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
-from tests.doubles.clock import FakeClock
 from tests.unit.api.gateway import TENANT, Gateway, claims
 from tests.unit.api.samples import SETTINGS, start_api
 

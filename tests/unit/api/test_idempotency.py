@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.agent.session.repository import CommitDraft
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision
@@ -19,8 +21,6 @@ from shared.ports.log import (
     TransactionItems,
 )
 from tests.contracts.store.documents import make_commit
-from tests.doubles.index import MemoryIndex
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step

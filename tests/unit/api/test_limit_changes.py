@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
 from shared.domain.rules.caps import Caps
 from shared.ports.audit import Audit
 from shared.ports.model import ModelReply, TokenUsage
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
-from tests.doubles.clock import FakeClock
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.unit.api.gateway import Answer

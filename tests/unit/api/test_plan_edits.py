@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.ports.audit import Audit
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
-from tests.doubles.clock import FakeClock
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.unit.api.gateway import Answer

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.dynamodb.receivers import StoredReceivers
 from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from shared.adapters.notifications.own_webhooks import REST_SECONDS, OwnWebhooks
@@ -17,7 +18,6 @@ from shared.domain.notifications.receiver import TenantReceiver
 from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
 from tests.contracts.store.documents import make_head
-from tests.doubles.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 
 SECRET = "a secret of thirty-two characters"

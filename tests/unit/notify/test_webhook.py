@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.notifications.webhook import Webhook
 from shared.adapters.system_clock import SystemClock
 from shared.domain.notifications.notification import Notification, question_notification
 from shared.ports.notifier import NotDelivered, NotificationRefused
 from shared.settings import Settings
 from tests.contracts.store.documents import make_intervention
-from tests.doubles.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 
 PAGE = Path(__file__).parents[3] / "docs" / "notifications.md"

@@ -2,6 +2,8 @@
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
@@ -10,8 +12,6 @@ from shared.domain.untrusted.quoting import OutsideText, quoted
 from shared.ports.files import FilePage
 from shared.ports.tools import CallContext
 from shared.settings import Settings
-from tests.doubles.clock import FakeClock
-from tests.doubles.files import MemoryFiles
 
 SPECS = builtins()
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)

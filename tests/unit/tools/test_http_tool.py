@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.tool_secrets import MemoryToolSecretValues
 from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES
@@ -28,7 +29,6 @@ from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 from tests.doubles.http_sink import Reply, Sink
-from tests.doubles.tool_secrets import MemoryToolSecretValues
 
 NO_SECRETS: Secrets = MemoryToolSecretValues()
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.table import MemoryTable
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.memory import Memory
@@ -13,9 +16,6 @@ from shared.domain.errors import ToolFailed
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
-from tests.doubles.clock import FakeClock
-from tests.doubles.memories import MemoryMemories
-from tests.doubles.table import MemoryTable
 
 SPECS = builtins()
 MOST = 2

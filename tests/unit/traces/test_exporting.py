@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.table import MemoryTable
 from functions.traces import handler
 from functions.traces.dependencies import Dependencies
 from functions.traces.handler import export_all
@@ -19,8 +21,6 @@ from shared.domain.traces.span import Span
 from shared.ports.meter import Partition
 from shared.ports.outside.traces import CommitName, SpansNotDelivered, TracedCommit
 from tests.doubles.audit import PlainPseudonyms
-from tests.doubles.clock import FakeClock
-from tests.doubles.table import MemoryTable
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans

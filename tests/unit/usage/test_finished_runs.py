@@ -9,6 +9,9 @@ from uuid import uuid4
 
 from aws_lambda_powertools import Logger
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.table import MemoryTable
 from functions.usage.lines import Lines
 from shared.agent.lifecycle.start import begin_run
 from shared.agent.session.endings import cancelled, completed, failed
@@ -23,9 +26,6 @@ from shared.ports.meter import Committed, Partition
 from shared.tenant_hash import tenant_hash
 from tests.contracts.store.documents import NOW, make_head
 from tests.doubles.audit import PlainPseudonyms
-from tests.doubles.clock import FakeClock
-from tests.doubles.log import MemoryLog
-from tests.doubles.table import MemoryTable
 from tests.doubles.usage import MemoryUsage
 
 TENANT = "acme"

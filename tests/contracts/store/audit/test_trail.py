@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.audit.trail import FILTERED_LIMIT, QUERIES, DynamoTrail, record_item
 from shared.domain.audit.record import AuditRecord
 from shared.domain.errors import StoreUnavailable
 from shared.ports.audit import AuditFilter, AuditTrail, RecordExists
 from tests.contracts.store.backends import Aws, Stores
-from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

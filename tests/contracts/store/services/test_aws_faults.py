@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.session_log import DynamoLog
@@ -16,7 +17,6 @@ from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Aws, aws_stores
 from tests.contracts.store.documents import make_commit, record_for
-from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

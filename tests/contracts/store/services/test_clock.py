@@ -5,10 +5,10 @@ from datetime import UTC
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.system_clock import SystemClock
 from shared.domain.ids import SESSION
 from shared.ports.clock import Clock
-from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

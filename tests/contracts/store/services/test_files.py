@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from shared.adapters.s3.files import S3Files
 from shared.domain.untrusted.path import PathRefused
 from shared.ports.files import FileExists, FileMissing, FileStore
 from tests.contracts.store.backends import Aws, Stores, aws_stores
-from tests.doubles.clock import FakeClock
-from tests.doubles.files import MemoryFiles
 
 pytestmark = pytest.mark.contract
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
@@ -24,7 +25,6 @@ from shared.ports.log import IndexEntry, SessionReceiver
 from shared.ports.notifier import InterventionChange, NotDelivered, SessionChange
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_commit, make_head, make_intervention
-from tests.doubles.clock import FakeClock
 
 WHERE: dict[str, Any] = {
     "region_name": "us-east-1",

@@ -5,13 +5,13 @@ from itertools import product
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from shared.adapters.s3.files import S3Files
 from shared.domain.private_files import private_folder
 from shared.domain.untrusted.path import PathRefused
 from shared.ports.files import FileMissing, FileStore
 from tests.contracts.store.backends import Aws, Stores
-from tests.doubles.clock import FakeClock
-from tests.doubles.files import MemoryFiles
 
 pytestmark = pytest.mark.contract
 

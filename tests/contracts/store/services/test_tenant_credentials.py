@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from shared.adapters.aws.clients import Service
@@ -32,7 +33,6 @@ from shared.ports.log import IndexEntry, TransactionItems
 from shared.settings import Settings
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_commit
-from tests.doubles.clock import FakeClock
 from tests.doubles.iam.account import Account, Role
 from tests.doubles.iam.requests import LEADING_KEYS
 from tests.unit.api.gateway import Gateway, claims

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.storage.keys import key_part
 from shared.adapters.traces.commits import DynamoTracedCommits
 from shared.domain.errors import SchemaUnknown
@@ -12,7 +13,6 @@ from shared.ports.meter import Partition
 from shared.ports.outside.traces import CommitName
 from tests.contracts.store.backends import SPOILED, Aws, aws_stores
 from tests.contracts.store.documents import make_commit
-from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

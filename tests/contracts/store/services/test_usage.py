@@ -7,6 +7,9 @@ from uuid import uuid4
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.table import MemoryTable
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.dynamodb.usage.items import usage_pk
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
@@ -20,9 +23,6 @@ from shared.ports.meter import Committed, Fold, FoldLost, Partition
 from tests.contracts.store.backends import ENDPOINT, Aws, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_head
 from tests.doubles.audit import PlainPseudonyms
-from tests.doubles.clock import FakeClock
-from tests.doubles.log import MemoryLog
-from tests.doubles.table import MemoryTable
 from tests.doubles.usage import MemoryUsage
 
 pytestmark = pytest.mark.contract

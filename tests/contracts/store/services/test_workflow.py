@@ -9,13 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.aws.clients import make_client
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Decision
 from shared.ports.workflow import TokenGone, Workflow
 from tests.contracts.store.documents import ID, decision_at
-from tests.doubles.workflow import MemoryWorkflow
 
 pytestmark = pytest.mark.contract
 

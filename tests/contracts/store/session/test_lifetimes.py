@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
+from acta.testing.memory.clock import FakeClock
 from infra.sizing import LOCAL_SIZES, SIZES
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.interventions.intervention import Intervention
@@ -18,7 +19,6 @@ from shared.settings import Settings
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.contracts.store.documents import NOW, record_for
 from tests.contracts.store.strategies import documents
-from tests.doubles.clock import FakeClock
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in
 from tests.fixtures.write import SHAPES, amid_calls

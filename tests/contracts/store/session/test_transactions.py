@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.testing.memory.clock import FakeClock
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
@@ -13,7 +14,6 @@ from shared.adapters.dynamodb.transaction import ATTEMPTS, ConditionFailed, tran
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.errors import StoreThrottled
 from tests.contracts.store.backends import Aws, aws_stores
-from tests.doubles.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
 from shared.domain.errors import Fenced
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.adapters.llm.fallback import with_fallbacks
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.turn.turn import take_turn
@@ -31,9 +34,6 @@ from shared.domain.session.conversation import AssistantEntry
 from shared.domain.session.head import Head
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage
-from tests.doubles.attempts import MemoryAttempts
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 

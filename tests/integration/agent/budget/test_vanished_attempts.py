@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from acta.testing.memory.attempts import MemoryAttempts
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.session.repository import SessionRepository
@@ -14,7 +15,6 @@ from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Decision, StepRecord
 from shared.ports.model import ModelReply, ModelRequest
-from tests.doubles.attempts import MemoryAttempts
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import House
 from tests.integration.agent.queries.reader import Reading, compactions, house_of, script
 

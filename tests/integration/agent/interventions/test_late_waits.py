@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.agent.interventions.wait import ask
 from shared.agent.recovery.recover import recover
 from shared.domain.session.commit import Commit, Decision
 from shared.domain.session.head import Wait
 from shared.ports.log import NO_ITEMS, TransactionItems
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import SCRIPT, FragileHouse
 

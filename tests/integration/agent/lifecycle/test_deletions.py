@@ -2,6 +2,8 @@
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.domain.errors import (
     CommitContention,
     PoisonedSession,
@@ -12,8 +14,6 @@ from shared.domain.errors import (
 )
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, TransactionItems
-from tests.doubles.log import MemoryLog
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

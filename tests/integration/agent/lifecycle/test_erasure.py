@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.lifecycle.fork import fork, parent_at
 from shared.agent.lifecycle.start import NewSession
@@ -14,8 +16,6 @@ from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import LimitReached, PoisonedSession, StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, IdempotencyKey, KeyTaken, TransactionItems
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

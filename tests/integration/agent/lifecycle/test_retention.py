@@ -1,5 +1,6 @@
 """What ended longer ago than the deployment keeps it is deleted, and nothing else is (ADR 86)."""
 
+from acta.testing.memory.log import MemoryLog
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
@@ -8,7 +9,6 @@ from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, TransactionItems
-from tests.doubles.log import MemoryLog
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.adapters.storage.documents import to_commit
 from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.recovery.count_open import CountDeps, count_open
@@ -17,7 +18,6 @@ from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.recovery.failed_runs import fail_as_before

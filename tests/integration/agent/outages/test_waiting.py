@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.api.response.views import session_view
@@ -28,7 +29,6 @@ from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Event
 from shared.domain.session.head import Head
 from shared.ports.log import LogPage
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

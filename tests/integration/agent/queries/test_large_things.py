@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from functions.status.history import message_view
 from functions.status.pages import Page, bounded, json_bytes, page_of_rows
 from shared.adapters.storage.documents import from_commit
@@ -18,7 +19,6 @@ from shared.domain.session.conversation import ToolEntry
 from shared.ports.log import LogPage
 from shared.ports.model import ModelReply, ModelRequest
 from tests.doubles.http_sink import Reply, Sink
-from tests.doubles.log import MemoryLog
 from tests.in_process import longlog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.workflow import MemoryWorkflow
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.domain.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
 from shared.ports.workflow import ExecutionStatus
 from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse, generation
 from tests.integration.agent.recovery.test_what_a_sweep_withstands import RefusingLog

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.index import MemoryIndex
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import MOST_REPAIRED, recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
@@ -28,7 +29,6 @@ from shared.domain.errors import (
     StoreUnavailable,
 )
 from shared.ports.log import FailedPage, IndexEntry, SessionName
-from tests.doubles.index import MemoryIndex
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
 from shared.agent.recovery.sweep import SHARDS, Tally
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.definitions.agent import DEFAULT_AGENT
@@ -18,8 +20,6 @@ from shared.domain.ids import SESSION
 from shared.domain.session.commit import Commit
 from shared.ports.log import IndexEntry, Live, LivePage
 from shared.ports.workflow import ExecutionStatus
-from tests.doubles.index import MemoryIndex
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, completes, plans
 from tests.integration.agent.fragile import DELETE, GRACE, Crash, FragileHouse, MortalWorkflow

@@ -2,13 +2,13 @@
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.agent.recovery.restart import restart
 from shared.agent.recovery.sweep import Tally
 from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems, live_shard
 from shared.ports.model import TokenUsage
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.integration.agent.fragile import (

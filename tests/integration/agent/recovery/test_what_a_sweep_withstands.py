@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.workflow import MemoryWorkflow
 from shared.agent.recovery.sweep import SHARDS, Tally
 from shared.domain.errors import (
     AwsDenied,
@@ -17,9 +20,6 @@ from shared.domain.errors import (
 from shared.domain.session.commit import Commit
 from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage, live_shard
 from shared.ports.workflow import ExecutionStatus
-from tests.doubles.index import MemoryIndex
-from tests.doubles.log import MemoryLog
-from tests.doubles.workflow import MemoryWorkflow
 from tests.in_process.house import House
 from tests.integration.agent.fragile import GRACE, FragileHouse
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from acta.testing.memory.blobs import MemoryBlobs
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
@@ -14,7 +15,6 @@ from shared.domain.session.commit import Decision, Position
 from shared.domain.session.conversation import Content, Entry
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.log import LogPage
-from tests.doubles.blobs import MemoryBlobs
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
+from acta.testing.memory.log import MemoryLog
 from shared.agent.session.engine_decision import position
 from shared.agent.session.segments import SEGMENT_COMMITS
 from shared.domain.rules.tenant_hour import CHUNK_TOKENS
@@ -15,10 +19,6 @@ from shared.domain.session.commit import Commit, Decision
 from shared.ports.attempts import AttemptStore
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply
-from tests.doubles.attempts import MemoryAttempts
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.definitions import MemoryDefinitions, MemorySnapshot
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.tools.execute import run_call
 from shared.domain.definitions.tool import ToolSpec
@@ -18,9 +21,6 @@ from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
 from shared.ports.tools import CallContext
-from tests.doubles.attempts import MemoryAttempts
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -2,12 +2,12 @@
 
 import pytest
 
+from acta.testing.memory.log import MemoryLog
 from shared.domain.errors import StoreUnavailable
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import ToolEntry
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest, TokenUsage
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryLog
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
 from shared.agent.turn.turn import take_turn
@@ -13,9 +16,6 @@ from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Commit, Decision
 from shared.ports.log import NO_ITEMS, TransactionItems
 from shared.ports.model import ModelReply, ModelRequest
-from tests.doubles.attempts import MemoryAttempts
-from tests.doubles.blobs import MemoryBlobs
-from tests.doubles.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 from tests.integration.agent.queries.reader import (

@@ -2,6 +2,13 @@
 
 from collections.abc import Callable
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolStore
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.table import MemoryTable
+from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from functions.admin.dependencies import Dependencies
 from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard
@@ -11,15 +18,7 @@ from shared.ports.log import SessionIndex
 from shared.ports.tool_secrets import ToolSecretValues
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
-from tests.doubles.clock import FakeClock
-from tests.doubles.definitions import MemoryDefinitions
-from tests.doubles.files import MemoryFiles
-from tests.doubles.index import MemoryIndex
-from tests.doubles.memories import MemoryMemories
 from tests.doubles.receivers import MemoryTenantReceivers
-from tests.doubles.table import MemoryTable
-from tests.doubles.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
-from tests.doubles.tools import MemoryToolStore
 from tests.unit.api.gateway import Gateway, claims
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

@@ -4,12 +4,12 @@ from urllib.parse import unquote
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from functions.admin.routes import build
 from shared.domain.definitions.builtins import offered_builtins
 from shared.domain.untrusted.path import PathRefused
 from shared.settings import Settings
-from tests.doubles.clock import FakeClock
-from tests.doubles.files import MemoryFiles
 from tests.unit.api.admin.deployment import admin_root
 from tests.unit.api.gateway import Gateway, claims
 

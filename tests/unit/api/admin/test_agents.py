@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.table import MemoryTable
 from shared.domain.definitions.agent import built_in
 from shared.domain.schema.versions import PREVIOUS
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
-from tests.doubles.index import MemoryIndex
-from tests.doubles.table import MemoryTable
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 
 AGENT = {

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.memories import MemoryMemories
 from functions.admin.routes import build
 from shared.domain.definitions.memory import Memory, Source
 from shared.domain.schema.versions import PREVIOUS
-from tests.doubles.memories import MemoryMemories
 from tests.unit.api.admin.deployment import MOST_MEMORIES, AdminApi
 from tests.unit.api.gateway import Gateway, claims
 

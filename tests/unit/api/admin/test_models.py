@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions
+from acta.testing.memory.table import MemoryTable
 from functions.step.dependencies import ModelsDeps
 from functions.step.routes import build
 from shared.adapters.llm.configured_models import ConfiguredModels
@@ -12,9 +15,6 @@ from shared.adapters.llm.keys import Secrets
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
 from shared.domain.errors import AwsDenied
 from shared.settings import Settings
-from tests.doubles.clock import FakeClock
-from tests.doubles.definitions import MemoryDefinitions
-from tests.doubles.table import MemoryTable
 from tests.unit.api.gateway import TENANT, Gateway, claims
 
 KEY = "sk-ant-not-to-be-shown"

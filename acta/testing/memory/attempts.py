@@ -1,11 +1,11 @@
 """Markers of model calls in memory."""
 
+from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.attempts import from_marker, to_marker
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.attempt import Marker
 from shared.ports.attempts import AttemptsChanged
-from tests.doubles.table import MemoryTable, StoredDocument
 
 
 class MemoryAttempts:

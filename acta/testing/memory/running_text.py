@@ -1,8 +1,8 @@
 """Partial texts in memory."""
 
+from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.running_text import from_partial, to_partial
 from shared.domain.session.running_text import PARTIAL_VERSION, Partial
-from tests.doubles.table import MemoryTable, StoredDocument
 
 
 class MemoryPartials:

@@ -1,5 +1,6 @@
 """The session log in memory."""
 
+from acta.testing.memory.table import MemoryTable, StoredCommit, StoredIntervention
 from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.session.commit import Commit
@@ -17,7 +18,6 @@ from shared.ports.log import (
     TransactionItems,
 )
 from shared.visible_sessions import check_visible
-from tests.doubles.table import MemoryTable, StoredCommit, StoredIntervention
 
 
 class MemoryLog:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 from zlib import crc32
 
+from acta.testing.memory.table import MemoryTable, StoredIntervention
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
@@ -24,7 +25,6 @@ from shared.ports.log import (
     SessionPage,
 )
 from shared.visible_sessions import check_by_listing, is_visible, viewer
-from tests.doubles.table import MemoryTable, StoredIntervention
 
 MOST_LOOKED_AT = 1_000
 """Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does."""

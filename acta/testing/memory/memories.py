@@ -1,5 +1,6 @@
 """Long-term memories in memory."""
 
+from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.memories import from_memory, to_memory
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import memory as ranking
@@ -8,7 +9,6 @@ from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
-from tests.doubles.table import MemoryTable, StoredDocument
 
 
 class MemoryMemories:

@@ -1,8 +1,8 @@
 """Secrets of tenants' tools in memory."""
 
+from acta.testing.memory.table import MemoryTable
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.errors import TransientError
-from tests.doubles.table import MemoryTable
 
 
 class MemoryToolSecretNames:
