@@ -37,6 +37,11 @@ def function_name(environment: str, function: FunctionName) -> str:
     return f"acta-{environment}-{function}"
 
 
+def called_name(environment: str, function: FunctionName) -> str:
+    """With the alias, as one function invokes another."""
+    return f"{function_name(environment, function)}:{ALIAS}"
+
+
 def tenant_functions(environment: str) -> str:
     """Names that the functions of tenants' tools must have. No function of Acta has such a name."""
     return f"{function_prefix(environment)}*"

@@ -18,7 +18,14 @@ from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
-from infra.names import READS_VERSION, notification_secrets, stateless_stack, tenant_functions, tool_secrets
+from infra.names import (
+    READS_VERSION,
+    called_name,
+    notification_secrets,
+    stateless_stack,
+    tenant_functions,
+    tool_secrets,
+)
 from infra.own_account import place
 from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack
@@ -62,6 +69,7 @@ class StatelessStack(Stack):
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
+            tool_function_arn=self._arns("lambda", "function", called_name(environment.name, "tool")),
             tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
             receiver_secret_arns=self._arns(
                 "secretsmanager", "secret", notification_secrets(environment.name)

@@ -236,6 +236,10 @@ class Settings(BaseModel):
     """A deleted session is erased once more after this: longer than any Lambda runs."""
     measure_load: bool = False
     """Recovery measures the functions' concurrency each minute, and long polls give way to it."""
+    tool_function: str = ""
+    """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty only while a
+    deployment replaces the release before.
+    """
     status_function: str = ""
     status_concurrency: Annotated[int, Field(ge=0)] = 0
     """The name of the function `status` and what is reserved for it; 0: nothing."""

@@ -4,6 +4,7 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.audit.configured import audit
+from shared.adapters.aws.tool_function import LambdaToolFunction
 from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
@@ -23,6 +24,7 @@ from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
+from shared.ports.tool_function import ToolFunction
 from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 from shared.settings import Settings, settings
 
@@ -40,6 +42,7 @@ class Dependencies(NamedTuple):
     idempotency: IdempotencyGuard
     clock: Clock
     audit: Audit
+    tool_function: ToolFunction
     limiter: Limiter | None = None
 
 
@@ -62,5 +65,6 @@ def dependencies() -> Dependencies:
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),
         clock=clock,
         audit=audit(chosen, clock),
+        tool_function=LambdaToolFunction(chosen.tool_function),
         limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

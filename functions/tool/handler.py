@@ -1,8 +1,9 @@
-"""One tool call, an iteration of the Act state (design §2, §6.3)."""
+"""One tool call, an iteration of the Act state (design §2, §6.3), or what the API asks for (ADR 96)."""
 
 from typing import Any
 
 from functions.tool.dependencies import runtime
+from functions.tool.operations import answer, is_asked
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
@@ -14,6 +15,8 @@ telemetry = Telemetry("tool")
 
 
 def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
+    if is_asked(event):
+        return answer(event, context.get_remaining_time_in_millis(), telemetry)
     step = engine_event(event)
     with telemetry.work("tool", step), bound_to(step.at.tenant):
         _do(step, context)

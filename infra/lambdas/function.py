@@ -20,6 +20,7 @@ from infra.log_retention import log_removal, retention
 from infra.names import (
     ALIAS,
     audit_secret_name,
+    called_name,
     function_name,
     metrics_namespace,
     secret_name,
@@ -164,6 +165,8 @@ class ActaFunction(Construct):
             values["notify_hosts"] = ",".join(environment.notify_hosts)
         if tenant_role:
             values["tenant_role"] = tenant_role
+        if GRANTS[name].asks_tool:
+            values["tool_function"] = called_name(environment.name, "tool")
         if GRANTS[name].load:
             values |= {
                 "measure_load": not environment.is_local,  # the local AWS has no such metric

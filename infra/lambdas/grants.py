@@ -99,6 +99,7 @@ class Grants:
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
+    - `asks_tool`: invokes `tool`, which does for it what needs the network or tenants' credentials (ADR 96)
     - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
       receiver's headers (`infra/stream/traces.py`)
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
@@ -121,6 +122,7 @@ class Grants:
     bedrock: bool = False
     load: bool = False
     tenant_functions: bool = False
+    asks_tool: bool = False
     notifications: bool = False
     hands_over: bool = False
     traces: bool = False
@@ -179,6 +181,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             receiver_secrets=SET_SECRETS,
             audit=PUT_RECORD | READ_RECORDS,
             pseudonyms=True,
+            asks_tool=True,
         ),
         # The stream and the queue say which intervention or session changed. Its present state is read from the table,
         # of a session that is over its newest commit.

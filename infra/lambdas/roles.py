@@ -54,6 +54,7 @@ class Resources:
     state_machine_arn: str
     execution_arns: str
     tenant_function_arns: str
+    tool_function_arn: str
     tool_secret_arns: str
     receiver_secret_arns: str
     delivery: Delivery
@@ -185,6 +186,8 @@ def _for_deployment(
         yield _allow("Load", MEASURE, "*")
     if grants.tenant_functions:
         yield _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
+    if grants.asks_tool:
+        yield _allow("AskTool", {"lambda:InvokeFunction"}, resources.tool_function_arn)
 
 
 def _no_changes(sid: str, resources: Resources) -> iam.PolicyStatement:

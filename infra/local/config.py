@@ -40,6 +40,7 @@ DEPLOYED_FIELDS = frozenset(
         "traces_queue_url",
         "traces_secret_name",
         "status_function",
+        "tool_function",
         "status_concurrency",
     )
 )

@@ -252,11 +252,25 @@ class ModelFeedback(ActaError):
 class ToolFailed(ModelFeedback):
     """The tool ran and failed, or could not run. `outside`: a text from outside that belongs to the message. The model
     gets it quoted as data; the message itself has none.
+
+    `ran` False: nothing was done, for certain. `remedy`: what an admin or an operator can do about it; it may name a
+    setting, so no model is told. `status`: of the HTTP answer.
     """
 
-    def __init__(self, message: str, outside: OutsideText | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        outside: OutsideText | None = None,
+        *,
+        ran: bool = True,
+        remedy: str = "",
+        status: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.outside = outside
+        self.ran = ran
+        self.remedy = remedy
+        self.status = status
 
 
 class ToolInputInvalid(ModelFeedback):
@@ -439,6 +453,15 @@ class Unavailable(CallerError):
     """The storage cannot be reached just now. Try again after `Retry-After` seconds."""
 
     code = "UNAVAILABLE"
+
+
+class AnswerLost(Unavailable):
+    """Nobody knows whether it was done: no answer came. Look before you send it again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No answer came in time, so nobody knows whether it was done. Look before you send it again."
+        )
 
 
 class Quota(NamedTuple):

@@ -94,7 +94,11 @@ OWN: Mapping[str, Granted] = {
     },
     "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
     "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
-    "admin": {OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"}, **PSEUDONYMS},
+    "admin": {
+        OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"},
+        **PSEUDONYMS,
+        "arn:aws:lambda:region:account:function:acta-prod-tool:live": {"lambda:InvokeFunction"},
+    },
     "usage": PSEUDONYMS,
     "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
     "fallback": {},
@@ -311,15 +315,17 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
     assert readers == {"step"}
 
 
-def test_only_tool_invokes_functions_and_only_those_that_are_tools(prod: Synthesised) -> None:
+def test_tool_invokes_functions_that_are_tools_and_admin_invokes_tool_and_nobody_else_any(
+    prod: Synthesised,
+) -> None:
     invoked = {
-        (function, resource.rpartition(":")[2].strip('"]}'))
+        (function, resource.rpartition(":function:")[2].strip('"]}'))
         for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         if "lambda:InvokeFunction" in actions(statement)
         for resource in resources(statement)
     }
-    assert invoked == {("tool", "acta-prod-tool-*")}
+    assert invoked == {("tool", "acta-prod-tool-*"), ("admin", "acta-prod-tool:live")}
 
 
 def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthesised) -> None:

@@ -12,6 +12,7 @@ from shared.api.routes import MethodNotAllowed
 from shared.domain.errors import (
     CallerError,
     Fenced,
+    FunctionUnavailable,
     LimitReached,
     SchemaUnknown,
     SessionNotFound,
@@ -60,6 +61,8 @@ def caller_error(error: Exception) -> CallerError | None:
             return SessionNotFound("There is no such session.")
         case SchemaUnknown():
             return Unavailable("Another release of Acta stored this. Try again when its deployment is done.")
+        case FunctionUnavailable():
+            return Unavailable("Acta cannot do this just now, and has not done it. Try again in a moment.")
         case TransientError():
             return Unavailable("Acta cannot reach its storage just now. Try again in a moment.")
         case _:

@@ -26,7 +26,8 @@ MAX_NAME_CHARS = 200
 class OutsideText(NamedTuple):
     """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
     `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
-    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning.
+    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning. `status`: of
+    the HTTP answer that the text is of; no model is told.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class OutsideText(NamedTuple):
     exact: bool = False
     note: str = ""
     size: int | None = None
+    status: int | None = None
 
     @property
     def cleaned(self) -> str:

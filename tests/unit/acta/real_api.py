@@ -12,6 +12,7 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.tool_function import FakeToolFunction
 from tests.in_process.house import House
 from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
@@ -30,6 +31,7 @@ class RealApi(LoopbackServer):
         self.house = House(OfflineModel(), tenant_tools={"*": ["acta-test-tool-ping"]})
         self.lock = threading.Lock()
         self.audit = memory_audit(self.house.clock)
+        self.tool_function = FakeToolFunction()
         self.away = 0
         """So many of the next requests find nobody: the connection is closed on them."""
 
@@ -70,5 +72,6 @@ class RealApi(LoopbackServer):
             idempotency=IdempotencyGuard(house.index),
             clock=house.clock,
             audit=self.audit,
+            tool_function=self.tool_function,
         )
         return Gateway(build_admin(root).handler, claims(user=token, roles=json.dumps(roles)))

@@ -145,15 +145,15 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials
         head = text.encode()[:SHOWN_BYTES].decode("utf-8", "ignore")
         how = f"{tool.name} answered with status {answer.status}"
         if not head.strip():
-            raise ToolFailed(f"{how}. It said nothing.")
-        raise ToolFailed(f"{how}.", OutsideText("answer", tool.name, head, size=len(answer.body)))
+            raise ToolFailed(f"{how}. It said nothing.", status=answer.status)
+        said = OutsideText("answer", tool.name, head, size=len(answer.body))
+        raise ToolFailed(f"{how}.", said, status=answer.status)
     if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
         raise ToolFailed(
             f"{tool.name} answered with too much about its secrets. It has run; ask it for less."
         )
-    return OutsideText(
-        "answer", tool.name, text, note="" if text.strip() else f"[status {answer.status}, no content]"
-    )
+    note = "" if text.strip() else f"[status {answer.status}, no content]"
+    return OutsideText("answer", tool.name, text, note=note, status=answer.status)
 
 
 def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str) -> str:

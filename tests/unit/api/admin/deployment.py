@@ -15,10 +15,12 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
+from shared.ports.tool_function import ToolFunction
 from shared.ports.tool_secrets import ToolSecretValues
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.tool_function import FakeToolFunction
 from tests.unit.api.gateway import Gateway, claims
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
@@ -32,6 +34,7 @@ def admin_root(
     table: MemoryTable | None = None,
     secret_values: ToolSecretValues | None = None,
     receiver_secrets: ToolSecretValues | None = None,
+    tool_function: ToolFunction | None = None,
 ) -> Dependencies:
     clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
@@ -47,6 +50,7 @@ def admin_root(
         idempotency=IdempotencyGuard(index(table, clock)),
         clock=clock,
         audit=memory_audit(clock),
+        tool_function=tool_function or FakeToolFunction(),
     )
 
 
@@ -61,12 +65,14 @@ class AdminApi:
         self.table = MemoryTable()
         self.secret_values = MemoryToolSecretValues()
         self.receiver_secrets = MemoryToolSecretValues()
+        self.tool_function = FakeToolFunction()
         self.root = admin_root(
             settings,
             index=index,
             table=self.table,
             secret_values=self.secret_values,
             receiver_secrets=self.receiver_secrets,
+            tool_function=self.tool_function,
         )
         self._handler = build(self.root).handler
         self.admin = self.as_caller()

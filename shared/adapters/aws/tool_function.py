@@ -1,0 +1,99 @@
+"""Asks the function `tool` for something by a synchronous invocation (ADR 96).
+
+One attempt: the SDK's repeats could have an effect twice. Where Lambda turned the invocation away, for certain, nothing
+was done. The source of what happens where: Lambda API Reference, Invoke.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from shared.adapters.aws.clients import Service, make_client
+from shared.adapters.aws.errors import AwsRefused, translated, was_sent
+from shared.domain.errors import (
+    AnswerLost,
+    AwsDenied,
+    CallerError,
+    FunctionUnavailable,
+    StoreThrottled,
+    StoreUnavailable,
+)
+from shared.ports.tool_function import OPERATION_SECONDS, ToolOperation
+
+START_SECONDS = 5
+"""Until a cold function begins."""
+MAX_ANSWER_BYTES = 1_048_576
+NEVER_BEGAN = ("Refused", "Runtime.ImportModuleError", "Runtime.HandlerNotFound", "SettingsError")
+"""Types of errors after which nothing was done: the release before does not know the operation, or it did not start."""
+
+
+@cache
+def _client() -> Any:
+    return make_client("lambda", read_seconds=OPERATION_SECONDS + START_SECONDS, attempts=1)
+
+
+class RefusedThere(CallerError):
+    """What `tool` has to say to the caller, under its code."""
+
+    def __init__(self, code: str, message: str, details: Mapping[str, list[str]] | None) -> None:
+        super().__init__(message, details)
+        self.code = code
+
+
+class LambdaToolFunction:
+    """A ToolFunction. `function`: the name of `tool` and its alias, `acta-<env>-tool:live`; empty while a deployment
+    replaces the release before. `client`: makes a botocore Lambda client that makes one attempt.
+    """
+
+    def __init__(self, function: str, client: Callable[[], Any] = _client) -> None:
+        self._function = function
+        self._client = client
+
+    def ask(
+        self, operation: ToolOperation, tenant: str, user: str, given: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        if not self._function:
+            raise FunctionUnavailable("no name of the function tool")
+        event = {"op": operation, "tenant": tenant, "user": user, "given": dict(given)}
+        try:
+            answer = Service("lambda", self._client()).call(
+                "invoke",
+                FunctionName=self._function,
+                InvocationType="RequestResponse",
+                Payload=json.dumps(event).encode(),
+            )
+        except (StoreThrottled, AwsDenied, AwsRefused) as turned_away:
+            raise FunctionUnavailable(f"invoke: {type(turned_away).__name__}") from turned_away
+        except StoreUnavailable as unavailable:
+            if was_sent(unavailable):
+                raise AnswerLost from unavailable
+            raise FunctionUnavailable("invoke: not reached") from unavailable
+        return _answer(_read(answer["Payload"]), "FunctionError" in answer)
+
+
+def _read(payload: Any) -> Any:
+    """The JSON that `tool` returned. Raises AnswerLost."""
+    try:
+        body = payload.read(MAX_ANSWER_BYTES + 1)
+        if len(body) > MAX_ANSWER_BYTES:
+            raise AnswerLost
+        return json.loads(body)
+    except (ValueError, RecursionError, OSError) as error:
+        raise AnswerLost from error
+    except Exception as error:
+        if translated("invoke", error) is error:
+            raise
+        raise AnswerLost from error
+
+
+def _answer(said: Any, failed: bool) -> Mapping[str, Any]:
+    match said:
+        case {"errorType": str(kind)} if failed and kind in NEVER_BEGAN:
+            raise FunctionUnavailable(f"invoke: {kind}")
+        case {"answer": dict(answer)} if not failed:
+            return answer
+        case {"refused": {"code": str(code), "message": str(message), "details": details}} if not failed:
+            raise RefusedThere(code, message, details)
+        case _:
+            raise AnswerLost
