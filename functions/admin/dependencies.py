@@ -24,8 +24,8 @@ from shared.ports.definitions import DefinitionStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
-from shared.ports.tool_function import ToolFunction
 from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
+from shared.ports.tools import ToolFunction
 from shared.settings import Settings, settings
 
 

@@ -2,7 +2,7 @@
 
 A request is `{"op", "tenant", "user", "given"}`. Its answer is `{"answer": {…}}`, or `{"refused": {"code", "message",
 "details"}}` where the caller of the API is to be told so. The engine's events have other operations. A new one is a
-name in `shared/ports/tool_function.py` and a line in `OPERATIONS`.
+name in `shared/ports/tools.py` and a line in `OPERATIONS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from functions.tool.trial import trial
 from shared.bound_tenant import bound_to
 from shared.domain.errors import CallerError, Refused, TransientError, Unavailable
-from shared.ports.tool_function import OPERATION_SECONDS
+from shared.ports.tools import OPERATION_SECONDS
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
 

@@ -1,10 +1,15 @@
-"""Tools: which ones an agent has, and how a call runs."""
+"""Tools: which ones an agent has, how a call runs, and what the function `tool` does for the API."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.untrusted.quoting import OutsideText
+
+ToolOperation = Literal["try_tool"]
+"""What `tool` does when the API asks. What each one is: `functions/tool/operations.py`."""
+OPERATION_SECONDS = 20
+"""The most seconds that an operation may take. With a cold start of `tool` it fits into a request to the API."""
 
 
 class CallContext(NamedTuple):
@@ -45,5 +50,20 @@ class Toolbox(Protocol):
 
         Raises ToolFailed, which the model gets as the result, ToolUnanswered, ToolNotRun, and StoreThrottled,
         StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
+        """
+        ...
+
+
+class ToolFunction(Protocol):
+    """The function `tool`, which alone meets the network and tenants' credentials (ADR 96)."""
+
+    def ask(
+        self, operation: ToolOperation, tenant: str, user: str, given: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Has `tool` do it for the tenant, once, and returns its answer. `user`: the subject of who asks. `given`:
+        what the operation needs, without a secret: names, and what the caller has sent.
+
+        Raises FunctionUnavailable where nothing was done, AnswerLost where nobody knows, and CallerError for what
+        the operation itself has to say to the caller.
         """
         ...

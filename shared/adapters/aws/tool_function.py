@@ -19,7 +19,7 @@ from shared.domain.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
-from shared.ports.tool_function import OPERATION_SECONDS, ToolOperation
+from shared.ports.tools import OPERATION_SECONDS, ToolOperation
 
 START_SECONDS = 5
 """Until a cold function begins."""

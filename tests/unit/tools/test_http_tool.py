@@ -76,7 +76,7 @@ def test_arguments_go_as_json_under_the_effect_s_key(sink: Sink, method: Method)
     said = run(
         sink.url("/pay"), sink, method=method, arguments={"order": 7, "note": "Grüße"}, headers={"X-Key": "k"}
     )
-    assert said == OutsideText("answer", "pay", '{"paid": "7 €"}')
+    assert said == OutsideText("answer", "pay", '{"paid": "7 €"}', status=200)
     (heard,) = sink.heard
     assert (heard.method, heard.path, heard.body) == (method, "/pay", {"order": 7, "note": "Grüße"})
     assert (heard.headers["idempotency-key"], heard.headers["x-key"]) == ("eff_1", "k")

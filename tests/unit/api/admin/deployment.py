@@ -15,8 +15,8 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
-from shared.ports.tool_function import ToolFunction
 from shared.ports.tool_secrets import ToolSecretValues
+from shared.ports.tools import ToolFunction
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
