@@ -1,1 +1,33 @@
-"""Acta in one process, for tests of agents and tools: no AWS, no key."""
+"""For tests of your own agents and tools: Acta in one process, with a scripted model (docs/own-tools.md)."""
+
+from acta.testing.agents import BadAgent
+from acta.testing.script import (
+    ScriptedModel,
+    ScriptError,
+    asks,
+    completes,
+    fails,
+    plans,
+    says,
+    step,
+    tool_call,
+    uses,
+)
+from acta.testing.session import Session, ToolUse, run
+
+__all__ = [
+    "BadAgent",
+    "ScriptError",
+    "ScriptedModel",
+    "Session",
+    "ToolUse",
+    "asks",
+    "completes",
+    "fails",
+    "plans",
+    "run",
+    "says",
+    "step",
+    "tool_call",
+    "uses",
+]

@@ -14,13 +14,11 @@ from shared.api.response.envelope import Response, success
 from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.errors import Conflict, FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
-from shared.domain.rules.caps import Limited, beyond, chosen
+from shared.domain.rules.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import schema_text
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
-
-DEFAULT_MAX_STEPS = 50
 
 Json = Mapping[str, Any]
 
@@ -133,12 +131,8 @@ def _new_session(
     if wrong:
         details = {field: [sentence] for field, sentence in wrong.items()}
         raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
-    usual = Limited(
-        agent.limits.max_steps or DEFAULT_MAX_STEPS,
-        agent.limits.token_budget or settings.token_budget,
-        agent.limits.cost_budget_usd or settings.cost_budget_usd or None,
-    )
-    limits = chosen(named, usual, agent.caps, settings.caps)
+    deployment = Limited(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
+    limits = chosen(named, usual(agent.limits, deployment), agent.caps, settings.caps)
     schema = agent.output_schema if body.output_schema is None else body.output_schema
     return NewSession(
         agent_id=agent.agent_id,

@@ -65,7 +65,7 @@ class Fallback(FrozenModel):
 
 class Limits(FrozenModel):
     """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's, in
-    `shared/settings.py`; for `max_steps` in `functions/start/routes.py`.
+    `shared/settings.py`; for `max_steps` in `shared/domain/rules/caps.py`.
     """
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None

@@ -6,11 +6,13 @@ admin may go beyond the agent's caps, and nobody beyond the deployment's.
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from shared.domain.errors import Forbidden, ValidationFailed
 from shared.domain.frozen_model import FrozenModel
 
+DEFAULT_MAX_STEPS = 50
+"""Of a run, where neither its request nor its agent names a limit."""
 MAX_MAX_STEPS = 1_000
 MAX_TOKEN_BUDGET = 100_000_000
 MAX_COST_BUDGET_USD = 1_000_000
@@ -59,6 +61,11 @@ def refuse_beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bo
         details = {f"{inside}{field}": [sentence] for field, sentence in wrong.items()}
         refusal = ValidationFailed if is_admin else Forbidden
         raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
+
+
+def usual(agent: BaseModel, deployment: Limited) -> Limited:
+    """What a session gets where nobody names a limit: its agent's `limits`, else the deployment's."""
+    return Limited(*(getattr(agent, field) or value for field, value in deployment._asdict().items()))
 
 
 def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Limited:

@@ -1,0 +1,57 @@
+"""The agent of a test: none, a definition, its fields, or the file that defines it."""
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
+from shared.domain.validation_messages import error_sentence
+
+Agent = AgentDefinition | Mapping[str, Any] | str | Path
+"""Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file is JSON
+with these fields.
+"""
+
+
+class BadAgent(ValueError):
+    """The definition cannot be used. The text says which field and why."""
+
+
+def to_definition(agent: Agent | None) -> AgentDefinition:
+    """None: the built-in agent, which has every tool. Raises BadAgent."""
+    if agent is None:
+        return built_in()
+    if isinstance(agent, AgentDefinition):
+        return agent
+    fields = _fields_of(Path(agent)) if isinstance(agent, str | Path) else agent
+    try:
+        return AgentDefinition.model_validate(
+            {"agent_id": DEFAULT_AGENT, "name": "Agent", "version": 1, **fields}
+        )
+    except ValidationError as invalid:
+        said = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {error_sentence(each)}" for each in invalid.errors()
+        )
+        raise BadAgent(f"this agent's definition cannot be used: {said}") from None
+
+
+def check_tools(agent: AgentDefinition, known: Collection[str]) -> None:
+    """Raises BadAgent for a tool that nobody has."""
+    wrong = unknown_tools([*agent.tools, *agent.high_stakes], list(known))
+    if wrong:
+        raise BadAgent(" ".join(wrong))
+
+
+def _fields_of(path: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadAgent(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise BadAgent(f"{path} is no JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise BadAgent(f"{path} has no JSON object")
+    return fields

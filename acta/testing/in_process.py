@@ -1,0 +1,266 @@
+"""All of Acta in one process: the use cases that the Lambdas run, on stores in memory, and the engine's loop."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.running_text import MemoryPartials
+from acta.testing.memory.table import MemoryTable
+from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
+from acta.testing.memory.workflow import MemoryWorkflow
+from shared.adapters.egress.address import AddressGuard
+from shared.adapters.tools.builtin.files import BuiltinTools
+from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.adapters.tools.schema.answer import check_answer
+from shared.adapters.tools.tenant.functions import FunctionGuard
+from shared.adapters.tools.tenant.http import HttpTool
+from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.toolbox import TenantTools
+from shared.agent.budget.tenant_hour import TenantHour
+from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
+from shared.agent.interventions.wait import ask
+from shared.agent.lifecycle import control
+from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.model_call.relevant_memories import RelevantMemories
+from shared.agent.model_call.running_text import RunningText
+from shared.agent.model_call.turn_context import TurnDeps, TurnKind
+from shared.agent.outages.handle_error import ErrorDeps, handle_error
+from shared.agent.outages.wait_out import OutageRules
+from shared.agent.queries.history import History
+from shared.agent.recovery.roll_over import roll_over
+from shared.agent.session.engine_decision import Timeouts
+from shared.agent.session.repository import SessionRepository
+from shared.agent.session.requester import Requester
+from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
+from shared.agent.turn.fused_turns import StepDeps, take_turns
+from shared.domain.definitions.agent import DEFAULT_AGENT
+from shared.domain.errors import EngineError
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.session.commit import Decision, Position
+from shared.domain.session.head import Head, Wait
+from shared.ports.attempts import AttemptStore
+from shared.ports.model import Model
+from shared.ports.running_text import Partials
+from shared.ports.tools import Registry
+from shared.settings import Settings
+
+TENANT, USER = "acme", "ann"
+MOST_STEPS = 2_000
+SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
+"""What an invocation of `step` has for models and tools."""
+
+
+class InProcess:
+    """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `settings`: fields
+    of `shared.settings.Settings`; the process's environment is not read.
+    """
+
+    def __init__(self, model: Model, **settings: Any) -> None:
+        self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
+        self.clock = FakeClock()
+        self.table = table = MemoryTable()
+        self.log = MemoryLog(table, self.clock)
+        self.index = MemoryIndex(table, self.clock)
+        self.blobs = MemoryBlobs()
+        self.files = MemoryFiles(self.clock)
+        self.secret_values = MemoryToolSecretValues()
+        self.workflow = MemoryWorkflow()
+        self.partials: Partials = MemoryPartials(table)
+        self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
+        self.memories_of_run = RelevantMemories(self.memories)
+        self.definitions = MemoryDefinitions(table, self.clock)
+        self.registry: Registry = TenantRegistry(
+            self.definitions.snapshot,
+            weather=self.settings.weather,
+            approvers=self.settings.tool_approvers,
+        )
+        self.timeouts = Timeouts(
+            self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
+        )
+        self.model = model
+        self.repository = self.fresh_repository()
+        toolbox = TenantTools(
+            MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
+            HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
+            LambdaTool(FunctionGuard(self.settings)),
+        )
+        self.runtime = ToolRuntime(
+            self.fresh_repository(),
+            self.registry,
+            toolbox,
+            lambda tenant, agent_id: self.definitions.snapshot(tenant).agent(agent_id),
+            self.settings.outage_limits,
+        )
+        desk = self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
+        self.resolve_deps = ResolveDeps(*desk, self.settings.max_message_chars, self.settings.caps)
+        self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
+        self.comment: str | None = None
+        """What whoever decides says about it."""
+        self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
+        self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
+        self.decisions: list[Decision] = []
+        self.waits: list[int] = []
+
+    @property
+    def requester(self) -> Requester:
+        return Requester(self.tenant, self.user, self.roles)
+
+    def fresh_repository(self) -> SessionRepository:
+        chosen = self.settings
+        return SessionRepository(
+            self.log, self.blobs, self.clock, write_version=chosen.write_version, limits=chosen.limits
+        )
+
+    @property
+    def worker(self) -> TurnDeps:
+        limit = self.settings.tenant_tokens_per_hour
+        return TurnDeps(
+            repository=self.repository,
+            choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
+            definitions=self.definitions,
+            memories_of_run=self.memories_of_run,
+            registry=self.registry,
+            timeouts=self.timeouts,
+            tenant_hour=TenantHour(self.repository, self.index, self.timeouts, limit),
+            attempts=self.attempts,
+            roll_over_events=self.settings.roll_over_events,
+            max_output_tokens=self.settings.max_output_tokens,
+            cap_max_output_tokens=self.settings.cap_max_output_tokens,
+            answer_time=self.settings.answer_time,
+            context_window=lambda model: self.settings.context_window_tokens,
+            check_answer=check_answer,
+            running_text=self._running_text(),
+            outage_limits=self.settings.outage_limits,
+            on_key_refused=self.on_key_refused,
+            token_window=self.settings.token_window_seconds,
+            background_seconds=self.settings.background_seconds,
+        )
+
+    @property
+    def steps(self) -> StepDeps:
+        tools = self.runtime._replace(repository=self.repository)
+        return StepDeps(self.worker, self.settings.turns_per_step, lambda: tools)
+
+    def step(self, kind: TurnKind, at: Position, attempt: int = 0) -> Decision:
+        """What the engine gets of one invocation of `step`."""
+        is_fused = self.settings.turns_per_step > 1
+        seconds = SECONDS_OF_FUSED_TURNS if is_fused else SECONDS_OF_ONE_TURN
+        return take_turns(self.steps, kind, at, attempt, seconds).decision
+
+    @property
+    def errors(self) -> ErrorDeps:
+        limits = self.settings.outage_limits
+        rules = OutageRules(limits, self.timeouts, self.settings.roll_over_events)
+        return ErrorDeps(self.fresh_repository(), self.attempts, rules, self._policies)
+
+    def _running_text(self) -> RunningText | None:
+        every = timedelta(milliseconds=self.settings.partial_text_ms)
+        return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
+
+    def _policies(self, tenant: str, agent_id: str) -> Policies:
+        agent = self.definitions.snapshot(tenant).agent(agent_id)
+        return agent.interventions if agent is not None else NO_POLICIES
+
+    def start(self, message: str | None, **limits: Any) -> Head:
+        new = NewSession(
+            agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
+            max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
+            cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
+            visibility=limits.get("visibility", "tenant"), output_schema=limits.get("output_schema", ""),
+        )  # fmt: skip
+        return start(self.fresh_repository(), self.workflow, self.requester, new)
+
+    def say(self, session_id: str, text: str) -> Head:
+        repository, caps = self.fresh_repository(), self.settings.caps
+        return post_message(
+            repository, self.workflow, self.definitions, self.requester, session_id, text, caps
+        )
+
+    def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
+        chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id
+        return resolve(self.resolve_deps, self.requester, session_id, asked, chosen)[1]
+
+    def cancel(self, session_id: str) -> Head:
+        return control.cancel(
+            self.fresh_repository(), self.workflow, self.requester, session_id, self.attempts
+        )
+
+    def pause(self, session_id: str) -> Head:
+        return control.pause(self.fresh_repository(), self.requester, session_id)
+
+    def resume(self, session_id: str) -> Head:
+        return control.resume(
+            self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id
+        )
+
+    def head(self, session_id: str) -> Head:
+        return self.fresh_repository().newest(self.tenant, session_id).head
+
+    def stored_history(self, session_id: str) -> History:
+        return History(self.log, self.blobs, self.tenant, session_id)
+
+    def run(self, before: Callable[[Decision], object] = lambda decision: None) -> None:
+        """Drives every execution that was started or woken until all have ended or wait for people.
+
+        `before` is called ahead of each state with the decision that led to it.
+        """
+        for _ in range(MOST_STEPS):
+            decision = self.workflow.take()
+            if decision is None:
+                return
+            self._execute(decision, before)
+        raise AssertionError("the engine did not come to rest")
+
+    def _execute(self, decision: Decision, before: Callable[[Decision], object]) -> None:
+        for _ in range(MOST_STEPS):
+            self.decisions.append(decision)
+            before(decision)
+            try:
+                following = self._state(decision)
+            except EngineError as error:
+                following = handle_error(self.errors, decision.at, type(error).__name__)
+            if following is None:
+                return
+            decision = following
+        raise AssertionError("the execution did not end")
+
+    def _state(self, decision: Decision) -> Decision | None:
+        at = decision.at
+        match decision.next:
+            case "plan":
+                return self.step("plan", at)
+            case "think":
+                return self.step("think", at)
+            case "act":
+                for call_id in decision.calls or ():
+                    try:
+                        run_call(self.runtime, at, call_id, 0, 60)
+                    except EngineError as error:
+                        abandon_call(self.runtime, at, call_id, type(error).__name__)
+                return Decision(next="think", at=at)
+            case "ask":
+                token = self.workflow.wait(decision)
+                wait = Wait(token=token, entered=self.clock.now())
+                ask(self.fresh_repository(), self.workflow, self.timeouts, at, wait)
+                return None
+            case "wait":
+                self.waits.append(decision.wait_seconds or 0)
+                self.clock.advance(decision.wait_seconds or 0)
+                return Decision(next=decision.then or "think", at=at)
+            case "roll_over":
+                roll_over(self.fresh_repository(), self.workflow, at)
+                self.workflow.close(decision)
+                return None
+            case "done" | "failed":
+                self.workflow.close(decision)
+                return None

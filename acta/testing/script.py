@@ -1,0 +1,156 @@
+"""A scripted model: it says what a test tells it to, and remembers what it was asked.
+
+A script is a list of replies, one for each time the model is asked:
+
+    [plans("Look the order up"), uses("lookup_order", order_id="7"), completes("Order 7 is on its way.")]
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from shared.domain.definitions.builtins import UPDATE_PLAN
+from shared.domain.session.conversation import ToolEntry, UserEntry
+from shared.domain.validation_messages import did_you_mean
+from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+
+Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
+"""What the model says, what goes wrong when it is asked, or what it says to what it is asked."""
+
+USAGE = TokenUsage(input=100, output=20, cached_input=40)
+"""Of each reply."""
+SHOWN_CHARS = 200
+
+
+class ScriptError(AssertionError):
+    """The script does not fit what happened. The text says where, and what the model was asked."""
+
+
+def says(text: str, *calls: RequestedCall) -> ModelReply:
+    """A reply with this text, and with any number of tool calls."""
+    return ModelReply(text=text, calls=calls, stop="tools" if calls else "end", usage=USAGE)
+
+
+def tool_call(tool: str, /, **arguments: Any) -> RequestedCall:
+    """One call, for `says`."""
+    return RequestedCall(tool, arguments)
+
+
+def uses(tool: str, /, **arguments: Any) -> ModelReply:
+    """A reply that is one call of a tool."""
+    return says("", tool_call(tool, **arguments))
+
+
+def plans(*steps: str, goal: str = "the goal", **more: Any) -> ModelReply:
+    """A reply that makes a plan of these steps. `more`: further fields of `update_plan`."""
+    described = [{"description": step} for step in steps]
+    return says("", tool_call(UPDATE_PLAN, action="create", goal=goal, steps=described, **more))
+
+
+def step(number: int, status: str, result: str | None = None) -> RequestedCall:
+    """A call, for `says`, that sets a plan step's status: `in_progress`, `completed`, `failed` or `skipped`."""
+    told = {"step_result": result} if result is not None else {}
+    return tool_call(UPDATE_PLAN, action="update_step", step_number=number, step_status=status, **told)
+
+
+def asks(question: str) -> ModelReply:
+    """A reply that asks the user. The session waits for the answer."""
+    return says("", tool_call(UPDATE_PLAN, action="wait_for_user", reason=question))
+
+
+def completes(answer: str, reason: str = "done") -> ModelReply:
+    """The last reply: the goal is reached, and this is the answer."""
+    return says(f"GOAL_COMPLETE\n{answer}", tool_call(UPDATE_PLAN, action="complete", reason=reason))
+
+
+def fails(reason: str) -> ModelReply:
+    """The last reply: the goal cannot be reached."""
+    return says("", tool_call(UPDATE_PLAN, action="fail", reason=reason))
+
+
+class ScriptedModel:
+    """Answers in order. `forever`: the last reply repeats. `any_tool`: the script may use tools that the agent does not
+    have, to see what becomes of that.
+    """
+
+    provider = "scripted"
+
+    def __init__(self, script: Iterable[Reply], *, forever: bool = False, any_tool: bool = False) -> None:
+        self._script = list(script)
+        self._forever = forever
+        self._any_tool = any_tool
+        self.requests: list[ModelRequest] = []
+        """What the model was asked, oldest first."""
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Happens while the model thinks."""
+
+    @property
+    def left(self) -> Sequence[Reply]:
+        """The replies that nobody has asked for yet."""
+        return () if self._forever else tuple(self._script)
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        """Raises ScriptError, and the script's exceptions."""
+        self.requests.append(request._replace(fallbacks=None))  # what the model is shown
+        self.meanwhile()
+        if not self._script:
+            raise ScriptError(
+                f"The model was asked a reply too many: the script has none left for request {len(self.requests)}. "
+                f"{_asked(request)} Most scripts end with completes(…)."
+            )
+        turn = self._script[0] if self._forever and len(self._script) == 1 else self._script.pop(0)
+        if isinstance(turn, Exception):
+            raise turn
+        reply = turn(request) if callable(turn) else turn
+        if not self._any_tool:
+            self._check(reply, request)
+        return reply
+
+    def _check(self, reply: ModelReply, request: ModelRequest) -> None:
+        """Raises ScriptError for a tool that is not offered. A planning turn offers none but `update_plan`."""
+        offered = [tool.name for tool in request.tools]
+        unknown = next((call.name for call in reply.calls if call.name not in offered), None)
+        if unknown is None:
+            return
+        number = len(self.requests)
+        if offered == [UPDATE_PLAN]:
+            raise ScriptError(
+                f"Request {number} asks for a plan, and the script's reply uses {unknown}. Say plans(…) first."
+            )
+        raise ScriptError(
+            f"Reply {number} of the script uses {unknown}, which this agent does not have. "
+            f"{did_you_mean(unknown, offered)}"
+        )
+
+
+def in_words(reply: Reply) -> str:
+    """A reply of a script as messages name it."""
+    if isinstance(reply, Exception):
+        return f"the error {type(reply).__name__}"
+    if not isinstance(reply, ModelReply):
+        return "a function of the request"
+    if reply.calls:
+        return " and ".join(_call_in_words(call) for call in reply.calls)
+    return f"the text “{_beginning(reply.text)}”"
+
+
+def _call_in_words(call: RequestedCall) -> str:
+    if call.name != UPDATE_PLAN:
+        return f"a call of {call.name}"
+    action = (call.input or {}).get("action")
+    known = {"create": "a plan", "complete": "the final answer", "wait_for_user": "a question"}
+    return known.get(str(action), "a change of the plan")
+
+
+def _asked(request: ModelRequest) -> str:
+    """What came last before the request."""
+    match request.entries[-1] if request.entries else None:
+        case ToolEntry(name=name, content=content):
+            return f"It had just got the result of {name}: “{_beginning(content.text or '')}”."
+        case UserEntry(content=content):
+            return f"It had just got the message “{_beginning(content.text or '')}”."
+    return "It had just said something itself."
+
+
+def _beginning(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"

@@ -1,0 +1,330 @@
+"""A session of a user's test: an agent works on a goal with a scripted model, and the test looks at what became of it.
+
+session = run("Where is order 7?", [uses("lookup_order", order_id="7"), completes("On its way.")])
+assert session.goal_met
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self
+
+from acta.testing.agents import Agent, check_tools, to_definition
+from acta.testing.in_process import TENANT, USER, InProcess
+from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
+from shared.adapters.llm.offline.conversation import run_of
+from shared.adapters.llm.offline.results import file_text
+from shared.agent.queries.history import HistoryCursor
+from shared.agent.queries.poll import Cursor, poll
+from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from shared.domain.definitions.builtins import UPDATE_PLAN
+from shared.domain.errors import Conflict
+from shared.domain.interventions.intervention import Intervention
+from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.rules.caps import DEFAULT_MAX_STEPS, Limited, chosen, usual
+from shared.domain.session.commit import Event, StepRecord
+from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry
+from shared.domain.session.head import Failure, Head, SessionState
+from shared.domain.session.structured_answer import schema_text
+from shared.ports.model import ModelReply, ModelRequest
+
+MOST_FILES = 1_000
+
+
+class ToolUse(NamedTuple):
+    """One tool call. `input`: what the tool ran with, which a person may have changed. `told`: the result as the model
+    got it, None where it has none yet. `ok` False: it is an error.
+    """
+
+    call_id: str
+    name: str
+    input: dict[str, Any] | None
+    told: str | None
+    ok: bool
+
+    @property
+    def result(self) -> str | None:
+        """What the tool returned: `told` without the lines that mark text from outside."""
+        return None if self.told is None else file_text(self.told).text
+
+    @property
+    def data(self) -> Any:
+        """The result's JSON value."""
+        return json.loads(self.result or "null")
+
+
+def run(
+    goal: str,
+    script: Iterable[Reply],
+    *,
+    agent: Agent | None = None,
+    files: Mapping[str, str | bytes] | None = None,
+    user: str = USER,
+    tenant: str = TENANT,
+    roles: Iterable[str] = ("member",),
+    private: bool = False,
+    max_steps: int | None = None,
+    token_budget: int | None = None,
+    cost_budget_usd: float | None = None,
+    review_every: int = 0,
+    output_schema: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> "Session":
+    """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
+
+    `script`: what the model says, reply by reply. It need not speak of the plan: where it begins with another reply,
+    the plan has one step, the goal, and `completes` closes the steps that are open. `agent`: its definition, its
+    fields, or the file that defines it; None: the built-in agent. `files`: the tenant's. The limits, `private` and
+    `output_schema` are those of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
+
+    Raises ScriptError where the script does not fit, and BadAgent.
+    """
+    model = _PlansByItself(script, goal)
+    acta = InProcess(model, **(settings or {}))
+    acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
+    definition = to_definition(agent)
+    check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
+    _store(acta, definition)
+    for path, content in (files or {}).items():
+        data = content.encode() if isinstance(content, str) else content
+        acta.files.seen_by(user).write(tenant, path, data)
+    deployment = Limited(DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None)
+    limits = chosen(
+        Limited(max_steps, token_budget, cost_budget_usd),
+        usual(definition.limits, deployment),
+        definition.caps,
+        acta.settings.caps,
+    )
+    schema = definition.output_schema if output_schema is None else output_schema
+    head = acta.start(
+        goal,
+        agent_id=definition.agent_id,
+        review_every=review_every,
+        visibility="private" if private else "tenant",
+        output_schema="" if schema is None else schema_text(schema),
+        **limits._asdict(),
+    )
+    return Session(acta, model, head.session_id)._work()
+
+
+class Session:
+    """What became of the goal so far. Every property says how things are now; `approve`, `answer`, `say` and the like
+    have the agent work on and return the same session.
+    """
+
+    def __init__(self, acta: InProcess, model: ScriptedModel, session_id: str) -> None:
+        self.acta = acta
+        self.session_id = session_id
+        self._model = model
+
+    @property
+    def _head(self) -> Head:
+        return self.acta.head(self.session_id)
+
+    @property
+    def state(self) -> SessionState:
+        """`completed`, `failed`, `cancelled`, or `waiting_for_user` (docs/design.md §3)."""
+        return self._head.state
+
+    @property
+    def state_reason(self) -> str | None:
+        return self._head.state_reason
+
+    @property
+    def goal_met(self) -> bool:
+        result = self._head.result
+        return result is not None and result.goal_met
+
+    @property
+    def answer(self) -> str | None:
+        """The final answer; None: there is none."""
+        result = self._head.result
+        return None if result is None else result.answer
+
+    @property
+    def data(self) -> Any:
+        """The final answer's JSON value, where the session has an output schema."""
+        result = self._head.result
+        return None if result is None else result.answer_data
+
+    @property
+    def error(self) -> Failure | None:
+        """Why the run failed: `code` and `message`."""
+        return self._head.error
+
+    @property
+    def plan(self) -> ExecutionPlan | None:
+        """`plan.steps` have `description`, `status` and `result`."""
+        return self._head.plan
+
+    @property
+    def steps(self) -> list[StepRecord]:
+        """The step log: all model calls, tool calls and decisions."""
+        rows = self.acta.stored_history(self.session_id).steps(HistoryCursor())
+        return [row.item for row in rows if row.item is not None]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The conversation as the model got it: messages, replies, results."""
+        rows = self.acta.stored_history(self.session_id).messages(HistoryCursor())
+        return [row.item.entry for row in rows if row.item is not None]
+
+    @property
+    def events(self) -> list[Event]:
+        """What anybody sees who polls."""
+        seen: list[Event] = []
+        after, more = Cursor(), True
+        while more:
+            page = poll(self.acta.log, self.acta.clock, self.acta.tenant, self.session_id, after, 0)
+            seen += [one.event for one in page.events]
+            after, more = page.cursor, page.has_more
+        return seen
+
+    @property
+    def tool_calls(self) -> list[ToolUse]:
+        """In the order in which the model asked for them. Changes of the plan are none of them."""
+        rows = list(self.acta.stored_history(self.session_id).messages(HistoryCursor()))
+        found = [row.item for row in rows if row.item is not None]
+        results = {one.entry.call_id: one.entry for one in found if isinstance(one.entry, ToolEntry)}
+        uses = []
+        for one in found:
+            if isinstance(one.entry, AssistantEntry):
+                for call in one.entry.calls:
+                    if call.name != UPDATE_PLAN:
+                        ran = one.amended.get(call.call_id, call.input)
+                        uses.append(_tool_use(call.call_id, call.name, ran, results.get(call.call_id)))
+        return uses
+
+    @property
+    def interventions(self) -> tuple[Intervention, ...]:
+        """The questions that wait for a person: `type`, `options`, `context`, `tool_call`."""
+        return self._head.interventions
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The tenant's files, by path. What is no UTF-8 has `�` in it."""
+        acta = self.acta
+        page = acta.files.list(acta.tenant, "", MOST_FILES)
+        return {
+            each.path: acta.files.read(acta.tenant, each.path).decode("utf-8", "replace")
+            for each in page.files
+        }
+
+    @property
+    def requests(self) -> list[ModelRequest]:
+        """What the model was asked, oldest first."""
+        return self._model.requests
+
+    def approve(
+        self, comment: str | None = None, *, by: str | None = None, roles: Iterable[str] = ()
+    ) -> Self:
+        """Approves the call that waits. `by`: who decides; None: who started the session. `roles`: theirs beside
+        `member`.
+        """
+        return self.decide("approve", comment=comment, by=by, roles=roles)
+
+    def reject(self, comment: str | None = None, *, by: str | None = None, roles: Iterable[str] = ()) -> Self:
+        return self.decide("reject", comment=comment, by=by, roles=roles)
+
+    def decide(
+        self,
+        option: str,
+        given: Mapping[str, Any] | None = None,
+        *,
+        comment: str | None = None,
+        by: str | None = None,
+        roles: Iterable[str] = (),
+    ) -> Self:
+        """Decides the oldest question that waits: with an option of it, and what the option takes, such as
+        `decide("modify", {"input": {"order_id": "8"}})`. Then the agent works on.
+        """
+        if not self.interventions:
+            raise Conflict(f"No question waits for anybody: the session is {self.state}.")
+        acta, starter = self.acta, (self.acta.user, self.acta.roles)
+        acta.user, acta.roles = by or acta.user, frozenset({*acta.roles, *roles})
+        acta.comment = comment
+        try:
+            acta.resolve(self.session_id, self.interventions[0], option, **(given or {}))
+        finally:
+            (acta.user, acta.roles), acta.comment = starter, None
+        return self._work()
+
+    def say(self, text: str) -> Self:
+        """Tells the agent something: the answer to its question, else something new. Then the agent works on."""
+        self.acta.say(self.session_id, text)
+        return self._work()
+
+    def pause(self) -> Self:
+        self.acta.pause(self.session_id)
+        return self._work()
+
+    def resume(self) -> Self:
+        self.acta.resume(self.session_id)
+        return self._work()
+
+    def cancel(self) -> Self:
+        self.acta.cancel(self.session_id)
+        return self._work()
+
+    def _work(self) -> Self:
+        """Until the session ends or waits. Raises ScriptError."""
+        self.acta.run()
+        head = self._head
+        if head.is_over and self._model.left:
+            left = self._model.left
+            why = f" ({head.error.code}: {head.error.message})" if head.error is not None else ""
+            raise ScriptError(
+                f"The session is {head.state}{why}, and the script has {len(left)} more to say. Next would have been "
+                f"{in_words(left[0])}."
+            )
+        return self
+
+
+class _PlansByItself(ScriptedModel):
+    """Says of the plan what a script leaves out: the plan itself, and at the end that its steps are done."""
+
+    def __init__(self, script: Iterable[Reply], goal: str) -> None:
+        super().__init__(script)
+        self._goal = goal
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        if request.tool_choice == UPDATE_PLAN and self.left and not _may_plan(self.left[0]):
+            self.requests.append(request._replace(fallbacks=None))
+            return plans(self._goal, goal=self._goal)
+        reply = super().complete(request, timeout=timeout)
+        return _with_steps_done(reply, request) if "complete" in _plan_actions(reply) else reply
+
+
+def _plan_actions(reply: ModelReply) -> list[Any]:
+    return [(call.input or {}).get("action") for call in reply.calls if call.name == UPDATE_PLAN]
+
+
+def _may_plan(reply: Reply) -> bool:
+    return not isinstance(reply, ModelReply) or any(each != "complete" for each in _plan_actions(reply))
+
+
+def _with_steps_done(reply: ModelReply, request: ModelRequest) -> ModelReply:
+    """A plan with open steps cannot be completed: those that neither the script nor this reply has closed are marked as
+    completed first.
+    """
+    told = {(call.input or {}).get("step_number") for call in reply.calls}
+    plan = run_of(request.entries).plans[-1:]
+    open_steps = [
+        number
+        for one in plan
+        for number in range(1, len(one.steps) + 1)
+        if one.is_open(number) and number not in told
+    ]
+    done = [step(number, "completed", "done") for number in open_steps]
+    return reply._replace(calls=(*done, *reply.calls))
+
+
+def _store(acta: InProcess, agent: AgentDefinition) -> None:
+    if agent.agent_id == DEFAULT_AGENT:
+        acta.definitions.replace_agent(acta.tenant, built_in(), agent)
+    else:
+        acta.definitions.create_agent(acta.tenant, agent)
+
+
+def _tool_use(call_id: str, name: str, ran: dict[str, Any] | None, result: ToolEntry | None) -> ToolUse:
+    told = None if result is None else result.content.loaded
+    return ToolUse(call_id, name, ran, told, result is not None and result.ok)

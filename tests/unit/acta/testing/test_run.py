@@ -1,0 +1,205 @@
+"""`acta.testing.run`: what people write their agents' tests with."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acta.testing import (
+    BadAgent,
+    ScriptError,
+    asks,
+    completes,
+    fails,
+    plans,
+    run,
+    says,
+    step,
+    tool_call,
+    uses,
+)
+from shared.domain.errors import Conflict
+
+WRITES = [uses("create_file", path="a.txt", content="hello"), completes("Written.")]
+DELETES = [uses("delete_file", path="a.txt"), completes("Deleted.")]
+
+
+def test_a_session_shows_what_the_agent_did() -> None:
+    session = run("Write a file", WRITES)
+
+    assert (session.state, session.goal_met, session.answer) == ("completed", True, "Written.")
+    assert session.files == {"a.txt": "hello"}
+    (call,) = session.tool_calls
+    assert (call.name, call.input, call.ok) == ("create_file", {"path": "a.txt", "content": "hello"}, True)
+    assert call.result == "Created a.txt, 5 bytes."
+    assert [each.kind for each in session.steps] == ["plan", "llm", "tool", "llm"]
+
+
+def test_a_script_without_a_plan_gets_one_of_the_goal() -> None:
+    session = run("Write a file", WRITES)
+    assert session.plan is not None
+    assert [each.description for each in session.plan.steps] == ["Write a file"]
+
+
+def test_a_script_may_make_the_plan_and_work_it_step_by_step() -> None:
+    session = run(
+        "Write a file",
+        [
+            plans("Write it", "Say so"),
+            says("", step(1, "in_progress"), tool_call("create_file", path="a.txt", content="hello")),
+            says("", step(1, "completed", "It is there."), step(2, "completed", "done")),
+            completes("Written."),
+        ],
+    )
+    assert session.plan is not None
+    assert [(each.description, each.status, each.result) for each in session.plan.steps] == [
+        ("Write it", "completed", "It is there."),
+        ("Say so", "completed", "done"),
+    ]
+
+
+def test_a_text_from_outside_is_its_own_result_and_the_model_gets_it_marked() -> None:
+    session = run(
+        "Read it", [uses("read_file", path="a.txt"), completes("hello")], files={"a.txt": "hello\n"}
+    )
+    (call,) = session.tool_calls
+    assert call.result == "hello\n"
+    assert call.told is not None
+    assert call.told.startswith("--- file: a.txt (6 bytes)")
+
+
+def test_a_call_that_needs_an_approval_waits_for_it() -> None:
+    session = run("Delete it", DELETES, files={"a.txt": "hello"})
+
+    assert session.state == "waiting_for_user"
+    (question,) = session.interventions
+    assert question.type == "approval_required"
+    assert question.tool_call is not None
+    assert question.tool_call.input == {"path": "a.txt"}
+    assert session.files == {"a.txt": "hello"}
+
+    assert session.approve().state == "completed"
+    assert session.files == {}
+
+
+def test_a_rejected_call_does_not_run_and_the_model_is_told() -> None:
+    session = run("Delete it", DELETES, files={"a.txt": "hello"}).reject("Not that one.")
+    assert session.files == {"a.txt": "hello"}
+    (call,) = session.tool_calls
+    assert not call.ok
+    assert call.told is not None
+    assert "Not that one." in call.told
+
+
+def test_a_changed_input_is_the_one_that_ran() -> None:
+    files = {"a.txt": "hello", "b.txt": "there"}
+    session = run("Delete it", DELETES, files=files).decide("modify", {"input": {"path": "b.txt"}})
+    assert session.files == {"a.txt": "hello"}
+    assert [call.input for call in session.tool_calls] == [{"path": "b.txt"}]
+
+
+def test_somebody_else_decides_where_a_role_is_asked_for() -> None:
+    agent = {"interventions": {"approval_required": {"role": "finance"}}}
+    session = run("Delete it", DELETES, agent=agent, files={"a.txt": "hello"})
+    with pytest.raises(Exception, match="finance"):
+        session.approve()
+    assert session.approve(by="bob", roles=["finance"]).state == "completed"
+
+
+def test_a_question_is_answered_and_the_agent_goes_on() -> None:
+    session = run("Write it", [asks("Which file?"), *WRITES])
+    assert (session.state, session.interventions[0].type) == ("waiting_for_user", "clarification_needed")
+    assert session.say("a.txt").files == {"a.txt": "hello"}
+
+
+def test_an_agent_that_gives_up_has_not_met_its_goal() -> None:
+    session = run("Write it", [plans("a"), fails("I cannot.")])
+    assert not session.goal_met
+
+
+def test_a_message_after_the_end_begins_another_run() -> None:
+    session = run("Write a file", [*WRITES, *DELETES][:2])
+    assert session.state == "completed"
+    with pytest.raises(ScriptError, match="none left"):
+        session.say("Delete it")
+
+
+def test_an_agent_is_its_fields_or_a_file_of_them(tmp_path: Path) -> None:
+    fields = {"name": "Reader", "tools": ["read_file"], "system_prompt": "You read."}
+    file = tmp_path / "reader.json"
+    file.write_text(json.dumps(fields))
+    for agent in (fields, file, str(file)):
+        session = run("Read", [completes("Nothing to read.")], agent=agent)
+        assert [tool.name for tool in session.requests[1].tools] == [
+            "update_plan",
+            "read_file",
+            "read_result",
+        ]
+        assert session.requests[0].system.startswith("You read.")
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ({"tools": ["read_fil"]}, "There is no tool 'read_fil'. Did you mean read_file"),
+        ({"tool": ["read_file"]}, "tool: There is no such field."),
+        ("nowhere.json", "nowhere.json: No such file or directory"),
+    ],
+)
+def test_a_definition_that_cannot_be_used_says_why(agent: dict[str, object] | str, said: str) -> None:
+    with pytest.raises(BadAgent, match=said):
+        run("Read", [completes("Done.")], agent=agent)
+
+
+def test_a_script_that_runs_out_says_after_what() -> None:
+    with pytest.raises(
+        ScriptError, match=r"request 3\. It had just got the result of create_file: “Created a"
+    ):
+        run("Write a file", WRITES[:1])
+
+
+def test_a_script_that_has_more_to_say_says_what() -> None:
+    with pytest.raises(ScriptError, match=r"completed, and the script has 1 more .* a call of read_file"):
+        run("Write a file", [*WRITES, uses("read_file", path="a.txt")])
+
+
+def test_a_script_with_a_tool_that_the_agent_does_not_have_says_which_it_has() -> None:
+    with pytest.raises(ScriptError, match=r"uses create_file, which this agent does not have.*read_file"):
+        run("Write a file", WRITES, agent={"tools": ["read_file"]})
+
+
+def test_a_plan_request_that_meets_tools_says_so() -> None:
+    with pytest.raises(ScriptError, match="asks for a plan"):
+        run("Write", [says("", step(1, "completed"), tool_call("create_file", path="a", content="b"))])
+
+
+def test_an_input_that_the_schema_refuses_is_told_to_the_model() -> None:
+    session = run("Write", [uses("create_file", path="a.txt"), completes("I could not.")])
+    (call,) = session.tool_calls
+    assert not call.ok
+    assert call.told is not None
+    assert call.told.startswith("Error: ")
+
+
+def test_nothing_to_decide_is_said() -> None:
+    with pytest.raises(Conflict, match="completed"):
+        run("Write a file", WRITES).approve()
+
+
+def test_a_private_session_has_its_own_files() -> None:
+    script = [uses("create_file", path="~/plan.md", content="mine"), completes("Written.")]
+    session = run("Write a plan", script, private=True)
+    assert session.tool_calls[0].ok
+    assert not run("Write a plan", script).tool_calls[0].ok
+
+
+def test_limits_are_the_requests_then_the_agents() -> None:
+    session = run("Write", WRITES, agent={"limits": {"max_steps": 7}})
+    assert session.acta.head(session.session_id).max_steps == 7
+    session = run("Write", WRITES, agent={"limits": {"max_steps": 7}}, max_steps=5)
+    assert session.acta.head(session.session_id).max_steps == 5
+
+
+def test_two_runs_of_one_test_are_equal() -> None:
+    first, second = (run("Write a file", WRITES) for _ in range(2))
+    assert first.events == second.events
