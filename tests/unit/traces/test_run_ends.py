@@ -50,7 +50,7 @@ def test_a_fork_s_run_links_to_the_run_of_the_parent_that_it_goes_on_from(looks:
     house.run()
     second = house.head(parent)
     for head in (first, second):
-        model._turns = [plans("one"), finishes()]
+        house.model = ScriptedModel([plans("one"), finishes()])
         session_id = forked(house, parent, head.last_seq, "Another way").session_id
         house.run()
         (root,) = runs(exported(house, session_id))

@@ -137,7 +137,7 @@ def test_the_same_commits_make_the_same_spans_for_ever(written: tuple[House, str
 def test_a_message_after_the_end_begins_a_trace_of_its_own(written: tuple[House, str]) -> None:
     house, session_id = written
     first = spans(house, session_id)
-    house.model._turns = [plans("again"), finishes("Again.")]  # type: ignore[attr-defined]
+    house.model = ScriptedModel([plans("again"), finishes("Again.")])
     house.say(session_id, "Once more")
     house.run()
     later = spans(house, session_id)[len(first) :]
