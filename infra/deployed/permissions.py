@@ -122,6 +122,15 @@ def deployer_policy(environment: Environment, place: Place) -> Statement:
             ],
             Resource=[f"arn:aws:cloudformation:{region}:{place.account}:stack/{own}" for region in regions],
         ),
+        Statement(
+            Sid="BootstrapVersion",
+            Effect="Allow",
+            Action=["ssm:GetParameter"],
+            Resource=[
+                f"arn:aws:ssm:{region}:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"
+                for region in regions
+            ],
+        ),
         Statement(Sid="Quota", Effect="Allow", Action=["lambda:GetAccountSettings"], Resource=["*"]),
         Statement(
             Sid="Functions",
