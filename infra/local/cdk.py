@@ -113,7 +113,9 @@ def signal_group(child: "subprocess.Popen[str]", number: signal.Signals) -> None
 
 
 def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
-    """For every cdk call: this interpreter first on PATH, no telemetry, no jsii banner, no version check."""
+    """For every cdk call: this interpreter first on PATH, no telemetry, no version check, no lines about the version of
+    Node.js: `require_cdk` and `acta doctor` are there for that.
+    """
     return {
         **{name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), environ.get("PATH", os.defpath)]),
@@ -122,6 +124,7 @@ def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
         "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
         "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
         "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
+        "AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": "true",
         **more,
     }
 

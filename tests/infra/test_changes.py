@@ -1,14 +1,17 @@
 """What a deployment would change follows from the templates alone."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.deployed.changes import Changes, changes
+from infra.deployed.changes import RELEASE, Changes, NewRelease, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.environments import DEV
+from infra.rollout.release import release_of
+from tests.infra.conftest import Synthesised
 
 OLD = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "A"}, "Gone": {"Type": "A"}}}
 
@@ -91,3 +94,47 @@ def test_a_template_of_somebody_else_s_is_not_compared() -> None:
 def test_who_may_not_read_the_stacks_is_told_so() -> None:
     with pytest.raises(StacksUnknown, match="AccessDenied"):
         CloudFormation("eu-west-1", Account({}, refuses="AccessDenied")).deployed(DEV)
+
+
+def released(release: str, **variables: str) -> Any:
+    """A template of two functions with a version each, as the CDK names them."""
+    resources: dict[str, Any] = {}
+    for name in ("Step", "Tool"):
+        version = f"{name}CurrentVersion{release}"
+        resources[name] = {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {"Environment": {"Variables": {RELEASE: release, **variables}}},
+        }
+        resources[version] = {"Type": "AWS::Lambda::Version", "Properties": {"FunctionName": {"Ref": name}}}
+        resources[f"{name}Live"] = {
+            "Type": "AWS::Lambda::Alias",
+            "Properties": {"FunctionVersion": {"Fn::GetAtt": [version, "Version"]}},
+        }
+    return {"Resources": resources}
+
+
+def test_a_release_alone_leaves_nothing_else_to_show() -> None:
+    template, release = without_release(released("two"), released("one"))
+    assert release == NewRelease("one", "two", functions=2)
+    assert template == released("one")
+
+
+def test_what_changes_beside_the_release_is_shown() -> None:
+    template, _ = without_release(released("two", ACTA_RATE="7"), released("one"))
+    assert template == released("one", ACTA_RATE="7")
+
+
+def test_the_same_release_is_none() -> None:
+    assert without_release(released("one"), released("one")) == (released("one"), None)
+    assert without_release(OLD, OLD) == (OLD, None)
+
+
+def test_every_function_that_is_synthesised_has_the_release_and_its_version_is_found(
+    each: Synthesised,
+) -> None:
+    body = each.stateless.body
+    later = json.loads(json.dumps(body).replace(release_of(each.environment), "later"))
+    template, release = without_release(later, body)
+    assert release is not None
+    assert (release.after, release.functions) == ("later", len(each.environment.functions))
+    assert template == body

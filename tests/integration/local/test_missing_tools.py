@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from infra.local.cdk import ToolMissing, require_cdk
+from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
 from infra.local.emulator.saved_state import claimed
 from infra.local.emulator.settings import Settings
 from infra.local.loopback import HOST
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
+from infra.local.toolchain import CDK
 from tests.integration.local.served import command, environ
 
 NODE = "#!/bin/sh\nexit 0\n"
@@ -105,3 +106,10 @@ def test_the_doctor_finds_a_local_aws_that_was_left_behind(tmp_path: Path) -> No
         assert not finding.fine
         assert f"kill {os.getpid()}" in finding.remedy
     assert look(tmp_path).fine
+
+
+def test_the_switch_that_silences_node_s_warning_is_one_that_cdk_knows() -> None:
+    name = "AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"
+    assert cdk_environ({})[name] == "true"
+    library = CDK.resolve().parents[1] / "lib" / "index.js"
+    assert f'{name} === "true"' in library.read_text(encoding="utf-8")

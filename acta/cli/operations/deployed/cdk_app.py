@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target
 from acta.cli.terminal.text import echo, one_line
-from infra.deployed.changes import Changes, changes
+from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
@@ -30,28 +32,31 @@ class SynthesisedApp(NamedTuple):
     target: Target
     folder: Path
 
-    def template(self, stack: str) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads((self.folder / f"{stack}.template.json").read_text())
+    def template(self, stack: str) -> Template:
+        found: Template = json.loads((self.folder / f"{stack}.template.json").read_text())
         return found
 
-    def changes(self, client: Any = None) -> dict[str, Changes]:
-        """By stack, in the order in which they are deployed. `client`: as `CloudFormation`'s. Raises CliError."""
+    def deployed(self, client: Any = None) -> dict[str, Template]:
+        """The templates of the stacks that are there, by name. `client`: as `CloudFormation`'s. Raises CliError."""
         cloudformation = CloudFormation(self.target.caller.region, client)
         try:
-            there = {each.name: each for each in cloudformation.deployed(self.target.environment)}
             return {
-                name: changes(
-                    self.template(name), cloudformation.template(there[name]) if name in there else None
-                )
-                for name in names_of(self.target.environment)
+                each.name: cloudformation.template(each)
+                for each in cloudformation.deployed(self.target.environment)
             }
         except StacksUnknown as error:
             raise CliError(f"what is deployed could not be read: {one_line(str(error), 300)}") from None
 
-    def show(self, found: Mapping[str, Changes]) -> None:
-        """On standard output: a new stack by the number of its resources, a changed one as `cdk diff` shows it.
+    def changes(self, deployed: Mapping[str, Template]) -> dict[str, Changes]:
+        """By stack, in the order in which they are deployed."""
+        return {
+            name: changes(self.template(name), deployed.get(name))
+            for name in names_of(self.target.environment)
+        }
 
-        Raises CdkFailed.
+    def show(self, found: Mapping[str, Changes], deployed: Mapping[str, Template]) -> None:
+        """On standard output: a new stack by the number of its resources, a changed one as `cdk diff` shows it. That
+        every function gets the release is one line. Raises CdkFailed.
         """
         for name, each in found.items():
             if each.state == "new":
@@ -59,8 +64,18 @@ class SynthesisedApp(NamedTuple):
             elif each.state == "same":
                 echo(f"{name}: no change")
         changed = [name for name, each in found.items() if each.state == "changed"]
-        if changed:
-            self._cdk("diff", *changed, "--exclusively", "--method", "template", "--ci")
+        with tempfile.TemporaryDirectory(prefix="acta-diff-") as scratch:
+            app, left = Path(scratch) / "app", list[str]()
+            shutil.copytree(self.folder, app, ignore=shutil.ignore_patterns("asset.*"))
+            for name in changed:
+                template, release = without_release(self.template(name), deployed[name])
+                if release is not None:
+                    echo(f"{name}: {said(release)}")
+                if template != deployed[name]:
+                    (app / f"{name}.template.json").write_text(json.dumps(template), encoding="utf-8")
+                    left.append(name)
+            if left:
+                run_cdk(self.target, "diff", *left, "--exclusively", "--method", "template", "--ci", app=app)
 
     def deploy(self) -> None:
         """Raises CdkFailed. Nobody is asked: who deploys has seen the changes.
@@ -68,10 +83,11 @@ class SynthesisedApp(NamedTuple):
         Where data outlives the stack, secrets and logs of an earlier stack are taken over: their names are fixed.
         """
         kept = ("--import-existing-resources",) if self.target.environment.retain else ()
-        self._cdk("deploy", "--all", "--require-approval", "never", *kept)
+        run_cdk(self.target, "deploy", "--all", "--require-approval", "never", *kept, app=self.folder)
 
-    def _cdk(self, *arguments: str) -> None:
-        run_cdk(self.target, *arguments, "--app", str(self.folder))
+
+def said(release: NewRelease) -> str:
+    return f"release {release.before} becomes {release.after} in {release.functions} functions"
 
 
 def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
@@ -94,10 +110,11 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     return SynthesisedApp(target, assembly.folder)
 
 
-def run_cdk(target: Target, *arguments: str) -> None:
-    """Its output goes straight to the terminal. Raises CdkFailed."""
+def run_cdk(target: Target, *arguments: str, app: Path | None = None) -> None:
+    """Its output goes straight to the terminal. `app`: a cloud assembly; None: it is synthesised. Raises CdkFailed."""
     environ = cdk_environ(target.environ)
-    code = subprocess.call([str(CDK), *arguments, *QUIET], cwd=ROOT, env=environ)
+    given = () if app is None else ("--app", str(app))
+    code = subprocess.call([str(CDK), *arguments, *given, *QUIET], cwd=ROOT, env=environ)
     if code:
         raise CdkFailed(f"cdk {arguments[0]} failed with exit code {code}; its own words are above")
 

@@ -17,6 +17,7 @@ from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
+from infra.deployed.bootstrap import NotBootstrapped, check_bootstrap
 from infra.deployed.changes import Changes
 from infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
 from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
@@ -37,13 +38,15 @@ def deploy(arguments: Namespace) -> int:
         raise CliError(NOBODY_TO_ASK)
     chosen = target(arguments.env)
     warn_unpinned(chosen)
+    require_bootstrap(chosen)
     lambdas = client_in(chosen.caller.region, "lambda")
     require_concurrency(chosen.environment, lambdas)
     live = look_before(chosen.environment.name, lambdas)
     choice, app = chosen_app(chosen, live)
-    found = app.changes()
+    there = app.deployed()
+    found = app.changes(there)
     try:
-        app.show(found)
+        app.show(found, there)
         if not differs(found):
             echo("Nothing to deploy: the account has all of it.")
             if live.deployed is not None:
@@ -70,12 +73,13 @@ def diff(arguments: Namespace) -> int:
     chosen = target(arguments.env)
     live = look_before(chosen.environment.name, client_in(chosen.caller.region, "lambda"))
     _, app = chosen_app(chosen, live)
-    found = app.changes()
+    there = app.deployed()
+    found = app.changes(there)
     if arguments.json:
         print(json.dumps(as_json(chosen, found)))
     else:
         try:
-            app.show(found)
+            app.show(found, there)
         except CdkFailed as error:
             return _failed(error)
     return exit_codes.SESSION_FAILED if arguments.exit_code and differs(found) else exit_codes.OK
@@ -161,6 +165,14 @@ def choose_write_version(environment: Environment, cloudformation: Any, live: Li
         f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", file=sys.stderr, flush=True
     )
     return choice
+
+
+def require_bootstrap(chosen: Target, client: Any = None) -> None:
+    """Raises CliError. `client`: as `check_bootstrap`'s."""
+    try:
+        check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region, client)
+    except NotBootstrapped as error:
+        raise CliError(str(error)) from None
 
 
 def require_concurrency(environment: Environment, client: Any = None) -> None:
