@@ -28,18 +28,21 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
     try:
         yield
     except OutputsUnknown as error:
-        raise CliError(one_line(str(error), 400)) from None
+        raise CliError(one_line(str(error), 400), "NOT_DEPLOYED") from None
     except AwsDenied as error:
         raise CliError(
-            f"AWS refuses it to your credentials ({one_line(str(error), 200)}): {page} lists what they need"
+            f"AWS refuses it to your credentials ({one_line(str(error), 200)}): {page} lists what they need",
+            "AWS_DENIED",
         ) from None
     except (StoreThrottled, StoreUnavailable) as error:
         raise CliError(
-            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again"
+            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again",
+            "AWS_UNAVAILABLE",
         ) from None
     except (PoisonedSession, SchemaUnknown) as error:
         raise CliError(
-            f"something that is stored cannot be read ({one_line(str(error), 200)}): is this the deployed release?"
+            f"something that is stored cannot be read ({one_line(str(error), 200)}): is this the deployed release?",
+            "UNREADABLE",
         ) from None
     except (AwsRefused, BotoCoreError) as error:
-        raise CliError(f"AWS refused it: {one_line(str(error), 300)}") from None
+        raise CliError(f"AWS refused it: {one_line(str(error), 300)}", "AWS_REFUSED") from None

@@ -1,8 +1,10 @@
 """How a command ends: its exit code, and the error that ends it early.
 
 CliError and ClientError both end a command with `WRONG_USE` and one line on standard error, never with a traceback.
+With `--json` that line is JSON, in the API's form.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -20,8 +22,18 @@ INTERRUPTED: Final = 130
 class CliError(Exception):
     """The command cannot do what was asked. The message is what a person reads: what is wrong and what to do.
 
-    What it quotes is escaped for a terminal already.
+    What it quotes is escaped for a terminal already. `code`: for scripts.
     """
+
+    def __init__(self, message: str, code: str = "REFUSED") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def as_json(code: str, message: str, details: Mapping[str, Any]) -> str:
+    """An error as the API tells it. ASCII alone, so that nothing in it moves a cursor."""
+    told = {"code": code, "message": message, **({"details": dict(details)} if details else {})}
+    return json.dumps({"success": False, "error": told})
 
 
 def of_session(session: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -12,16 +13,17 @@ from acta.cli.commands.grammar import parse, wrong_use
 from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import encodable, visible
-from acta.client.errors import ClientError
+from acta.client.errors import ApiError, ClientError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`argv`: the words after `acta` (default: of this process). The exit code."""
+    words = sys.argv[1:] if argv is None else argv
     try:
         arguments = parse(ACTA, argv)
     except click.ClickException as error:
         line, code = wrong_use(error)
-        print(encodable(line, sys.stderr.encoding), file=sys.stderr)
+        tell(exit_codes.as_json("WRONG_USE", line, {}) if "--json" in words else line)
         return code
     if isinstance(arguments, int):
         return arguments
@@ -30,9 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # imported only now: `acta token` must not wait for what `acta demo` needs
         return int(getattr(import_module(module), function)(arguments))
     except CliError as error:
-        return complain(str(error))
+        tell(line_of(error, str(error), arguments))
+        return exit_codes.WRONG_USE
     except ClientError as error:
-        return complain(visible(str(error), keep_newlines=False))
+        tell(line_of(error, visible(str(error), keep_newlines=False), arguments))
+        return exit_codes.WRONG_USE
     except BrokenPipeError:  # `acta sessions | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exit_codes.OK
@@ -41,9 +45,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exit_codes.INTERRUPTED
 
 
-def complain(message: str) -> int:
-    print(encodable(f"acta: {message}", sys.stderr.encoding), file=sys.stderr)
-    return exit_codes.WRONG_USE
+def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> str:
+    """`shown`: the message, escaped for a terminal."""
+    if not getattr(arguments, "json", False):
+        return f"acta: {shown}"
+    if isinstance(error, ApiError):
+        return exit_codes.as_json(error.code or f"HTTP_{error.status}", str(error), error.details)
+    return exit_codes.as_json(error.code, str(error), {})
+
+
+def tell(line: str) -> None:
+    print(encodable(line, sys.stderr.encoding), file=sys.stderr)
 
 
 if __name__ == "__main__":

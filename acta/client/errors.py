@@ -39,35 +39,37 @@ from typing import Any
 class ClientError(Exception):
     """The message is one line: what is wrong and, where it is known, what to do.
 
-    It may quote what the deployment sent. Escape it before a terminal shows it.
+    It may quote what the deployment sent. Escape it before a terminal shows it. `code`: for programs.
     """
+
+    code: str = "CLIENT_ERROR"
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
 
 class InvalidDeployment(ClientError):
-    pass
+    code = "INVALID_DEPLOYMENT"
 
 
 class SignInEnded(ClientError):
-    pass
+    code = "SIGN_IN_ENDED"
 
 
 class SignInFailed(ClientError):
-    pass
+    code = "SIGN_IN_FAILED"
 
 
 class InvalidPath(ClientError):
-    pass
+    code = "INVALID_PATH"
 
 
 class Unreachable(ClientError):
-    pass
+    code = "UNREACHABLE"
 
 
 class UnexpectedAnswer(ClientError):
-    pass
+    code = "UNEXPECTED_ANSWER"
 
 
 class ApiError(ClientError):

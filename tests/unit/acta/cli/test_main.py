@@ -1,5 +1,6 @@
 """Whatever goes wrong with a command is one line on standard error and exit code 2."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,13 +8,19 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from acta.cli.aws_errors import SIGN_IN, aws_errors
 from acta.cli.commands.grammar import Command
 from acta.cli.commands.tree import ACTA
+from acta.cli.exit_codes import CliError
 from acta.cli.main import main
+from infra.deployed.tenants.stores import NotDeployed
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied, SchemaUnknown, StoreThrottled
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure
 
@@ -120,3 +127,68 @@ def test_help_waits_for_nothing_that_it_does_not_need() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def told_as_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    told = json.loads(shown.err.splitlines()[-1])
+    assert told.pop("success") is False
+    found: dict[str, Any] = told.pop("error")
+    assert told == {}
+    return found
+
+
+def test_with_json_an_error_of_the_api_is_json_on_standard_error(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reply = failure(404, "SESSION_NOT_FOUND", "There is no such \x1b session.")
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/plan", reply)
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}", reply)
+    assert acta("plan", SESSION_ID, "--json") == 2
+    told = told_as_json(capsys)
+    assert told["code"] == "SESSION_NOT_FOUND"
+    assert told["message"].startswith("There is no such \x1b session.")
+
+
+def test_with_json_an_answer_of_the_gateway_has_its_status_as_code(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", "/v1/sessions", Reply(401, {"message": "Unauthorized"}))
+    assert acta("sessions", "--json") == 2
+    assert told_as_json(capsys)["code"] == "HTTP_401"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("sessions", "--json", "--nonsense"), "WRONG_USE"),
+        (("outputs", "--env", "nowhere", "--json"), "REFUSED"),
+        (("sessions", "--json", "--api-url", "ftp://x", "--token", "t"), "INVALID_DEPLOYMENT"),
+        (("logs", "ses_no", "--json", "--state", "/nowhere"), "REFUSED"),
+        (("backup", "--tenant", "t", "--to", "x", "--json", "--state", "/nowhere"), "REFUSED"),
+    ],
+)
+def test_with_json_every_failure_is_json_with_a_code(
+    words: tuple[str, ...], code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert told_as_json(capsys)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (AwsDenied("get_item: AccessDenied"), "AWS_DENIED"),
+        (StoreThrottled("get_item: Throttling"), "AWS_UNAVAILABLE"),
+        (AwsRefused("get_item", "Nonsense"), "AWS_REFUSED"),
+        (NotDeployed("there is no stack"), "NOT_DEPLOYED"),
+        (SchemaUnknown("of a later release"), "UNREADABLE"),
+    ],
+    ids=str,
+)
+def test_what_aws_says_has_a_code_and_names_the_page(raised: Exception, code: str) -> None:
+    with pytest.raises(CliError) as told, aws_errors(SIGN_IN):
+        raise raised
+    assert told.value.code == code
+    assert ("docs/sign-in.md" in str(told.value)) == (code == "AWS_DENIED")
