@@ -359,10 +359,13 @@ class Environment:
                 "an environment's name is of lower-case letters, digits and single hyphens, "
                 f"{LONGEST_NAME} at most, and no part of it is tool"
             )
-        check_place(self.account, self.region)
-        check_tags(self.tags)
-        self._check_origins()
-        self._check_options()
+        try:
+            check_place(self.account, self.region)
+            check_tags(self.tags)
+            self._check_origins()
+            self._check_options()
+        except ValueError as error:
+            raise ValueError(f"environment {self.name}: {error}") from None
 
     @property
     def limits_by_tenant(self) -> Mapping[str, TenantLimits]:

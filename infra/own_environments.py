@@ -4,6 +4,7 @@ So a checkout of Acta stays as it was released, and the next release is checked 
 """
 
 import runpy
+import traceback
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -25,9 +26,17 @@ def _in_file(path: str) -> tuple[Environment, ...]:
     try:
         found = runpy.run_path(path).get("ENVIRONMENTS")
     except Exception as error:  # whatever the file does
-        raise UnusableValue(f"{VARIABLE}={path}: {type(error).__name__}: {error}") from None
+        raise UnusableValue(
+            f"{VARIABLE}={path}{_line(error, path)}: {type(error).__name__}: {error}"
+        ) from None
     if not isinstance(found, (list, tuple)) or not all(isinstance(each, Environment) for each in found):
         raise UnusableValue(f"{VARIABLE}={path}: the file has to bind ENVIRONMENTS to a list of Environment")
     if any(each.name == LOCAL.name for each in found):
         raise UnusableValue(f"{VARIABLE}={path}: {LOCAL.name} is the environment of the local stack")
     return tuple(found)
+
+
+def _line(error: Exception, path: str) -> str:
+    """Where in the file it was raised; empty where it was not read so far."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+    return f", line {lines[-1]}" if lines else ""

@@ -145,7 +145,12 @@ def test_a_file_of_the_operators_adds_environments_and_replaces_acta_s(tmp_path:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("raise ValueError('no')", "ValueError: no"),
+        ("\nraise ValueError('no')", "ours.py, line 2: ValueError: no"),
+        (
+            "from dataclasses import replace\nfrom infra.environments import DEV\n"
+            "ENVIRONMENTS = [replace(DEV, name='ann', snap_start=True, python=(3, 11))]",
+            "line 3: ValueError: environment ann: snap_start",
+        ),
         ("ENVIRONMENTS = 3", "has to bind ENVIRONMENTS"),
         ("", "has to bind ENVIRONMENTS"),
         ("import infra.environments as e\nENVIRONMENTS = [e.LOCAL]", "local is the environment"),
