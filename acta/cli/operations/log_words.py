@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import dollars, one_line
 
 Fields = Mapping[str, Any]
 
@@ -90,7 +90,7 @@ def _finished(fields: Fields) -> str:
         f"{fields.get('tokens', 0):,} tokens",
     ]
     if fields.get("cost_usd") is not None:
-        parts.append(f"${fields['cost_usd']:.4f}")
+        parts.append(dollars(fields["cost_usd"]))
     if fields.get("seconds") is not None:
         parts.append(f"{fields['seconds']} s")
     if fields.get("waits"):

@@ -1,6 +1,7 @@
 """`acta releases` and `acta rollback`: what a deployment can go back to, and the way there."""
 
 import json
+import sys
 from argparse import Namespace
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
     target = chosen(clients, deployed, to)
     if deployed.is_live(target):
         return told(target, [], f"{target.name} is live already", as_json=as_json)
-    if not yes and not confirmed(world, clients.environment, target):
+    if not yes and not confirmed(world, clients.environment, target, as_json=as_json):
         return exit_codes.WAITING
     moved = moved_to(clients, deployed, target, in_silence=as_json)
     words = f"{target.name} is live; sessions go on with it from their next call on"
@@ -120,11 +121,18 @@ def chosen(clients: Clients, deployed: Deployed, to: str | None) -> Release:
             raise CliError(one_line(str(error), 400)) from None
 
 
-def confirmed(world: World, environment: str, target: Release) -> bool:
-    echo(WHAT_STAYS)
-    if world.asks is not None and world.asks(f"Move {environment} to {target.name}? [y/N] "):
+def confirmed(world: World, environment: str, target: Release, *, as_json: bool) -> bool:
+    """Says what would happen; with `as_json` on standard output what did: nothing."""
+    out = sys.stderr if as_json else sys.stdout
+    where = f"{one_line(environment)} to {one_line(target.name)}"
+    print(WHAT_STAYS, file=out)
+    if world.asks is not None and world.asks(f"Move {where}? [y/N] "):
         return True
-    echo("nothing was moved" if world.asks is not None else "nothing was moved: --yes moves it")
+    print(
+        "nothing was moved" if world.asks is not None else f"nothing was moved: --yes moves {where}", file=out
+    )
+    if as_json:
+        told(target, [], "", as_json=True)
     return False
 
 

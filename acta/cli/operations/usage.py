@@ -8,9 +8,8 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.sessions.receipt import dollars
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import dollars, echo
 
 COLUMNS = ("", "runs", "ended", "messages", "questions", "tool calls", "tokens", "cost")
 Row = Mapping[str, Any]

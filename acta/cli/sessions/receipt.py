@@ -9,7 +9,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import dollars, echo, one_line
 from acta.client.api import Client
 from acta.client.errors import ClientError
 
@@ -65,11 +65,6 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
 
 def _line(label: str, usd: float | None, what: str) -> str:
     return f"{label:<{LABEL}}{dollars(usd):>{AMOUNT}}  {what}"
-
-
-def dollars(usd: float | None) -> str:
-    """Six decimals: what a turn costs of AWS is a ten-thousandth."""
-    return "unknown" if usd is None else f"${usd:,.6f}"
 
 
 def _tokens(model: Mapping[str, Any]) -> str:

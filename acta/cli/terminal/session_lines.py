@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import dollars, one_line
 from acta.client.interventions import is_paused
 
 Data = Mapping[str, Any]
@@ -68,7 +68,7 @@ def plan_lines(plan: Mapping[str, Any] | None, marks: Mapping[str, str] = MARKS)
 
 
 def usage_line(session: Mapping[str, Any]) -> str:
-    """As in `12,345 tokens in 7 LLM calls, 5 tool calls, $0.0123`; without the cost where it is not known."""
+    """As in `12,345 tokens in 7 LLM calls, 5 tool calls, $0.012300`; without the cost where it is not known."""
     usage = session.get("usage") or {}
     parts = [
         f"{int(usage.get('total_tokens') or 0):,} tokens in {counted(usage.get('llm_calls'), 'LLM call')}",
@@ -76,7 +76,7 @@ def usage_line(session: Mapping[str, Any]) -> str:
     ]
     cost = usage.get("cost_usd")
     if cost is not None:
-        parts.append(f"${float(cost):.4f}")
+        parts.append(dollars(float(cost)))
     return ", ".join(parts)
 
 

@@ -12,14 +12,18 @@ WIDE = 10_000
 CELL_CHARS = 200
 
 
-def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """On standard output; the columns' names on a terminal alone, so that a script gets rows and nothing else."""
+def show_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, always_named: bool = False
+) -> None:
+    """On standard output; the columns' names on a terminal alone, so that a script gets rows and nothing else.
+    `always_named`: it is a page to be read, wherever it is sent.
+    """
     from rich.console import Console  # imported only now: it takes a moment
     from rich.table import Table
     from rich.text import Text
 
     on_terminal = sys.stdout.isatty()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=on_terminal)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=on_terminal or always_named)
     for name in columns:
         table.add_column(Text(name), overflow="ellipsis", no_wrap=True)
     for row in rows:

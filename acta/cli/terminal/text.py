@@ -15,6 +15,7 @@ from shared.domain.untrusted.visible import visible
 
 __all__ = [
     "Screen",
+    "dollars",
     "echo",
     "elapsed",
     "encodable",
@@ -70,6 +71,13 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
     stream.flush()
     stream.buffer.write(content)
     stream.buffer.flush()
+
+
+def dollars(usd: float | None) -> str:
+    """A sum as every command writes it: with six decimals, because what a turn costs of AWS is a ten-thousandth. None:
+    nobody knows it.
+    """
+    return "unknown" if usd is None else f"${usd:,.6f}"
 
 
 def elapsed(seconds: float) -> str:

@@ -9,7 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.policies import resources_in_templates
 from acta.cli.operations.target import environment_named
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import dollars, echo
 from infra.costs import Costs, UnknownPrice, costs
 
 
@@ -30,14 +30,14 @@ def show_costs(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(as_json(found, arguments.sessions)))
         return exit_codes.OK
+    echo(f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}:")
+    rows = [(part, dollars(usd), dollars(usd * arguments.sessions)) for part, usd in found.session.items()]
+    rows += [(part, "", dollars(usd)) for part, usd in found.idle.items()]
+    rows.append(("together", dollars(found.of_session), dollars(found.month(arguments.sessions))))
+    show_table(("PART", "A SESSION", "A MONTH"), rows, always_named=True)
     echo(
-        f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}, in US dollars:"
+        f"A session that waits for a person costs {dollars(found.parked)} a month at most, for what it stores."
     )
-    rows = [(part, f"{usd:.5f}", f"{usd * arguments.sessions:.2f}") for part, usd in found.session.items()]
-    rows += [(part, "", f"{usd:.2f}") for part, usd in found.idle.items()]
-    rows.append(("together", f"{found.of_session:.5f}", f"{found.month(arguments.sessions):.2f}"))
-    show_table(("PART", "A SESSION", "A MONTH"), rows)
-    echo(f"A session that waits for a person costs {found.parked:.6f} a month at most, for what it stores.")
     if environment is None:
         echo("With --env, what the deployment costs without a session is counted too.")
     return exit_codes.OK

@@ -81,7 +81,7 @@ def test_lines_of_all_functions_are_one_story_oldest_first(capsys: pytest.Captur
         "2026-11-22 09:00:01.000  start      POST /v1/sessions answered 202",
         "2026-11-22 09:00:02.000  step       turn 3: thinks, attempt 2",
         "2026-11-22 09:00:03.000  step       ERROR think failed: ProviderTimeout at x:1",
-        "2026-11-22 09:01:00.000  usage      run completed (goal_complete), 2 turns, 1,200 tokens, $0.0123, 9 s, "
+        "2026-11-22 09:01:00.000  usage      run completed (goal_complete), 2 turns, 1,200 tokens, $0.012300, 9 s, "
         "1 question, open for 5 s",
     ]
 

@@ -77,6 +77,15 @@ def test_nothing_moves_before_a_yes(world: World, capsys: pytest.CaptureFixture[
     assert made.lambdas.said == []
 
 
+def test_where_nobody_can_be_asked_it_says_what_a_yes_would_move(capsys: pytest.CaptureFixture[str]) -> None:
+    roll_back(clients("one", "two"), None, yes=False, as_json=False, world=NOBODY)
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing was moved: --yes moves prod to one"
+    assert roll_back(clients("one", "two"), None, yes=False, as_json=True, world=NOBODY) == exit_codes.WAITING
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {"release": "one", "moved": []}
+    assert "--yes moves prod to one" in shown.err
+
+
 def test_for_scripts_it_says_what_it_moved(capsys: pytest.CaptureFixture[str]) -> None:
     made = clients("one", "two")
     assert roll_back(made, "one", yes=True, as_json=True, world=NOBODY) == exit_codes.OK

@@ -1,0 +1,26 @@
+"""A table for scripts is rows alone; a page to be read has its headings wherever it is sent."""
+
+import pytest
+
+from acta.cli.main import main
+from acta.cli.terminal.tables import show_table
+from acta.cli.terminal.text import dollars
+
+
+def test_off_a_terminal_a_list_has_no_headings_and_a_page_has(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table(("NAME", "SIZE"), [("a", 1)])
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [["a", "1"]]
+    show_table(("NAME", "SIZE"), [("a", 1)], always_named=True)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [["NAME", "SIZE"], ["a", "1"]]
+
+
+def test_what_a_month_costs_says_what_its_columns_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["costs", "--sessions", "10", "--turns", "5"]) == 0
+    headings, *parts, together, _, _ = capsys.readouterr().out.splitlines()[1:]
+    assert headings.split() == ["PART", "A", "SESSION", "A", "MONTH"]
+    for line in (*parts, together):
+        assert all(sum.startswith("$") and sum[-7] == "." for sum in line.split()[-2:])
+
+
+def test_a_small_sum_is_not_nothing() -> None:
+    assert (dollars(0.00029), dollars(1234.5), dollars(None)) == ("$0.000290", "$1,234.500000", "unknown")
