@@ -53,6 +53,7 @@ TABLE = {
     f"{LLM}/offline/goals.py _TOKEN": Met("a goal"),
     f"{LLM}/offline/goals.py _CLAUSE_BREAK": Met("a goal"),
     f"{LLM}/offline/goals.py _TEXT_TO_THE_END": Met("a goal"),
+    f"{LLM}/offline/goals.py _TOOL_USE": Met("a goal"),
     f"{LLM}/offline/goals.py _not_understood": Met("a short goal"),
     f"{LLM}/offline/results.py _OPENING_LINE": Met("the first line of a result"),
     f"{LLM}/offline/results.py _ENTRY": Met("a line of a listing"),

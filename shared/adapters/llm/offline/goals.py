@@ -4,10 +4,11 @@ A clause is understood only where every word of it is known. One clause that is 
 `Unsupported`, and nothing of it is done. So no condition, no exception and no `do not` is ever overlooked.
 """
 
+import json
 import re
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Files = tuple[str, ...]
 """Paths. Empty: every file in the storage."""
@@ -58,6 +59,14 @@ class WriteAnswers:
 
 
 @dataclass(frozen=True)
+class UseTool:
+    """Calls the tool of that name with these arguments, and says what it returned."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Unsupported:
     """`clause`: the words that no rule knows."""
 
@@ -66,7 +75,7 @@ class Unsupported:
 
 ReadingTask = ListFiles | ShowFiles | Summarise | CountFiles
 WritingTask = WriteFile | Copy | Delete | WriteAnswers
-Task = ReadingTask | WritingTask | Unsupported
+Task = ReadingTask | WritingTask | UseTool | Unsupported
 
 
 class Goal(NamedTuple):
@@ -91,9 +100,10 @@ class Goal(NamedTuple):
 
 
 WHAT_TO_DO = (
-    "What exactly should I do? I can list, show, summarise, count or copy files, create a file with a text, and "
-    "delete files that you name."
+    "What exactly should I do? I can list, show, summarise, count or copy files, create a file with a text, delete "
+    "files that you name, and use a tool with arguments that you give."
 )
+HOW_TO_USE = 'The arguments of {tool} are no JSON. Say it like this: use {tool} with {{"name": "value"}}'
 
 
 def _words(text: str) -> frozenset[str]:
@@ -130,6 +140,12 @@ _TEXT_TO_THE_END = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A file with a text that is not quoted: the text goes on to the end of the message."""
+_TOOL_USE = re.compile(
+    rf"(?:[\s,]|(?:{'|'.join(_POLITE)})\b){{0,40}}(?:use|call)\s+(?:the\s+)?(?:tool\s+)?"
+    r"(?P<tool>[A-Za-z][\w-]{0,63})\s+(?:with\s+)?(?=\{)",
+    re.IGNORECASE,
+)
+"""A tool by its name, before its arguments as a JSON object, which may be empty."""
 
 _FILLERS = _POLITE | _words(
     "the a an my our me all every each any everything of in this it them these those for to into as from "
@@ -185,6 +201,11 @@ def read_goal(text: str) -> Goal:
         if literal := _TEXT_TO_THE_END.match(text, at):
             write, at = WriteFile(literal["name"], literal["text"].strip()), len(text)
             further, clause = _with(goal, write), literal[0]
+        elif use := _TOOL_USE.match(text, at):
+            arguments, at = _arguments(text, use)
+            if arguments is None:
+                return Goal(text, question=HOW_TO_USE.format(tool=use["tool"]))
+            further, clause = _with(goal, UseTool(use["tool"], arguments)), text[use.start() : at].strip()
         else:
             read, at = _next_clause(text, at)
             if not read.words and not read.names and not read.quotes:
@@ -194,6 +215,15 @@ def read_goal(text: str) -> Goal:
             return _not_understood(text, clause)
         goal = further
     return goal if goal.tasks or goal.question else Goal(text, question=WHAT_TO_DO)
+
+
+def _arguments(text: str, use: re.Match[str]) -> tuple[dict[str, Any] | None, int]:
+    """The arguments and the offset after them. None: they are no JSON."""
+    try:
+        arguments, end = json.JSONDecoder().raw_decode(text, use.end())
+    except (ValueError, RecursionError):
+        return None, use.end()
+    return arguments, end
 
 
 def _next_clause(text: str, at: int) -> tuple[_Clause, int]:

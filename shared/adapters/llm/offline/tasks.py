@@ -20,6 +20,7 @@ from shared.adapters.llm.offline.goals import (
     Summarise,
     Task,
     Unsupported,
+    UseTool,
     WriteAnswers,
     WriteFile,
 )
@@ -38,8 +39,9 @@ from shared.ports.model import RequestedCall
 
 HOW_TO_GET_A_MODEL = (
     "I am Acta's offline stand-in: rules, no language model. I can list, show, summarise, count, create, copy and "
-    "delete files in the storage. For anything else configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY and "
-    "start again; ACTA_PROVIDER and ACTA_MODEL choose among them."
+    "delete files in the storage, and use a tool that you name with arguments that you give. For anything else "
+    "configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again; ACTA_PROVIDER and ACTA_MODEL choose "
+    "among them."
 )
 MAX_FILES = 100
 """Read for one task. The answer says how many were left out."""
@@ -143,6 +145,8 @@ def job_of(task: Task, log: CallLog, answers: Callable[[], str]) -> Job:
             return Job([stage], lambda: _delete_answer(log, calls))
         case WriteAnswers(path):
             return _write_job(log, path, answers)
+        case UseTool(tool, arguments):
+            return _use_job(log, RequestedCall(tool, arguments))
         case Unsupported(clause):
             refusal = f"I cannot do this: “{_shortened(clause)}”. Nothing was done. {HOW_TO_GET_A_MODEL}"
             return Job([_decline_stage(clause)], lambda: refusal)
@@ -331,6 +335,25 @@ def _delete_answer(log: CallLog, calls: Sequence[RequestedCall]) -> str:
         if call.input and not log.is_done(call)
     ]
     return "\n".join([" ".join(done), *not_done]).strip()
+
+
+def _use_job(log: CallLog, call: RequestedCall) -> Job:
+    def outcome() -> Outcome:
+        return Outcome("completed" if log.is_done(call) else "failed", _said_by(log, call)[:800])
+
+    stage = Stage(f"Use {call.name}", call.name, lambda: [call], outcome)
+    return Job([stage], lambda: f"{call.name}: {_said_by(log, call)}")
+
+
+def _said_by(log: CallLog, call: RequestedCall) -> str:
+    """What the tool returned, without the lines that mark it as a text from outside; of an error, what it says."""
+    made = log.result(call)
+    if made is None:
+        return "This agent has no tool of that name."
+    if made.ok:
+        return file_text(made.text).text.strip()
+    first, _, rest = made.text.partition("\n")
+    return f"{first} {file_text(rest).text}".strip()
 
 
 def _decline_stage(clause: str) -> Stage:

@@ -11,6 +11,7 @@ from shared.adapters.llm.offline.goals import (
     Summarise,
     Task,
     Unsupported,
+    UseTool,
     WriteAnswers,
     WriteFile,
     read_goal,
@@ -37,6 +38,15 @@ from shared.adapters.llm.offline.goals import (
         ("Delete the files a.tmp and b.tmp", Delete(("a.tmp", "b.tmp"))),
         ("How many files are there?", CountFiles(per_folder=False)),
         ("count files per folder", CountFiles(per_folder=True)),
+        ('use lookup_order with {"order_id": "7"}', UseTool("lookup_order", {"order_id": "7"})),
+        (
+            'Please call the tool lookup-order {"lines": [{"a": "}"}]}.',
+            UseTool("lookup-order", {"lines": [{"a": "}"}]}),
+        ),
+        ("Use now with {}", UseTool("now", {})),
+        ("Call me back", Unsupported("Call me back")),
+        ('Use notes.md with {"a": 1}', Unsupported('Use notes.md with {"a": 1}')),
+        ('Use lookup_order with {"a": 1} unless it rains', Unsupported("unless it rains")),
         ("Book me a flight to Rome", Unsupported("Book me a flight to Rome")),
     ],
 )
@@ -150,3 +160,17 @@ def test_a_pronoun_stands_for_the_file_just_named() -> None:
 def test_a_very_long_message_is_read_in_no_time_and_written_whole(text: str) -> None:
     assert read_goal(f"Create big.txt with the text {text}").tasks == (WriteFile("big.txt", text.strip()),)
     assert read_goal(text).tasks or read_goal(text).question
+
+
+def test_what_a_tool_returned_can_be_written_to_a_file() -> None:
+    assert read_goal('Use lookup_order with {"order_id": "7"} and write the result to order.md').tasks == (
+        UseTool("lookup_order", {"order_id": "7"}),
+        WriteAnswers("order.md"),
+    )
+
+
+@pytest.mark.parametrize("arguments", ["{order_id: 7}", "{", '{"order_id": "7"'])
+def test_arguments_of_a_tool_that_are_no_json_are_asked_for(arguments: str) -> None:
+    assert (
+        'use lookup_order with {"name": "value"}' in read_goal(f"use lookup_order with {arguments}").question
+    )
