@@ -18,7 +18,7 @@ from acta.client.errors import NotFound
 Row = Mapping[str, Any]
 ROLES = {"agents": "member", "tools": "member", "prompts": "admin", "memories": "member"}
 """What reading them needs; changing agents, tools and prompts needs admin."""
-TOLD = ("created_at", "updated_at", "warnings")
+TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes: what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name"}
 COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]]] = {

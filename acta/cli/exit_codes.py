@@ -12,8 +12,10 @@ from acta.client.interventions import needs_a_person
 
 OK: Final = 0
 SESSION_FAILED: Final = 1
+FAILED: Final = 1
 WRONG_USE: Final = 2
 GOAL_NOT_MET: Final = 3
+DIFFERS: Final = 3
 CANCELLED: Final = 4
 WAITING: Final = 5
 INTERRUPTED: Final = 130

@@ -79,8 +79,9 @@ class AgentCalls:
         return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
-    def delete(self, agent_id: str) -> Flow[None]:
-        return data(Request("DELETE", path_of("agents", agent_id)))
+    def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
+        """With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
 
 
 class ToolCalls:
@@ -104,8 +105,9 @@ class ToolCalls:
         return data(Request("PUT", path_of("tools", name), body=dict(definition)))
 
     @operation
-    def delete(self, name: str) -> Flow[None]:
-        return data(Request("DELETE", path_of("tools", name)))
+    def delete(self, name: str, version: int | None = None) -> Flow[None]:
+        """With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("DELETE", path_of("tools", name), {"version": version}))
 
 
 class ToolSecretCalls:

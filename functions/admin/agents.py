@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
-from functions.admin.resource import Resource, version_tag
+from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
@@ -15,6 +15,7 @@ from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
@@ -71,7 +72,8 @@ def add_agents(
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, tools, tenant, settings)
-        agent = _definition(body, body.agent_id or clock.new_id(AGENT), 1, now, now)
+        applied = applied_after(body, None, "AgentDefinition", settings.write_version)
+        agent = _definition(body, body.agent_id or clock.new_id(AGENT), applied, 1, now, now)
 
         key = idempotency_key(api.request, 201)
 
@@ -98,15 +100,17 @@ def add_agents(
         _check(body, tools, tenant, settings)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
-        new = _definition(body, agent_id, old.version + 1, old.created_at or now, now)
+        applied = applied_after(body, old.applied, "AgentDefinition", settings.write_version)
+        new = _definition(body, agent_id, applied, old.version + 1, old.created_at or now, now)
         with agents.writing():
             store.replace_agent(tenant, old, new)
         return agents.answer(new)
 
     @api.delete("/v1/agents/{agent_id}")
-    def delete_agent(agent_id: str) -> Response:
+    def delete_agent(agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """The agent's memories stay: an agent that is made again under its id has them."""
         old = agents.get_as_read(agent_id)
+        agents.check_version(version, old.version)
         if old.is_built_in:
             raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
         with agents.writing():
@@ -115,7 +119,12 @@ def add_agents(
 
 
 def _definition(
-    body: AgentBody, agent_id: str, version: int, created_at: datetime, updated_at: datetime
+    body: AgentBody,
+    agent_id: str,
+    applied: Applied | None,
+    version: int,
+    created_at: datetime,
+    updated_at: datetime,
 ) -> AgentDefinition:
     return AgentDefinition(
         agent_id=agent_id,
@@ -135,6 +144,7 @@ def _definition(
         background=body.background,
         interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
         output_schema=body.output_schema,
+        applied=applied,
         version=version,
         created_at=created_at,
         updated_at=updated_at,

@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
+from shared.api.request.definition_bodies import Applicable
 from shared.api.response.envelope import Response, success
 from shared.api.response.etag import admits, etag
+from shared.domain.definitions.applied import Applied
 from shared.domain.errors import Conflict, NotFound
 
 T = TypeVar("T")
@@ -78,6 +81,14 @@ class Resource(Generic[T]):
 
     def answer(self, one: T, **more: Any) -> Response:
         return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})
+
+
+def applied_after(body: Applicable, old: Applied | None, model: str, write_version: int) -> Applied | None:
+    """Which files own the definition once the body is written. `model`: of what is stored. Raises FieldsInvalid."""
+    if "applied" not in body.model_fields_set:
+        return old
+    refuse_what_is_not_stored({"applied": (model, "applied")} if body.applied else {}, write_version)
+    return body.applied
 
 
 def version_tag(version: int, created_at: datetime | None) -> str:

@@ -1,9 +1,11 @@
 """The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from functions.admin.resource import Resource, version_tag
+from pydantic import Field
+
+from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.adapters.tools.tenant.definition import (
     Reachable,
@@ -18,6 +20,7 @@ from shared.api.request.definition_bodies import CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view
 from shared.api.response.envelope import Response, no_content, page, success
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import (
@@ -95,7 +98,8 @@ def add_tools(
     @api.post("/v1/tools")
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        tool = _definition(body, body.name, tenant, allowed, 1, now, now)
+        applied = applied_after(body, None, "ToolDefinition", allowed.write_version)
+        tool = _definition(body, body.name, tenant, allowed, applied, 1, now, now)
 
         key = idempotency_key(api.request, 201)
 
@@ -122,17 +126,19 @@ def add_tools(
         _check_name(body, name)
         tenant, old = api.caller.tenant, tools.get_as_read(name)
         tools.check_version(body.version, old.version)
-        new = _definition(body, name, tenant, allowed, old.version + 1, old.created_at, clock.now())
+        applied = applied_after(body, old.applied, "ToolDefinition", allowed.write_version)
+        new = _definition(body, name, tenant, allowed, applied, old.version + 1, old.created_at, clock.now())
         _check_secrets(new, tenant, secrets)
         with tools.writing():
             store.replace(tenant, old, new)
         return tools.answer(new)
 
     @api.delete("/v1/tools/{name}")
-    def delete_tool(name: str) -> Response:
+    def delete_tool(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """Agents that name the tool keep its name, which means nothing until there is a tool of that name again."""
         _refuse_built_in(name)
         old = tools.get_as_read(name)
+        tools.check_version(version, old.version)
         with tools.writing():
             store.delete(api.caller.tenant, old)
         return no_content()
@@ -143,6 +149,7 @@ def _definition(
     name: str,
     tenant: str,
     allowed: Allowed,
+    applied: Applied | None,
     version: int,
     created_at: datetime,
     updated_at: datetime,
@@ -170,6 +177,7 @@ def _definition(
         repeatable=body.repeatable,
         timeout_seconds=body.timeout_seconds,
         result_limit_bytes=body.result_limit_bytes,
+        applied=applied,
         version=version,
         created_at=created_at,
         updated_at=updated_at,

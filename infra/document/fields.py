@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 VERSION = "The version that it replaces; with another one in force: 409."
+DELETED = "The version that is deleted; with another one in force: 409."
+APPLIED = (
+    "The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."
+)
 COMMENT = "Why, for those who read the versions."
 LIMITS = {
     "max_steps": "Iterations of a run, after which it ends gracefully.",
@@ -27,6 +31,7 @@ AGENT = {
     "background": "The provider makes its answers by itself and keeps them until they are fetched.",
     "interventions": "How people are asked, by type of question.",
     "output_schema": "JSON Schema 2020-12 of its sessions' final answers, where their start brings none.",
+    "applied": APPLIED,
 }
 TOOL = {
     "name": "What agents call it.",
@@ -44,6 +49,7 @@ TOOL = {
     "timeout_seconds": "Of one call.",
     "result_limit_bytes": "The model gets the beginning of a longer result; all of it is stored.",
     "config": "Where it is: `{url, method, headers?}` of kind `http`, `{function}` of kind `lambda`.",
+    "applied": APPLIED,
     "version": VERSION,
 }
 STEP_NUMBER = "Of a pending step."

@@ -1,6 +1,11 @@
 """Commands about the tenant's things: files, agents, tools, prompts, memories, notifications."""
 
+import click
+
 from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, flag, joined, option, words
+
+FILE_KINDS = ("agent",)
+"""Those of `acta.cli.apply.kinds`, which is not loaded for a command's help; a test compares."""
 
 FILES = Group(
     "files",
@@ -204,4 +209,30 @@ MEMORIES = Group(
     removed("memories", "Delete a memory.", "ID"),
 )
 
-COMMANDS = (FILES, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)
+APPLY = Command(
+    "apply",
+    "apply.apply:apply",
+    "Make agents what the files of FOLDER say, after showing what that changes (role admin).",
+    argument("folder"),
+    flag("--plan", help="only show what would change; exit code 3 where something would"),
+    flag("--yes", help="write without asking"),
+    option(
+        "--set",
+        "set_name",
+        metavar="NAME",
+        help="the set that owns them (default: acta.yaml's, else FOLDER's name)",
+    ),
+    flag("--adopt", help="take over definitions that another set owns, or nobody"),
+    flag("--overwrite", help="write also what was changed by hand since it was applied"),
+    JSON,
+    *CONNECTION,
+)
+SCHEMA = Command(
+    "schema",
+    "apply.schema:show_schema",
+    "Show the JSON Schema of a kind of definition, as its file has it.",
+    click.Argument(["kind"], type=click.Choice(FILE_KINDS), metavar="KIND"),
+    epilog=f"KIND: {', '.join(FILE_KINDS)}.",
+)
+
+COMMANDS = (FILES, APPLY, SCHEMA, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)

@@ -1,5 +1,6 @@
 """Agents, tools and their secrets, memories and prompts."""
 
+from infra.document.fields import DELETED
 from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
@@ -70,7 +71,7 @@ AGENTS = {
         about="Its memories stay for an agent that is made again under its id.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters=AGENT,
+        parameters={**AGENT, "version": DELETED},
     ),
 }
 
@@ -135,7 +136,7 @@ TOOLS = {
         (NOTHING,),
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters=TOOL,
+        parameters={**TOOL, "version": DELETED},
     ),
     "GET /v1/tool-secrets": Operation(
         "listToolSecrets",

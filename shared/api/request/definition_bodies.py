@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name, NotifyUrl
 from shared.api.request.json_body import RequestBody
 from shared.domain.definitions import agent, memory, prompt, tool, tool_secret
+from shared.domain.definitions.applied import Applied
 from shared.domain.interventions import options_and_defaults
 from shared.domain.notifications import receiver
 from shared.domain.rules import caps
@@ -43,7 +44,15 @@ class Policy(options_and_defaults.Policy):
     model_config = ConfigDict(strict=True)
 
 
-class AgentBody(RequestBody):
+class Applicable(RequestBody):
+    """What files may define. `applied` absent: as it was, also where a person changes the definition by hand; null: no
+    set of files owns the definition any more.
+    """
+
+    applied: Applied | None = None
+
+
+class AgentBody(Applicable):
     """A whole definition. Absent fields take their defaults."""
 
     name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
@@ -117,7 +126,7 @@ class CreateMemory(MemoryBody):
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT
 
 
-class PutTool(RequestBody):
+class PutTool(Applicable):
     """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces;
     `name`: the path's, where it is given.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from shared.api.response.views import instant, instant_or_none
 from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import DESCRIPTIONS, Prompt
 from shared.domain.definitions.tool import HIDDEN, HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
@@ -43,6 +44,7 @@ def agent_view(agent: AgentDefinition) -> definitions.Agent:
         },
         "output_schema": agent.output_schema,
         "warnings": [],
+        "applied": _applied(agent.applied),
         "version": agent.version,
         "created_at": instant_or_none(agent.created_at),
         "updated_at": instant_or_none(agent.updated_at),
@@ -99,10 +101,15 @@ def tool_view(spec: ToolSpec) -> definitions.Tool:
     }
     if isinstance(spec, ToolDefinition):
         view["config"] = _tool_config(spec.config)
+        view["applied"] = _applied(spec.applied)
         view["version"] = spec.version
         view["created_at"] = instant(spec.created_at)
         view["updated_at"] = instant(spec.updated_at)
     return view
+
+
+def _applied(applied: Applied | None) -> definitions.AppliedFrom | None:
+    return None if applied is None else {"set": applied.set, "digest": applied.digest}
 
 
 def _tool_config(

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import StartRoleMissing
@@ -90,6 +91,7 @@ class AgentDefinition(FrozenModel):
     `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
     `output_schema`: the JSON Schema of the final answers of its sessions, where the request that starts one brings
     none; None: they are free text.
+    `applied`: the files it came from; None: it was not written by `acta apply`.
     `version`: counts the writes since `created_at`; 0: the built-in agent, which has neither time.
     """
 
@@ -110,6 +112,7 @@ class AgentDefinition(FrozenModel):
     background: bool = False
     interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
     output_schema: dict[str, Any] | None = None
+    applied: Applied | None = None
     version: Annotated[int, Field(ge=0)] = 0
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from shared.domain.definitions.tool_secret import SecretName
 from shared.domain.frozen_model import FrozenModel
@@ -111,12 +112,13 @@ class LambdaConfig(FrozenModel):
 
 class ToolDefinition(ToolSpec):
     """A tool that a tenant's admin has added. `config`: matches `kind`. `version`: counts the writes since
-    `created_at`.
+    `created_at`. `applied`: the files it came from; None: it was not written by `acta apply`.
     """
 
     model_config = ConfigDict(extra="ignore")  # earlier releases stored `cache_seconds`, which did nothing
 
     config: HttpConfig | LambdaConfig
+    applied: Applied | None = None
     version: Annotated[int, Field(ge=1)]
     created_at: datetime
     updated_at: datetime

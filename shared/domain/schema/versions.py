@@ -23,7 +23,7 @@ PREVIOUS = CURRENT - 1
 ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         2: {
-            "AgentDefinition": frozenset({"background", "caps", "output_schema", "start_roles"}),
+            "AgentDefinition": frozenset({"applied", "background", "caps", "output_schema", "start_roles"}),
             "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
@@ -41,7 +41,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Result": frozenset({"answer_data"}),
             "Run": frozenset({"before"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
-            "ToolDefinition": frozenset({"approver_role", "approver_must_differ"}),
+            "ToolDefinition": frozenset({"applied", "approver_role", "approver_must_differ"}),
         }
     }
 )

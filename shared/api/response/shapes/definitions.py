@@ -55,6 +55,15 @@ class AskingPolicy(TypedDict):
     approver_must_differ: NotRequired[bool]
 
 
+class AppliedFrom(TypedDict):
+    """The files that `acta apply` has made a definition from."""
+
+    set: str
+    """The name of the set of files that owns the definition."""
+    digest: str
+    """Of the definition as its file had it. A definition that has another one was changed by hand since."""
+
+
 class Agent(TypedDict):
     agent_id: str
     name: str
@@ -84,6 +93,8 @@ class Agent(TypedDict):
     """Of its `tools`, those that were deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
+    applied: AppliedFrom | None
+    """null: no set of files owns it."""
     version: Counter
     """0: the built-in agent."""
     created_at: Instant | None
@@ -129,6 +140,8 @@ class Tool(TypedDict):
     timeout_seconds: int
     result_limit_bytes: int
     config: NotRequired[HttpToolConfig | LambdaToolConfig]
+    applied: NotRequired[AppliedFrom | None]
+    """null: no set of files owns it."""
     version: NotRequired[int]
     created_at: NotRequired[Instant]
     updated_at: NotRequired[Instant]

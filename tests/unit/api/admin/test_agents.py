@@ -57,7 +57,14 @@ def test_an_agent_is_read_as_it_was_written(api: AdminApi) -> None:
     answer = api.admin.request("POST", "/v1/agents", json_body={"agent_id": "librarian", **AGENT})
     assert (answer.status, answer.headers["Location"]) == (201, "/v1/agents/librarian")
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
-    assert answer.data == {"agent_id": "librarian", **AGENT, "warnings": [], "version": 1, **times}
+    assert answer.data == {
+        "agent_id": "librarian",
+        **AGENT,
+        "warnings": [],
+        "applied": None,
+        "version": 1,
+        **times,
+    }
     assert api.member.request("GET", "/v1/agents/librarian").data == answer.data
 
 

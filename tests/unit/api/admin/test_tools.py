@@ -59,7 +59,7 @@ def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminA
     assert (answer.status, answer.headers["Location"]) == (201, "/v1/tools/refund")
     shown = {**TOOL, "config": {**TOOL["config"], "headers": {"X-Caller": "***"}}}  # type: ignore[dict-item]
     times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
-    assert answer.data == {**shown, "version": 1, **times}
+    assert answer.data == {**shown, "applied": None, "version": 1, **times}
     assert api.member.request("GET", "/v1/tools/refund").data == answer.data
     assert "s3cret" not in str(api.admin.request("GET", "/v1/tools").json)
 

@@ -1,0 +1,112 @@
+"""`acta apply DIR`: makes a tenant's definitions what the files say, after showing what that changes."""
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.apply.deployed import Deployed
+from acta.cli.apply.folder import read_folder
+from acta.cli.apply.plan import Plan, Step, plan
+from acta.cli.apply.show import as_json, coloured_here, plan_lines
+from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import echo, visible
+from acta.client.errors import ClientError
+
+NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
+REFUSED = "nothing was written: see the lines that begin with !"
+AGAIN = "run it again to do the rest: what was done is not done twice"
+
+
+def apply(arguments: Namespace) -> int:
+    """Exit code 1 where a write failed or the answer is no, 3 where `--plan` shows changes. Raises CliError."""
+    folder = read_folder(Path(arguments.folder), arguments.set_name)
+    deployed = Deployed(connect(arguments, role="admin"))
+    made = plan(
+        folder,
+        deployed.read(),
+        deployed.has_running_sessions,
+        adopt=arguments.adopt,
+        overwrite=arguments.overwrite,
+    )
+    if not arguments.json:
+        for line in plan_lines(made, coloured=coloured_here()):
+            echo(line)
+    if arguments.plan or made.refusals or not made.steps:
+        return _ended_without_writes(arguments, made)
+    if not arguments.yes and not _confirmed(made, as_json=arguments.json):
+        echo("Nothing was written.")
+        return exit_codes.FAILED
+    return _make(deployed, made, as_json=arguments.json)
+
+
+def _ended_without_writes(arguments: Namespace, made: Plan) -> int:
+    if arguments.json:
+        echo(json.dumps(as_json(made)))
+    if made.refusals:
+        print(f"acta: {REFUSED}", file=sys.stderr)
+        return exit_codes.WRONG_USE
+    return exit_codes.DIFFERS if made.steps else exit_codes.OK
+
+
+def _confirmed(made: Plan, *, as_json: bool) -> bool:
+    if as_json or not sys.stdin.isatty():
+        raise CliError(NOBODY_TO_ASK)
+    count = len(made.steps)
+    try:
+        answer = input(f"Write {'this change' if count == 1 else f'these {count} changes'}? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _make(deployed: Deployed, made: Plan, as_json: bool) -> int:
+    """Step by step, as far as it goes."""
+    done: list[Step] = []
+    failed = ""
+    for step in made.steps:
+        try:
+            warnings = deployed.make(step, made)
+        except ClientError as error:
+            failed = _why(error)
+            break
+        done.append(step)
+        for warning in warnings:
+            print(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
+    _tell(made, done, failed, as_json=as_json)
+    return exit_codes.FAILED if failed else exit_codes.OK
+
+
+def _tell(made: Plan, done: list[Step], failed: str, *, as_json: bool) -> None:
+    left = made.steps[len(done) :]
+    if as_json:
+        echo(json.dumps(_outcome(made, done, failed)))
+    elif not failed:
+        echo(f"Applied: {_count(len(done))} written.")
+    else:
+        echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
+        for step in left:
+            echo(f"  not written: {step.key}")
+    if failed:
+        print(f"acta: {left[0].key}: {failed}; {AGAIN}", file=sys.stderr)
+
+
+def _outcome(made: Plan, done: list[Step], failed: str) -> dict[str, Any]:
+    shown = as_json(made)
+    return {**shown, "written": len(done), "failed": failed or None}
+
+
+def _count(number: int) -> str:
+    return "1 change" if number == 1 else f"{number} changes"
+
+
+def _why(error: ClientError) -> str:
+    """With what is wrong, by field."""
+    details = getattr(error, "details", {})
+    said = [
+        f"{field}: {' '.join(map(str, each))}" for field, each in details.items() if isinstance(each, list)
+    ]
+    return visible(" ".join([str(error), *said]), keep_newlines=False)

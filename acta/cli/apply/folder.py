@@ -1,0 +1,151 @@
+"""A folder of definitions: `KIND/NAME.yaml`, one definition a file, and `acta.yaml` with the name of the set.
+
+Everything that is wrong in all its files is told at once.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from acta.cli.apply.kinds import KINDS, Kind, as_file
+from acta.cli.apply.schema import Json, nearest, problems
+from acta.cli.apply.yaml_text import NoYaml, Read, read
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import one_line
+
+ABOUT_SET = "acta.yaml"
+SUFFIX = ".yaml"
+MOST_BYTES = 1_000_000
+"""Of one file: more than any definition may have."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""Of a set, and of a file without its suffix."""
+
+
+class Key(NamedTuple):
+    """What names a definition, as on screen: `agents/desk`."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{one_line(self.name)}"
+
+
+class Folder(NamedTuple):
+    """`definitions`: as their files have them."""
+
+    set_name: str
+    definitions: dict[Key, Json]
+
+
+class Wrong(NamedTuple):
+    """`line`: from 1; 0: the whole file."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{one_line(place, 300)}: {one_line(self.message, 500)}"
+
+
+def read_folder(folder: Path, set_name: str | None) -> Folder:
+    """`set_name`: None: the one in `acta.yaml`, else the folder's own name. Raises CliError."""
+    if not folder.is_dir():
+        raise CliError(f"{one_line(str(folder))} is no directory")
+    wrong: list[Wrong] = []
+    definitions = dict(_definitions(folder, wrong))
+    named = set_name or _named_set(folder, wrong) or folder.resolve().name
+    if not NAME.fullmatch(named):
+        wrong.append(
+            Wrong(ABOUT_SET, 0, f"a set is called by letters, digits, '.', '_' and '-', not {named!r}")
+        )
+    if wrong:
+        raise CliError("\n".join(["nothing was sent, for the files are not right:", *map(str, wrong)]))
+    return Folder(named, definitions)
+
+
+def _named_set(folder: Path, wrong: list[Wrong]) -> str | None:
+    path = folder / ABOUT_SET
+    if not path.exists():
+        return None
+    found = _yaml(path, ABOUT_SET, wrong)
+    if found is None:
+        return None
+    value = found.value if isinstance(found.value, dict) else {}
+    for key in value:
+        if key != "set":
+            wrong.append(Wrong(ABOUT_SET, found.lines[(key,)], f"there is no key {key!r}. There are: set."))
+    named = value.get("set")
+    if not isinstance(named, str):
+        wrong.append(Wrong(ABOUT_SET, found.lines.get(("set",), 0), "it names the set: `set: NAME`"))
+        return None
+    return named
+
+
+def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and path.name not in KINDS and any(path.rglob(f"*{SUFFIX}")):
+            wrong.append(Wrong(path.name, 0, f"there is no such kind. {nearest(path.name, list(KINDS))}"))
+        elif path.suffix in (SUFFIX, ".yml") and path.name != ABOUT_SET:
+            kinds = ", ".join(f"{each}/" for each in KINDS)
+            wrong.append(Wrong(path.name, 0, f"a definition is in the folder of its kind: {kinds}"))
+    for kind in KINDS.values():
+        for path in sorted((folder / kind.folder).glob("*")):
+            if not path.name.startswith("."):
+                yield from _definition(path, kind, wrong)
+
+
+def _definition(path: Path, kind: Kind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
+    """None where something is wrong with it, which `wrong` is told."""
+    shown = f"{kind.folder}/{path.name}"
+    if path.suffix != SUFFIX or not NAME.fullmatch(path.stem):
+        said = f"a definition is a file NAME{SUFFIX}; its name has letters, digits, '_' and '-'"
+        wrong.append(Wrong(shown, 0, said))
+        return
+    found = _yaml(path, shown, wrong)
+    if found is None:
+        return
+    bad = [
+        Wrong(shown, _line(found, each.at), _said(each.at, each.message))
+        for each in problems(kind.one, found.value)
+    ]
+    wrong += sorted(bad, key=lambda each: each.line)
+    if not bad:
+        yield Key(kind.folder, path.stem), as_file(kind, found.value)
+
+
+def _said(at: tuple[str | int, ...], message: str) -> str:
+    """With the key that it is about, unless that is the whole file."""
+    return f"{'.'.join(str(part) for part in at)}: {message}" if at else message
+
+
+def _line(found: Read, at: tuple[str | int, ...]) -> int:
+    """Of the value, else of what it stands in."""
+    while at and at not in found.lines:
+        at = at[:-1]
+    return found.lines.get(at, 1)
+
+
+def _yaml(path: Path, shown: str, wrong: list[Wrong]) -> Read | None:
+    """None: it cannot be read, which `wrong` is told."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        wrong.append(Wrong(shown, 0, f"it cannot be read: {error.strerror}"))
+        return None
+    if len(content) > MOST_BYTES:
+        wrong.append(Wrong(shown, 0, f"it has more than {MOST_BYTES:,} bytes"))
+        return None
+    try:
+        return read(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        wrong.append(Wrong(shown, 0, "it is no UTF-8 text"))
+    except NoYaml as error:
+        wrong.append(Wrong(shown, error.line, str(error)))
+    return None

@@ -1,0 +1,154 @@
+"""What applying a folder would do, found from the files and from what the deployment has. Nothing is asked here.
+
+A definition belongs to the set that applied it, to another set, or to nobody. Only what is ours is changed and deleted,
+and only as we applied it: what a person has changed since is theirs until `overwrite` is said. `adopt` takes over what
+is another set's or nobody's. What is in use is kept.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from acta.cli.apply.folder import Folder, Key
+from acta.cli.apply.kinds import AGENTS, KINDS, digest
+from acta.cli.apply.schema import Json
+
+Action = Literal["create", "change", "adopt", "delete"]
+
+
+class Found(NamedTuple):
+    """What the deployment has. `definition`: as its file would be. `owner`: the set that applied it, and `applied` the
+    digest of what that was; both empty: nobody's. `is_built_in`: the product's own, which nobody has written.
+    """
+
+    definition: Json
+    version: int
+    owner: str = ""
+    applied: str = ""
+    is_built_in: bool = False
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether somebody has changed it since it was applied."""
+        return digest(self.definition) != self.applied
+
+
+class Step(NamedTuple):
+    """One write. `before` None: it is not there. `after` None: it goes. `adopt` changes its owner alone."""
+
+    action: Action
+    key: Key
+    before: Found | None
+    after: Json | None
+
+
+class Refusal(NamedTuple):
+    """Why a definition is not written as the files say. `step`: what would have been done."""
+
+    key: Key
+    why: str
+    step: Step
+
+
+class Kept(NamedTuple):
+    """What the files no longer have, and is not deleted."""
+
+    key: Key
+    why: str
+
+
+@dataclass
+class Plan:
+    """`steps`: in the order in which they are made. With `refusals` none of them is."""
+
+    set_name: str
+    steps: list[Step] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    unchanged: int = 0
+
+
+Running = Callable[[str], bool]
+"""Whether an agent has sessions that are running."""
+
+
+def plan(
+    folder: Folder, found: Mapping[Key, Found], running: Running, *, adopt: bool, overwrite: bool
+) -> Plan:
+    """`running`: asked of agents that would be deleted."""
+    made = Plan(folder.set_name)
+    for key in sorted(folder.definitions, key=_place):
+        _plan_written(made, key, folder.definitions[key], found.get(key), adopt=adopt, overwrite=overwrite)
+    staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
+    gone = [
+        key for key, each in found.items() if key not in folder.definitions and each.owner == folder.set_name
+    ]
+    for key in sorted(gone, key=_place, reverse=True):
+        each, step = found[key], Step("delete", key, found[key], None)
+        why = _use(key, staying, running)
+        if why:
+            made.kept.append(Kept(key, why))
+        elif each.is_edited and not overwrite:
+            made.refusals.append(Refusal(key, "it was changed by hand since: --overwrite deletes it", step))
+        else:
+            made.steps.append(step)
+            del staying[key]
+    return made
+
+
+def _plan_written(
+    made: Plan, key: Key, wanted: Json, there: Found | None, *, adopt: bool, overwrite: bool
+) -> None:
+    step = _step(key, wanted, there, made.set_name)
+    if step is None:
+        made.unchanged += 1
+        return
+    why = "" if there is None else _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
+    if why:
+        made.refusals.append(Refusal(key, why, step))
+    else:
+        made.steps.append(step)
+
+
+def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> Step | None:
+    """None: it is there and ours, as the file says."""
+    if there is None:
+        return Step("create", key, None, wanted)
+    if digest(there.definition) != digest(wanted):
+        return Step("change", key, there, wanted)
+    if there.is_built_in or (there.owner == set_name and not there.is_edited):
+        return None
+    return Step("adopt", key, there, wanted)
+
+
+def _refusal(step: Step, there: Found, set_name: str, *, adopt: bool, overwrite: bool) -> str:
+    """Why the step must not be made; empty: it may."""
+    if there.is_built_in:
+        return ""
+    if there.owner != set_name:
+        whose = (
+            f"the set {there.owner} owns it" if there.owner else "no set owns it: somebody made it by hand"
+        )
+        return "" if adopt else f"{whose}; --adopt takes it into this set"
+    if step.action == "change" and there.is_edited and not overwrite:
+        return "it was changed by hand since it was applied; --overwrite puts it as the file says"
+    return ""
+
+
+def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
+    """Why the definition cannot go yet; empty: it can. `staying`: all that there will be."""
+    if key.kind == AGENTS.folder:
+        return "it has sessions that are running" if running(key.name) else ""
+    users = [str(each) for each, definition in staying.items() if _names(each, definition, key)]
+    return f"in use by {', '.join(users)}" if users else ""
+
+
+def _place(key: Key) -> tuple[int, str]:
+    """What is named comes before what names it."""
+    return [*KINDS].index(key.kind), key.name
+
+
+def _names(user: Key, definition: Json, used: Key) -> bool:
+    """Whether an agent names the tool."""
+    fields = KINDS[user.kind].names.get(used.kind, ())
+    return any(used.name in definition.get(field, ()) for field in fields)

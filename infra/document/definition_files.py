@@ -1,0 +1,103 @@
+"""JSON Schemas of definitions as files, from the models of the API's bodies (ADR 90).
+
+`python -m infra.document.definition_files FOLDER` writes them where `acta` reads them.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, TypeAdapter
+
+from infra.document.schemas import REF, Json, schemas_of
+from shared.api.request.definition_bodies import PutAgent
+
+FOLDER = Path(__file__).resolve().parents[2] / "acta" / "cli" / "apply" / "schemas"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DEFS = "#/$defs/"
+
+
+class FileKind(NamedTuple):
+    """`body`: what the file becomes. `without`: fields of the body that no file has: the file's name is the
+    definition's, and what it replaces is found out.
+    """
+
+    body: type[BaseModel]
+    says: str
+    without: frozenset[str]
+
+
+KINDS: Mapping[str, FileKind] = MappingProxyType(
+    {
+        "agent": FileKind(
+            PutAgent, "An agent. The file's name is its id.", frozenset({"applied", "version"})
+        ),
+    }
+)
+
+
+def schema_of(kind: FileKind) -> Json:
+    """Complete in itself."""
+    by_key, defined = schemas_of([("file", "validation", TypeAdapter(kind.body))])
+    (whole,) = by_key.values()
+    name = whole["$ref"].removeprefix(REF.format(model=""))
+    body = defined.pop(name)
+    properties = {field: each for field, each in body["properties"].items() if field not in kind.without}
+    required = [field for field in body.get("required", ()) if field not in kind.without]
+    made = {
+        "$schema": DIALECT,
+        **body,
+        "description": kind.says,
+        "properties": properties,
+        "required": required,
+    }
+    used = _used(made, defined)
+    made["$defs"] = {each: defined[each] for each in sorted(used)}
+    inside: Json = _refs_inside(made)
+    return inside
+
+
+def _used(schema: Any, defined: Mapping[str, Json]) -> set[str]:
+    """Names of the definitions that the schema refers to, directly or by another one."""
+    found: set[str] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            name = str(each.get("$ref", "")).removeprefix(REF.format(model=""))
+            if name in defined and name not in found:
+                found.add(name)
+                waiting.append(defined[name])
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return found
+
+
+def _refs_inside(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: DEFS + each.removeprefix(REF.format(model="")) if name == "$ref" else _refs_inside(each)
+            for name, each in value.items()
+        }
+    return [_refs_inside(each) for each in value] if isinstance(value, list) else value
+
+
+def made() -> dict[str, str]:
+    """By the file's name, its text."""
+    return {
+        f"{name}.json": json.dumps(schema_of(kind), indent=1, ensure_ascii=False) + "\n"
+        for name, kind in KINDS.items()
+    }
+
+
+def main(folder: Path) -> None:
+    for name, text in made().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
