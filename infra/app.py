@@ -7,6 +7,7 @@ Context values, each given as `-c name=value`:
     write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
     roll_out              `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback
     notifications         any value: the local environment sends notifications to the developer's webhook
+    tools_dir             the directory of the environment's folders of Python tools, absolute
     traces                any value: the local environment sends spans to the developer's endpoint
 """
 
@@ -24,6 +25,7 @@ from infra.own_environments import every_environment
 from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
+from infra.tool_folders import BadFolder
 
 
 def add_stacks(app: App, environment: Environment) -> None:
@@ -65,13 +67,16 @@ def main() -> None:
         way = app.node.try_get_context("roll_out")
         if way is not None:
             environment = environment.with_roll_out(str(way))
+        tools_dir = app.node.try_get_context("tools_dir")
+        if tools_dir is not None:
+            environment = environment.with_tools_dir(str(tools_dir))
         if app.node.try_get_context("notifications") is not None:
             environment = environment.with_notifications()
         if app.node.try_get_context("traces") is not None:
             environment = environment.with_traces()
-    except UnusableValue as unusable:
+        add_stacks(app, environment)
+    except (UnusableValue, BadFolder) as unusable:
         sys.exit(str(unusable))
-    add_stacks(app, environment)
     app.synth()
 
 

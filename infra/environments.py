@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -28,6 +29,7 @@ from infra.options import (
     check_tags,
 )
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
+from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 from shared.domain.definitions.function_names import EVERY_TENANT
 from shared.domain.limits.tenant_limits import NO_LIMITS, TenantLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
@@ -294,6 +296,9 @@ class Environment:
     tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
     every tenant. Empty: no tenant has such tools."""
+    tools_dir: str = DEFAULT_DIR
+    """Where the folders of Python tools are (docs/own-tools.md): beside the file of one's environments, else in the
+    folder where the command is given. One that is not there has none."""
     tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
     calls, whatever its definition says. Who asked for a call does not approve it then."""
@@ -443,6 +448,16 @@ class Environment:
         if not self.is_local:
             raise UnusableValue("traces of an environment in AWS are set in infra/environments.py")
         return replace(self, traces=LocalOtlp(is_listening=True))
+
+    def with_tools_dir(self, path: str) -> "Environment":
+        """This environment with its Python tools in another directory, which is absolute."""
+        return replace(self, tools_dir=path)
+
+    @property
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        """Where `tools_dir` is still relative, there is none: nobody has said relative to what. Raises BadFolder."""
+        path = Path(self.tools_dir)
+        return folders_in(path if path.is_absolute() else None, self.name)
 
     @property
     def roles_have_no_spaces(self) -> bool:

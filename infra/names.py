@@ -90,6 +90,16 @@ def tool_secrets(environment: str) -> str:
     return f"acta/{environment}/tools/*"
 
 
+def own_tool_function(environment: str, folder: str) -> str:
+    """The function of a folder of Python tools. It has a name that functions of tenants' tools may have."""
+    return f"{function_prefix(environment)}{folder}"
+
+
+def own_tool_secret(environment: str, folder: str, name: str) -> str:
+    """A secret of a folder of Python tools."""
+    return f"acta/{environment}/tool-{folder}/{name}"
+
+
 ALIAS = "live"
 """Every function is called under this name: by the API, the state machine, streams, queues, rules and operators. It
 names the version that is at work (`infra/rollout/`). CloudFormation makes a new mapping of a stream before it removes

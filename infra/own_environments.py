@@ -6,6 +6,7 @@ So a checkout of Acta stays as it was released, and the next release is checked 
 import runpy
 import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from infra.environments import ENVIRONMENTS, LOCAL, Environment, UnusableValue
@@ -33,7 +34,8 @@ def _in_file(path: str) -> tuple[Environment, ...]:
         raise UnusableValue(f"{VARIABLE}={path}: the file has to bind ENVIRONMENTS to a list of Environment")
     if any(each.name == LOCAL.name for each in found):
         raise UnusableValue(f"{VARIABLE}={path}: {LOCAL.name} is the environment of the local stack")
-    return tuple(found)
+    beside = Path(path).absolute().parent
+    return tuple(each.with_tools_dir(str(beside / each.tools_dir)) for each in found)
 
 
 def _line(error: Exception, path: str) -> str:

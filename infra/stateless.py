@@ -18,6 +18,7 @@ from infra.hardening.network import ToolNetwork
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources
+from infra.lambdas.tool_folder import ToolFolderFunction
 from infra.names import (
     READS_VERSION,
     called_name,
@@ -27,6 +28,8 @@ from infra.names import (
     tool_secrets,
 )
 from infra.own_account import place
+from infra.packaging.asset import target_of
+from infra.packaging.tool_folders import build_folder, to_catalogue
 from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
@@ -58,6 +61,8 @@ class StatelessStack(Stack):
             description=f"Acta ({environment.name}): functions, state machine and API",
         )
         stream_arn = stateful.stream_arn
+        built = [build_folder(folder, target_of(environment)) for folder in environment.tool_folders]
+        own_tools = {each.folder.name: ToolFolderFunction(self, environment, each) for each in built}
         delivery = create_delivery(self, environment, stream_arn)
         traces = create_traces(self, environment)
         resources = Resources(
@@ -77,6 +82,10 @@ class StatelessStack(Stack):
             delivery=delivery,
             traces=traces,
             stream=reads_stream(stream_arn),
+            own_tools=to_catalogue(built, environment.name, environment.longest_tool_seconds),
+            own_tool_versions={
+                name: each.version for name, each in own_tools.items() if each.version is not None
+            },
         )
         made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}
         functions: Mapping[FunctionName, lambda_.IFunction] = {

@@ -135,6 +135,10 @@ class Settings(BaseModel):
     """The ARN of the KMS key that new secrets of tools are encrypted with. Empty: AWS's own for secrets."""
     tenant_tools: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
+    tool_versions: Mapping[str, str] = Field(default_factory=dict)
+    """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. A folder
+    that is not named is called at its newest code: locally, where that may change without a deployment.
+    """
     tool_approvers: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
 

@@ -19,6 +19,7 @@ from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.schema.answer import check_answer
 from shared.adapters.tools.tenant.functions import FunctionGuard
@@ -93,6 +94,7 @@ class InProcess:
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
             LambdaTool(FunctionGuard(self.settings)),
+            PythonTools({}, self.clock),
         )
         self.runtime = ToolRuntime(
             self.fresh_repository(),

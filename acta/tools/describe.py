@@ -37,6 +37,7 @@ def _place(folder: Path, error: Exception) -> str:
         f"{Path(frame.filename).relative_to(folder)} line {frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).is_relative_to(folder)
+        and not Path(frame.filename).is_relative_to(Path(__file__).parent)
     ]
     return own[-1] if own else f"{MODULE}.py"
 

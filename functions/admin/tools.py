@@ -7,6 +7,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
+from shared.adapters.tools.python.catalogue import python_tools
 from shared.adapters.tools.tenant.definition import (
     Reachable,
     Unusable,
@@ -42,9 +43,12 @@ HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets se
 
 
 def registered(store: ToolStore, tenant: str, *, weather: bool) -> dict[str, ToolSpec]:
-    """What an agent of the tenant may be given, by name: first the built-in tools, then the tenant's."""
-    own = {tool.name: tool for tool in store.all(tenant) if tool.name not in builtins()}
-    return {**offered_builtins(weather=weather), **own}
+    """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
+    tenant's.
+    """
+    first = {**python_tools(tenant), **offered_builtins(weather=weather)}
+    own = {tool.name: tool for tool in store.all(tenant) if tool.name not in {*builtins(), *first}}
+    return {**offered_builtins(weather=weather), **first, **own}
 
 
 class Allowed(NamedTuple):
@@ -90,7 +94,7 @@ def add_tools(
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
-        offered = offered_builtins(weather=allowed.weather)
+        offered = {**python_tools(api.caller.tenant), **offered_builtins(weather=allowed.weather)}
         if name in offered:
             return success(view(offered[name]))
         return tools.answer(tools.get(name))
@@ -107,7 +111,9 @@ def add_tools(
             made = view(tool)
             _check_secrets(tool, tenant, secrets)
             own = store.all(tenant)
-            if tool.name in builtins() or any(tool.name == each.name for each in own):
+            if tool.name in {*builtins(), *python_tools(tenant)} or any(
+                tool.name == each.name for each in own
+            ):
                 raise _taken()
             if len(own) >= MAX_TENANT_TOOLS:
                 raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")

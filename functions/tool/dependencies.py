@@ -13,6 +13,7 @@ from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
@@ -60,5 +61,6 @@ def runtime() -> ToolRuntime:
                 DynamoToolSecretNames(chosen.table).all,
             ),
             LambdaTool(FunctionGuard(chosen)),
+            PythonTools(chosen.tool_versions, clock),
         ),
     )

@@ -27,6 +27,7 @@ from infra.names import (
     service_name,
 )
 from infra.packaging.asset import code_of
+from infra.packaging.tool_folders import CATALOGUE
 from infra.rollout.release import release_of
 from infra.sizing import FunctionName
 from shared.domain.limits.tenant_limits import TenantLimits
@@ -37,6 +38,8 @@ KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
 KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
 """Functions that ask people about calls, or say who is asked."""
+KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
+"""Functions that have a registry of tools; a test compares this with what their code reaches."""
 KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify"))
 """Functions that check which hosts webhooks of tenants may have."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
@@ -84,7 +87,9 @@ class ActaFunction(Construct):
             current_version_options=lambda_.VersionOptions(
                 removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
             ),
-            code=code_of(name, environment),
+            code=code_of(
+                name, environment, {CATALOGUE: resources.own_tools} if has_catalogue(name, resources) else {}
+            ),
             handler=f"functions.{name}.handler.handler",
             role=roles.own,
             memory_size=size.memory,
@@ -155,6 +160,8 @@ class ActaFunction(Construct):
             }
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
+        if name == "tool" and resources.own_tool_versions:
+            values["tool_versions"] = dict(resources.own_tool_versions)
         if name in KNOW_APPROVERS and environment.tool_approvers:
             values["tool_approvers"] = environment.tool_approvers
         if GRANTS[name].leases or GRANTS[name].table >= CHANGE:
@@ -197,6 +204,10 @@ class ActaFunction(Construct):
             values |= resources.traces.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
+
+
+def has_catalogue(name: FunctionName, resources: Resources) -> bool:
+    return name in KNOW_TOOLS and bool(resources.own_tools)
 
 
 def _named(limits: Mapping[str, TenantLimits]) -> dict[str, dict[str, int]]:

@@ -1,7 +1,7 @@
 """The IAM roles of one function: what `GRANTS` says of it, with ARNs (ADR 48)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aws_cdk import Stack
@@ -44,7 +44,10 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 class Resources:
     """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
     wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns`,
-    `tenant_function_arns` and those of secrets are patterns. `stream`: reads the table's stream."""
+    `tenant_function_arns` and those of secrets are patterns. `stream`: reads the table's stream.
+    `own_tools`: the catalogue of Python tools, empty where there are none. `own_tool_versions`: folder -> the version
+    of its function that `tool` calls.
+    """
 
     table: dynamodb.ITable
     bucket: s3.IBucket
@@ -60,6 +63,8 @@ class Resources:
     delivery: Delivery
     traces: Traces
     stream: iam.PolicyStatement
+    own_tools: bytes = b""
+    own_tool_versions: Mapping[str, str] = field(default_factory=dict)
 
 
 class Roles(NamedTuple):

@@ -12,7 +12,7 @@ from infra.local.cdk import Commands
 from infra.local.toolchain import ROOT
 
 CACHE = ROOT / "build" / "cdk"
-SOURCES = ("infra", "functions", "shared", "requirements")
+SOURCES = ("infra", "functions", "shared", "acta/tools", "requirements")
 FILES = ("cdk.json", "package-lock.json")
 NOT_SOURCE = ("infra/local",)
 KEPT = 4

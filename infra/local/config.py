@@ -7,11 +7,13 @@ value is written to a template or a file.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from infra.names import function_name
 from infra.sizing import FunctionName
+from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 from shared.domain.notifications.signature import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 
@@ -50,6 +52,7 @@ NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
+TOOLS_DIR = "ACTA_TOOLS_DIR"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -57,7 +60,7 @@ EMULATOR_OPTIONS = {
 """Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
 OWN_VARIABLES = frozenset(
     (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL",
-     "ACTA_TOKEN", "ACTA_STATE", "ACTA_ENVIRONMENTS", NOTIFY_SECRET, TRACES_HEADERS)
+     "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS", NOTIFY_SECRET, TRACES_HEADERS)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
@@ -101,6 +104,12 @@ class LocalConfig:
                 given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]
         return given
 
+    @property
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        """Raises BadFolder."""
+        directory = self.context.get("tools_dir")
+        return folders_in(Path(directory) if directory else None, "local")
+
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "LocalConfig":
         """Raises SettingsError with one line that names the variable."""
@@ -114,7 +123,12 @@ class LocalConfig:
             provider=provider(settings.provider, environ),
             model=settings.model,
             lambda_env=(*present, *given, *secrets_of(given, environ)),
-            context={**retry_context(environ), **notify_context(environ), **traces_context(environ)},
+            context={
+                **retry_context(environ),
+                **notify_context(environ),
+                **traces_context(environ),
+                **tools_context(environ),
+            },
             aws_port=port(environ),
             lambda_endpoint=endpoint(environ),
             emulator_options=emulator_options(environ),
@@ -177,6 +191,19 @@ def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str
     """Names of the variables that go with a URL which is given."""
     signs = [NOTIFY_SECRET] if NOTIFY_URL in given else []
     return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
+
+
+def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Where the folders of Python tools are: the variable's directory, else `tools` where the command is given, if
+    there is one. Raises SettingsError.
+    """
+    named = environ.get(TOOLS_DIR, "")
+    path = Path(named or DEFAULT_DIR).absolute()
+    if path.is_dir():
+        return {"tools_dir": str(path)}
+    if named:
+        raise SettingsError(f"{TOOLS_DIR} names {named}, and there is no such directory")
+    return {}
 
 
 def traces_context(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ from infra.local.loopback import HOST
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.state_directory import RunningStack, StateDir
+from infra.tool_folders import BadFolder, digest_of
 
 READY_SECONDS = 90.0
 
@@ -156,7 +157,11 @@ class LocalStack:
         self.progress.end(phase)
 
     def reach_api(self) -> None:
-        assembly = Assembly.of_sources(self.config.context)
+        try:
+            folders = digest_of(self.config.tool_folders)
+        except BadFolder as bad:
+            raise StackFailed(str(bad)) from None
+        assembly = Assembly.of_sources(self.config.context, environment=folders)
         last = Deployment.from_file(self.state.deployment)
         unchanged = last is not None and (last.assembly_key, last.issuer_url) == (assembly.key, self.url)
         if unchanged and last is not None and self.answers(last):

@@ -1,5 +1,6 @@
 """A function's bundle as a CDK asset, built on this machine without Docker."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from infra.environments import Environment
 from infra.packaging.bundle import ROOT, Bundler, copy_tree
 from infra.packaging.install import Target
+from infra.packaging.tool_folders import BuiltFolder
 from infra.sizing import FunctionName
 
 PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
@@ -22,9 +24,13 @@ def target_of(environment: Environment) -> Target:
     return Target(environment.python, platform)
 
 
-def code_of(function: FunctionName, environment: Environment) -> lambda_.Code:
-    """The asset's hash is the bundle's key, so CDK does not build or upload an unchanged bundle again."""
-    bundler = Bundler(target_of(environment), offline=environment.offline)
+def code_of(
+    function: FunctionName, environment: Environment, added: Mapping[Path, bytes] | None = None
+) -> lambda_.Code:
+    """The asset's hash is the bundle's key, so CDK does not build or upload an unchanged bundle again. `added`: as
+    `Bundler.added`.
+    """
+    bundler = Bundler(target_of(environment), offline=environment.offline, added=added or {})
     return lambda_.Code.from_asset(
         str(ROOT / "functions" / function),
         asset_hash=bundler.key(function),
@@ -33,6 +39,12 @@ def code_of(function: FunctionName, environment: Environment) -> lambda_.Code:
             image=DockerImage.from_registry("acta-is-bundled-without-docker"),
             local=_Local(bundler, function),
         ),
+    )
+
+
+def code_of_folder(built: BuiltFolder) -> lambda_.Code:
+    return lambda_.Code.from_asset(
+        str(built.path), asset_hash=built.key, asset_hash_type=AssetHashType.CUSTOM
     )
 
 

@@ -10,7 +10,8 @@ import os
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from infra.packaging.install import Target, install
@@ -44,11 +45,14 @@ OFFLINE = "shared.adapters.llm.offline"
 
 @dataclass(frozen=True)
 class Bundler:
-    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model."""
+    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model.
+    `added`: place in the zip -> text of a file more.
+    """
 
     target: Target
     root: Path = ROOT
     offline: bool = False
+    added: Mapping[Path, bytes] = field(default_factory=dict)
 
     def key(self, function: str) -> str:
         """64 hex digits that identify the bundle's content: equal trees have equal keys."""
@@ -59,6 +63,9 @@ class Bundler:
         for path, place in made_for(function, self.root):
             digest.update(f"\0{place.as_posix()}\0".encode())
             digest.update(path.read_bytes())
+        for place, text in sorted(self.added.items()):
+            digest.update(f"\0{place.as_posix()}\0".encode())
+            digest.update(text)
         return digest.hexdigest()
 
     def build(self, function: str) -> Path:
@@ -70,7 +77,7 @@ class Bundler:
         if not done.exists():
             needed = self._reach(function)
             libraries = self.libraries(function)
-            with _Fresh(done) as work:
+            with Fresh(done) as work:
                 copy_tree(libraries, work, without=_unreached(needed))
                 for source in needed.files:
                     copy = work / source.relative_to(self.root)
@@ -79,19 +86,21 @@ class Bundler:
                 for source, place in made_for(function, self.root):
                     (work / place.parent).mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(source, work / place)
+                for place, text in self.added.items():
+                    (work / place).write_bytes(text)
                 self._finish(work, (work / "shared", work / "functions"))
-            _forget_old(done.parent, f"{function}-*")
+            forget_old(done.parent, f"{function}-*")
         return done
 
     def libraries(self, function: str) -> Path:
         """Returns the folder with the pruned install of the function's lock. Raises InstallFailed."""
         done = self._cache(f"libraries-{self._libraries_key(function)[:20]}")
         if not done.exists():
-            with _Fresh(done) as work:
+            with Fresh(done) as work:
                 install(self._lock(function), work, self.target)
                 prune(work)
                 self._finish(work, (work,))
-            _forget_old(done.parent, "libraries-*")
+            forget_old(done.parent, "libraries-*")
         return done
 
     def _finish(self, work: Path, compiled: tuple[Path, ...]) -> None:
@@ -116,14 +125,14 @@ class Bundler:
         return self.root / CACHE / name
 
 
-def _forget_old(cache: Path, pattern: str) -> None:
+def forget_old(cache: Path, pattern: str) -> None:
     """Keeps the newest, by ctime: the folders' modification times are all the same."""
     made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
     for old in made[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-class _Fresh:
+class Fresh:
     """A new folder that gets its final name when it is complete. Two processes may build the same one at a time."""
 
     def __init__(self, final: Path) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,17 +26,31 @@ def install(lock: Path, folder: Path, target: Target) -> None:
 
     Dependencies are not followed: the lock lists all of them but those of the Lambda runtime (boto3).
     """
+    _install(lock, folder, target, "--no-config", "--require-hashes", "--no-deps")
+
+
+def install_open(requirements: Path, lock: Path, folder: Path, target: Target) -> None:
+    """Installs what a person's `requirements` ask for, and what that needs. `lock`: what is there already; its versions
+    hold. Nothing is built from source. Raises InstallFailed.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        pins = Path(scratch) / "constraints.txt"
+        lines = [line.split(" ")[0] for line in lock.read_text().splitlines() if "==" in line]
+        pins.write_text("\n".join(lines))
+        _install(requirements, folder, target, "--constraints", str(pins))
+
+
+def _install(requirements: Path, folder: Path, target: Target, *options: str) -> None:
     command = [
-        str(_uv()), "pip", "install", "--quiet", "--no-config",
-        "--requirements", str(lock), "--require-hashes", "--no-deps", "--only-binary", ":all:",
-        "--target", str(folder), "--link-mode", "copy",
+        str(_uv()), "pip", "install", "--quiet", "--requirements", str(requirements), *options,
+        "--only-binary", ":all:", "--target", str(folder), "--link-mode", "copy",
         "--python", sys.executable, "--python-version", ".".join(map(str, target.python)),
     ]  # fmt: skip
     if target.platform is not None:
         command += ["--python-platform", target.platform]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise InstallFailed(f"installing {lock.name} failed: {done.stderr.strip()}")
+        raise InstallFailed(f"installing {requirements.name} failed: {done.stderr.strip()}")
 
 
 def _uv() -> Path:

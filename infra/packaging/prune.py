@@ -76,6 +76,16 @@ def prune(folder: Path) -> None:
         _prune_metadata(path)
 
 
+def prune_open(folder: Path) -> None:
+    """Removes from an install of a person's own libraries what no Python process reads, and nothing else: which parts
+    of those libraries are used is theirs to know.
+    """
+    shutil.rmtree(folder / "bin", ignore_errors=True)
+    for path in sorted(folder.rglob("__pycache__"), reverse=True):
+        shutil.rmtree(path)
+    (folder / ".lock").unlink(missing_ok=True)
+
+
 def _prune_metadata(folder: Path) -> None:
     if folder.name.startswith(tuple(f"{name}-" for name in PROVIDED)):
         shutil.rmtree(folder)

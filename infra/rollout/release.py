@@ -13,9 +13,10 @@ from pathlib import Path
 
 from infra.environments import Environment
 from infra.options import AT_ONCE
+from infra.tool_folders import DEFAULT_DIR, digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("functions", "shared", "infra", "requirements")
+SOURCES = ("functions", "shared", "infra", "acta/tools", "requirements")
 NOT_DEPLOYED = ("infra/local", "infra/deployed")
 DIGITS = 8
 
@@ -24,7 +25,10 @@ def release_of(environment: Environment) -> str:
     """Such as `0.1.0-3fa9c1d2`. Another schema version that is written, or another setting, is another release. The way
     in which it is taken into use is not part of it.
     """
-    text = f"{_sources()}\n{replace(environment, roll_out=AT_ONCE)!r}"
+    usual = replace(
+        environment, roll_out=AT_ONCE, tools_dir=DEFAULT_DIR
+    )  # where they stand is not part of it
+    text = f"{_sources()}\n{usual!r}{digest_of(environment.tool_folders)}"
     return f"{_product_version()}-{hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}"
 
 

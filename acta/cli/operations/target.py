@@ -42,9 +42,10 @@ def environment_named(name: str) -> Environment:
                 f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
                 "infra/environments.py (docs/deploy.md)"
             )
-        return select(name, in_aws)
+        chosen = select(name, in_aws)
     except UnusableValue as error:
         raise CliError(one_line(str(error), 500)) from None
+    return chosen.with_tools_dir(str(Path(chosen.tools_dir).absolute()))
 
 
 def target(name: str, client: Any = None) -> Target:

@@ -1,8 +1,9 @@
-"""The tool registry: the built-in tools, then those that the tenant's admins have added."""
+"""The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
+from shared.adapters.tools.python.catalogue import python_tools
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
@@ -58,21 +59,31 @@ class TenantRegistry(BuiltinRegistry):
 
     `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
     else `Definitions.snapshot`. `weather`: `get_weather` is offered. `approvers`: roles that an operator names.
+    `environment`: the environment's own tools that a tenant has.
     """
 
     def __init__(
-        self, snapshot: Callable[[str], Snapshot], *, weather: bool, approvers: Approvers = NOBODY_NAMED
+        self,
+        snapshot: Callable[[str], Snapshot],
+        *,
+        weather: bool,
+        approvers: Approvers = NOBODY_NAMED,
+        environment: Callable[[str], Mapping[str, ToolSpec]] = python_tools,
     ) -> None:
         self._snapshot = snapshot
         self._weather = weather
         self._approvers = approvers
+        self._environment = environment
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         def added() -> Mapping[str, ToolSpec]:
             return {tool.name: tool for tool in self._snapshot(tenant).tools()}
 
+        # An environment's tool may get the name of one that a later release has built in. The built-in one wins.
+        own = {name: spec for name, spec in self._environment(tenant).items() if name not in builtins()}
         return _LazySpecs(
-            offered_builtins(weather=self._weather),
+            {**offered_builtins(weather=self._weather), **own},
+            {*builtins(), *own},
             added,
             lambda spec: with_approver(spec, self._approvers, tenant),
         )
@@ -84,11 +95,15 @@ class _LazySpecs(Mapping[str, ToolSpec]):
     def __init__(
         self,
         offered: Mapping[str, ToolSpec],
+        taken: Set[str],
         load: Callable[[], Mapping[str, ToolSpec]],
         seen: Callable[[ToolSpec], ToolSpec],
     ) -> None:
-        """`offered`: built-in tools. `seen`: a tool as it is for the tenant."""
+        """`offered`: what is there without the tenant's definitions. `taken`: names that no tool of the tenant's has.
+        `seen`: a tool as it is for the tenant.
+        """
         self._offered = offered
+        self._taken = taken
         self._load = load
         self._seen = seen
         self._loaded: Mapping[str, ToolSpec] | None = None
@@ -96,12 +111,12 @@ class _LazySpecs(Mapping[str, ToolSpec]):
     @property
     def _added(self) -> Mapping[str, ToolSpec]:
         if self._loaded is None:
-            # A tenant's tool may have the name of a tool that a later release has built in. The built-in one wins.
-            self._loaded = {name: spec for name, spec in self._load().items() if name not in builtins()}
+            # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
+            self._loaded = {name: spec for name, spec in self._load().items() if name not in self._taken}
         return self._loaded
 
     def __getitem__(self, name: str) -> ToolSpec:
-        return self._seen(self._offered[name] if name in builtins() else self._added[name])
+        return self._seen(self._offered[name] if name in self._taken else self._added[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._offered

@@ -6,14 +6,15 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from shared.domain.definitions.applied import Applied
-from shared.domain.definitions.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
+from shared.domain.definitions.function_names import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from shared.domain.definitions.tool_secret import SecretName
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.interventions.options_and_defaults import RoleName
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
-ToolKind = Literal["builtin", "http", "lambda"]
+ToolKind = Literal["builtin", "python", "http", "lambda"]
+FileAccess = Literal["read", "write"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
@@ -76,8 +77,8 @@ class ToolSpec(FrozenModel):
 
 
 def written_as(spec: ToolSpec) -> str:
-    """What a call is bound to (`ToolDefinition.written`); empty for a built-in tool."""
-    return spec.written if isinstance(spec, ToolDefinition) else ""
+    """What a call is bound to (`ToolDefinition.written`, `PythonTool.written`); empty for a built-in tool."""
+    return spec.written if isinstance(spec, ToolDefinition | PythonTool) else ""
 
 
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
@@ -108,6 +109,29 @@ class LambdaConfig(FrozenModel):
     """
 
     function: Annotated[str, Field(pattern=FUNCTION_PATTERN, max_length=MAX_FUNCTION_CHARS)]
+
+
+class PythonTool(ToolSpec):
+    """A tool of a folder of Python functions of the environment's (docs/own-tools.md). It is not stored: its catalogue
+    is made with the release.
+
+    `folder`: its name. `function`: of the Lambda. `files`: what its calls may do with the tenant's files. `tenants`:
+    who has it; `*`: everybody. `digest`: of what is said of it.
+    """
+
+    kind: ToolKind = "python"
+    folder: str
+    function: str
+    files: FileAccess | None = None
+    tenants: tuple[str, ...]
+    digest: str
+
+    @property
+    def written(self) -> str:
+        return self.digest
+
+    def is_for(self, tenant: str) -> bool:
+        return EVERY_TENANT in self.tenants or tenant in self.tenants
 
 
 class ToolDefinition(ToolSpec):

@@ -14,12 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from infra.local.assembly import Assembly
-from infra.local.config import LocalConfig
+from infra.local.config import TOOLS_DIR, LocalConfig
 from infra.local.deploy import Deployment
 from infra.local.loopback import HOST, free_port
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
 from infra.packaging.bundle import ROOT
+from infra.tool_folders import digest_of
+from tests.e2e.support.own_tools import tools_dir
 
 CACHE = ROOT / "build" / "deployed"
 EMULATOR_SOURCES = ROOT / "infra" / "local"
@@ -27,12 +29,15 @@ KEPT = 2
 
 
 def neutral_environ() -> dict[str, str]:
-    """This process's variables without any that would choose a model or a setting."""
+    """This process's variables without any that would choose a model or a setting. With the tests' Python tools."""
     chosen = ("_API_KEY", "_BASE_URL")
     return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("ACTA_", "AWS_")) and not name.endswith(chosen)
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("ACTA_", "AWS_")) and not name.endswith(chosen)
+        },
+        TOOLS_DIR: str(tools_dir()),
     }
 
 
@@ -41,7 +46,7 @@ def prepare(path: Path, environ: Mapping[str, str]) -> None:
     it with `environ` deploys nothing; it has a key and a port of its own. Nothing is done where `environ` asks for
     another deployment than the usual one: that stack deploys itself.
     """
-    if LocalConfig.from_environ(environ).context:
+    if LocalConfig.from_environ(environ).context != LocalConfig.from_environ(neutral_environ()).context:
         return
     made = made_once()
     shutil.copytree(made, path)
@@ -80,7 +85,9 @@ def made_once() -> Path:
 
 def key() -> str:
     """Of the deployed app, and of the local AWS, whose files these are."""
-    digest = hashlib.sha256(Assembly.of_sources({}).key.encode())
+    usual = LocalConfig.from_environ(neutral_environ())
+    assembly = Assembly.of_sources(usual.context, environment=digest_of(usual.tool_folders))
+    digest = hashlib.sha256(assembly.key.encode())
     for path in sorted(EMULATOR_SOURCES.rglob("*.py")):
         digest.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode())
         digest.update(path.read_bytes())

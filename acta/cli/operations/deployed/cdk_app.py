@@ -18,6 +18,7 @@ from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
+from infra.tool_folders import BadFolder, digest_of
 
 QUIET = ("--no-notices",)
 
@@ -95,8 +96,12 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     sources before is taken again. Raises CliError.
     """
     check_tools()
-    given = {"env": target.environment.name, **context}
-    assembly = Assembly.of_sources(given, environment=repr(target.environment))
+    given = {"env": target.environment.name, "tools_dir": target.environment.tools_dir, **context}
+    try:
+        tools = digest_of(target.environment.tool_folders)
+    except BadFolder as bad:
+        raise CliError(str(bad)) from None
+    assembly = Assembly.of_sources(given, environment=f"{target.environment!r}{tools}")
     if not assembly.is_synthesised:
         print("synthesising: the first time takes some minutes …", file=sys.stderr, flush=True)
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)

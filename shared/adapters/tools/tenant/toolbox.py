@@ -1,24 +1,28 @@
-"""Runs the tools that tenants have added, by kind."""
+"""Runs the tools that are not built in, by kind: those that tenants have added, and the environment's own."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
-from shared.domain.definitions.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import HttpConfig, LambdaConfig, PythonTool, ToolDefinition, ToolSpec
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Toolbox
 
 
 class TenantTools:
-    """A Toolbox. `others`: runs all tools that no tenant has added."""
+    """A Toolbox. `others`: runs all tools that are built in."""
 
-    def __init__(self, others: Toolbox, http: HttpTool, functions: LambdaTool) -> None:
+    def __init__(self, others: Toolbox, http: HttpTool, functions: LambdaTool, python: PythonTools) -> None:
         self._others = others
         self._http = http
         self._functions = functions
+        self._python = python
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
+        if isinstance(spec, PythonTool):
+            return self._python.run(spec, arguments, context)
         if not isinstance(spec, ToolDefinition):
             return self._others.run(spec, arguments, context)
         match spec.config:

@@ -1,0 +1,59 @@
+"""Tools of kind `python`: a call invokes the Lambda of the tool's folder (docs/own-tools.md).
+
+The function gets `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline"}`. It answers
+`{"result": …}`, a text or JSON, or `{"error": "…"}`, which the tool tells the model (`acta/tools/run.py`). How else it
+may fail: `shared/adapters/tools/tenant/invoke.py`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from shared.adapters.tools.tenant.invoke import SHOWN_CHARS, function_client, invoke
+from shared.domain.definitions.tool import PythonTool
+from shared.domain.errors import ToolFailed
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.clock import Clock
+from shared.ports.tools import CallContext
+
+
+class PythonTools:
+    """Runs calls. `versions`: folder -> the published version of its function that belongs to this release; a folder
+    that is not among them is called at its newest code. `client`: as `LambdaTool`'s.
+    """
+
+    def __init__(
+        self, versions: Mapping[str, str], clock: Clock, client: Callable[[int], Any] = function_client
+    ) -> None:
+        self._versions = versions
+        self._clock = clock
+        self._client = client
+
+    def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        version = self._versions.get(tool.folder)
+        function = tool.function if version is None else f"{tool.function}:{version}"
+        deadline = self._clock.now() + timedelta(seconds=context.deadline_seconds)
+        payload = {
+            "tool": tool.name,
+            "arguments": dict(arguments),
+            "effect_id": context.effect_id,
+            "session_id": context.session_id,
+            "tenant": context.tenant,
+            "user": context.user,
+            "rerun": context.rerun,
+            "deadline": deadline.isoformat(),
+        }
+        body = invoke(self._client, tool, function, payload, context.deadline_seconds, tells_messages=False)
+        return OutsideText("answer", tool.name, _result(tool, body))
+
+
+def _result(tool: PythonTool, body: bytes) -> str:
+    """A text as it is, everything else as JSON. Raises ToolFailed."""
+    answer = json.loads(body)
+    if "error" in answer:
+        said = OutsideText("answer", tool.name, str(answer["error"])[:SHOWN_CHARS])
+        raise ToolFailed(f"{tool.name} failed.", said)
+    result = answer["result"]
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)

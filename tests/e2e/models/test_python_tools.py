@@ -1,0 +1,51 @@
+"""Python functions as tools, on the deployed loop: the example folder, called by a model."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llmock.scenarios import ToolCall
+
+from tests.e2e.conftest import Admit
+from tests.e2e.models.test_tools_of_tenants import run
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.own_tools import TENANT
+from tests.e2e.support.person import Person
+
+
+@pytest.fixture(scope="module")
+def configured(behind: Behind, llmock_server: Any) -> Iterator[None]:
+    model = {
+        "ACTA_PROVIDER": "anthropic",
+        "ANTHROPIC_API_KEY": "sk-test",
+        "ANTHROPIC_BASE_URL": llmock_server.base_url("anthropic"),
+    }
+    with behind.configured("step", **model):
+        yield
+
+
+@pytest.fixture
+def shop(configured: None, admit: Admit) -> Person:
+    return admit(tenant=TENANT, role="admin")
+
+
+def test_a_model_calls_a_python_function_and_is_told_what_it_says(shop: Person, llmock: Any) -> None:
+    found, missing = run(
+        shop,
+        llmock,
+        ToolCall("lookup_order", {"order_id": "1008"}),
+        ToolCall("lookup_order", {"order_id": "7"}),
+    )
+
+    assert '"article": "notebook", "count": 12' in found
+    assert "there is no order 7. Ask for the number on the receipt." in missing
+
+
+def test_only_tenants_that_the_folder_names_have_its_tools(shop: Person, admit: Admit) -> None:
+    listed = shop.data("/v1/tools")["items"]
+    mine = next(tool for tool in listed if tool["name"] == "lookup_order")
+
+    assert (mine["kind"], mine["effect"], mine["timeout_seconds"]) == ("python", "read", 20)
+    assert json.loads(json.dumps(mine["input_schema"]))["required"] == ["order_id"]
+    assert admit().get("/v1/tools/lookup_order").status_code == 404
