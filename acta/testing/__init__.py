@@ -1,6 +1,7 @@
 """For tests of your own agents and tools: Acta in one process, with a scripted model (docs/own-tools.md)."""
 
 from acta.testing.agents import BadAgent
+from acta.testing.python_tools import call, load
 from acta.testing.script import (
     ScriptedModel,
     ScriptError,
@@ -22,8 +23,10 @@ __all__ = [
     "Session",
     "ToolUse",
     "asks",
+    "call",
     "completes",
     "fails",
+    "load",
     "plans",
     "run",
     "says",

@@ -1,0 +1,183 @@
+"""Python tools of a test: called in this process, as their Lambda would call them.
+
+tools = load(__file__)  # tools.py beside the test
+assert call(tools.lookup_order, {"order_id": "7"}) == {"state": "sent"}
+"""
+
+import importlib.util
+import io
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.tool_files import ToolFiles
+from acta.tools.call import Call, Files, NoFiles
+from acta.tools.define import MODULE, Tool, tool_of, tools_in
+from acta.tools.errors import SecretMissing
+from acta.tools.run import answer, run, to_result
+
+TENANT, USER = "acme", "ann"
+SECONDS = 60.0
+MOST_FILES = 1_000
+LOG = logging.getLogger("acta.testing")
+"""Has the traceback of a tool that raised; pytest shows it where the test fails."""
+
+Function = Callable[..., Any]
+Tools = ModuleType | Sequence[Function | ModuleType]
+"""Functions with `@tool`, or modules that have some."""
+
+
+def load(beside: str | Path) -> ModuleType:
+    """The module `tools.py` of a folder of tools. `beside`: the folder, or a file in it such as a test's `__file__`.
+
+    Each call imports it anew, and what it imports of the folder; so tests of several folders do not get in one
+    another's way. Raises FileNotFoundError.
+    """
+    place = Path(beside).resolve()
+    folder = place if place.is_dir() else place.parent
+    path = folder / f"{MODULE}.py"
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} has no {MODULE}.py")
+    _forget_modules_in(folder)
+    name = f"{MODULE}_of_{folder.name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+        _forget_modules_in(folder, but=name)
+    return module
+
+
+def _forget_modules_in(folder: Path, but: str = "") -> None:
+    """Those that files of the folder define, tests apart: another folder may have modules of the same names."""
+    for name, module in list(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "")
+        is_test = file.name.startswith("test_") or file.name == "conftest.py"
+        if name != but and file.parent == folder and not is_test:
+            del sys.modules[name]
+
+
+def call(
+    function: Function,
+    arguments: Mapping[str, Any] | None = None,
+    /,
+    *,
+    files: MutableMapping[str, str | bytes] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    user: str = USER,
+    tenant: str = TENANT,
+    session_id: str = "ses_test",
+    effect_id: str = "eff_test",
+    rerun: bool = False,
+    seconds: float = SECONDS,
+) -> Any:
+    """Calls one tool as an agent would, and returns what the agent gets: a text, or JSON.
+
+    `arguments`: as JSON. `files`: the tenant's, by path; what the tool writes is in them afterwards. `secrets`: by
+    name. `seconds`: until the deadline. Raises ToolError where the arguments do not fit or the tool says so, and
+    whatever else the tool raises.
+    """
+    made = tool_of(function)
+    if made is None:
+        raise TypeError(f"{getattr(function, '__name__', function)!r} is no tool: write @tool(…) above it")
+    store = MemoryFiles(FakeClock())
+    put_files(store, tenant, user, files or {})
+    about = Call(
+        tenant=tenant,
+        session_id=session_id,
+        user=user,
+        effect_id=effect_id,
+        deadline=datetime.now(UTC) + timedelta(seconds=seconds),
+        rerun=rerun,
+        files=files_for(made, store, tenant, user),
+        read_secret=_reader(secrets or {}),
+    )
+    try:
+        return to_result(made, run(made, arguments or {}, about))
+    finally:
+        if files is not None:
+            files.clear()
+            files.update(_all_files(store, tenant, user))
+
+
+def tools_of(given: Tools) -> dict[str, Tool]:
+    """By name. Raises TypeError for a function that is no tool, and BadTool."""
+    found: dict[str, Tool] = {}
+    for each in given if isinstance(given, Sequence) else (given,):
+        if isinstance(each, ModuleType):
+            found |= tools_in(each)
+            continue
+        made = tool_of(each)
+        if made is None:
+            raise TypeError(f"{getattr(each, '__name__', each)!r} is no tool: write @tool(…) above it")
+        found[made.name] = made
+    return found
+
+
+class CalledInProcess:
+    """Stands where the engine has a Lambda client: an invocation calls the function."""
+
+    def __init__(self, tools: Mapping[str, Tool], store: MemoryFiles, secrets: Mapping[str, str]) -> None:
+        self._tools = tools
+        self._store = store
+        self._read_secret = _reader(secrets)
+
+    def invoke(self, *, Payload: bytes, **_: str) -> dict[str, Any]:  # noqa: N803, botocore's name
+        event = json.loads(Payload)
+        made = self._tools[event["tool"]]
+        files = files_for(made, self._store, event["tenant"], event["user"])
+        try:
+            said = answer(self._tools, event, files=files, read_secret=self._read_secret)
+        except Exception as error:
+            LOG.exception("the tool %s raised", event["tool"])
+            raised = {"errorType": type(error).__name__, "errorMessage": str(error)}
+            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(raised).encode())}
+        return {"Payload": io.BytesIO(json.dumps(said).encode())}
+
+
+def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None) -> Files:
+    """What the tool was declared with."""
+    if made.files is None:
+        return NoFiles()
+    return ToolFiles(store, tenant, user, writes=made.files == "write")
+
+
+def put_files(store: MemoryFiles, tenant: str, user: str, files: Mapping[str, str | bytes]) -> None:
+    for path, content in files.items():
+        data = content.encode() if isinstance(content, str) else content
+        store.seen_by(user).write(tenant, path, data)
+
+
+def _all_files(store: MemoryFiles, tenant: str, user: str) -> dict[str, str | bytes]:
+    seen = store.seen_by(user)
+    listed = [*seen.list(tenant, "", MOST_FILES).files, *seen.list(tenant, "~/", MOST_FILES).files]
+    return {each.path: _text_or_bytes(seen.read(tenant, each.path)) for each in listed}
+
+
+def _text_or_bytes(data: bytes) -> str | bytes:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
+def _reader(secrets: Mapping[str, str]) -> Callable[[str], str]:
+    def read(name: str) -> str:
+        if name not in secrets:
+            raise SecretMissing(f"there is no secret {name}: give the test one, secrets={{{name!r}: …}}")
+        return secrets[name]
+
+    return read
