@@ -26,6 +26,7 @@ from shared.adapters.s3.objects import erase_prefix
 from shared.adapters.storage.keys import (
     FILES,
     SESSIONS,
+    key_part,
     notification_secrets_prefix,
     tenant_pk,
     tenant_prefix,
@@ -47,7 +48,9 @@ ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
-"""Sort key of the tenant's item that says until when tokens of its removed users are valid, `ttl`."""
+"""Begins the sort keys of the tenant's items that say until when tokens of removed users are valid, `ttl`: of all of
+its users, or, with a subject behind it, of one.
+"""
 TOKEN_LIFE = timedelta(hours=1)
 
 
@@ -67,12 +70,13 @@ class Receipt(NamedTuple):
     """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
     `items` of the table. `until`: when the command has to be run again, for what workers and tokens may bring back that
     are of a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person,
-    which stay.
+    which stay. `looked_at`: how many `users`, `sessions` and `memories` of the tenant were looked at for the person.
     """
 
     removed: Mapping[str, int]
     until: datetime | None = None
     wrote_to: tuple[str, ...] = ()
+    looked_at: Mapping[str, int] = {}
 
 
 def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
@@ -110,11 +114,16 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
     """`user`: the subject of their tokens. Removes them from the pool, their sessions, private or not, their private
     files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
     """
-    stores, removed = eraser.stores, Counter[str]()
+    stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
     if eraser.users is not None:
-        removed["users"] = eraser.users.remove(eraser.users.names(tenant, user))
+        looked_at["users"] = len(eraser.users.names(tenant))
+        people = eraser.users.names(tenant, user)
+        if people:
+            _note_tokens(eraser, tenant, user)
+        removed["users"] = eraser.users.remove(people)
     wrote_to: list[str] = []
     for entry in list(all_sessions(stores, tenant)):
+        looked_at["sessions"] += 1
         people = _askers(stores, entry)
         if people[:1] == (user,):
             removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
@@ -123,20 +132,31 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
     folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
     removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
     for memory in list(all_memories(stores, tenant)):
+        looked_at["memories"] += 1
         if user in (memory.only_for, memory.source.user):
             _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
             stores.memories.delete(tenant, memory)
             removed["memories"] += 1
-    until = stores.clock.now() + eraser.token_life if removed["users"] else None
-    return Receipt(removed, until, tuple(wrote_to))
+    return Receipt(removed, _tokens_until(stores, tenant, user), tuple(wrote_to), looked_at)
 
 
-def _note_tokens(eraser: Eraser, tenant: str) -> None:
+def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
     """In the table, so that a run before then, which finds no user any more, says it, too."""
     stores = eraser.stores
     until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
-    item = {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": TOKENS}, "ttl": {"N": str(until)}}
+    item = {**_tokens_key(tenant, user), "ttl": {"N": str(until)}}
     stores.table.call("put_item", TableName=stores.names.table, Item=item)
+
+
+def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | None:
+    """None: no token of the person can be valid, as far as it is noted."""
+    item = stores.item(_tokens_key(tenant, user))
+    until = None if item is None else _needed_until(item)
+    return until if until is not None and until > stores.clock.now() else None
+
+
+def _tokens_key(tenant: str, user: str) -> items.Item:
+    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": f"{TOKENS}#{key_part(user)}" if user else TOKENS}}
 
 
 def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
@@ -238,7 +258,7 @@ def _needed_until(item: items.Item) -> datetime | None:
     needed.
     """
     sk = item["sk"]["S"]
-    if sk == TOKENS:
+    if sk == TOKENS or sk.startswith(f"{TOKENS}#"):
         return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if sk == items.ERASURE and "live" in item:
         return items.item_live(item).at + WORKERS_LIVE

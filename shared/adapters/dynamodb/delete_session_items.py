@@ -26,6 +26,7 @@ PAUSE_SECONDS = 0.05
 def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
     ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
     tombstones: list[items.Item] = []
+    replaced: list[dict[str, str]] = []
     gone = [items.listing_key(tenant, session_id)]
     interventions: dict[str, items.Item] = {}
     found = list(_partition(dynamodb, table, tenant, session_id))
@@ -35,7 +36,9 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
             case items.RUNNING_TEXT | items.MARKER | items.ERASURE:
                 pass
             case sk if sk.startswith(items.COMMIT):
-                if "ttl" not in item:  # else it has been replaced
+                if "ttl" in item:
+                    replaced.append(item["ttl"])
+                else:
                     tombstones.append({**key, "ttl": ttl})
                 interventions |= {
                     each: items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())
@@ -44,7 +47,9 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
                 gone.append(key)
     if found:  # a worker that is late writes neither the running text nor the marker again
         beside = (items.partial_key(tenant, session_id), items.attempts_key(tenant, session_id))
-        tombstones += [{**key, "ttl": ttl} for key in beside]
+        # repeated, it is the first deletion whose late workers are waited for
+        as_before = max(replaced, key=lambda each: int(each["N"])) if replaced and not tombstones else ttl
+        tombstones += [{**key, "ttl": as_before} for key in beside]
     gone += interventions.values()
     write_in_batches(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
     write_in_batches(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
+from acta.cli.operations.stored.erase import lines_of
 from infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
 from infra.deployed.tenants.people import PoolUsers, pool_of
 from shared.adapters.aws.clients import Service, make_client
@@ -273,7 +274,13 @@ def test_tokens_of_removed_users_are_outlived(deployment: Deployment) -> None:
     over = house.clock.now() + timedelta(minutes=90)
 
     person = erase_user(eraser, TENANT, "ann")
-    assert (person.removed["users"], person.until) == (1, over)
+    assert person.removed["users"] == 1
+    assert person.until is not None
+    assert over <= person.until < over + timedelta(seconds=2)
+    house.clock.advance(60)
+    again = erase_user(eraser, TENANT, "ann")
+    assert (again.removed["users"], again.until) == (0, person.until), "a token of theirs is still valid"
+    over = house.clock.now() + timedelta(minutes=90)
     first = erase_tenant(eraser, TENANT).until
     assert first is not None
     assert first >= over
@@ -282,6 +289,28 @@ def test_tokens_of_removed_users_are_outlived(deployment: Deployment) -> None:
     house.clock.set(first)
     assert erase_tenant(eraser, TENANT).until is None
     assert deployment.left() == []
+
+
+def test_a_removed_person_s_tokens_are_outlived(deployment: Deployment) -> None:
+    deployment.pool.add(f"ann@{TENANT}.example", TENANT, "ann")
+    until = erase_user(deployment.eraser, TENANT, "ann").until
+    assert until is not None
+    deployment.house.clock.set(until)
+    assert erase_user(deployment.eraser, TENANT, "ann").until is None
+
+
+def test_run_again_the_time_goes_on_where_it_was(deployment: Deployment) -> None:
+    """Too early, and when `recover` has erased the sessions a second time."""
+    first, waiting = deployment.fill()
+    eraser, house = deployment.eraser._replace(users=None), deployment.house
+    until = erase_tenant(eraser, TENANT).until
+    assert until is not None
+    house.clock.advance(600)
+    assert erase_tenant(eraser, TENANT).until == until
+    for session in (first, waiting):
+        house.log.delete(TENANT, session)
+    house.clock.set(until)
+    assert erase_tenant(eraser, TENANT).until is None
 
 
 def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> None:
@@ -298,6 +327,7 @@ def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> Non
 
     assert receipt.removed == {"users": 0, "sessions": 2, "objects": 1, "memories": 1}
     assert receipt.wrote_to == (bobs,)
+    assert receipt.looked_at == {"users": 1, "sessions": 3, "memories": 3}
     listed = stores.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries
     assert [entry.session_id for entry in listed] == [bobs]
     assert stores.memories.get(TENANT, "mem_ann") is None
@@ -313,3 +343,12 @@ def test_the_pool_is_named_by_its_issuer() -> None:
     assert pool_of("https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc") == "eu-west-1_abc"
     assert pool_of("https://login.example.com/acta") is None
     assert pool_of("") is None
+
+
+def test_of_a_person_whom_nobody_knows_it_is_said_what_was_looked_at(deployment: Deployment) -> None:
+    deployment.fill()
+    receipt = erase_user(deployment.eraser, TENANT, f"ann@{TENANT}.example")
+    said = list(lines_of(receipt, TENANT, f"ann@{TENANT}.example"))
+    assert said[0].endswith("nothing was there")
+    assert said[1] == f"looked at in {TENANT}: sessions 2, memories 1, users 1"
+    assert "sub of their tokens" in said[2]

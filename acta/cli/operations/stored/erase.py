@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Iterator
 from datetime import UTC, timedelta
 
 from acta.cli import exit_codes
@@ -11,6 +12,8 @@ from acta.cli.operations.target import account_of, environment_of
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
 from infra.environments import OwnPool
+
+LOOKED_AT = ("sessions", "memories", "users")
 
 
 def erase(arguments: Namespace) -> int:
@@ -24,22 +27,28 @@ def erase(arguments: Namespace) -> int:
         receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
     if arguments.json:
         until = None if receipt.until is None else receipt.until.isoformat()
-        echo(
-            json.dumps({"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to})
-        )
+        told = {"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to}
+        echo(json.dumps(told if user is None else {**told, "looked_at": dict(receipt.looked_at)}))
     else:
-        _show(receipt, user or tenant)
+        for line in lines_of(receipt, tenant, user):
+            echo(line)
     return exit_codes.OK if receipt.until is None else exit_codes.WAITING
 
 
-def _show(receipt: Receipt, name: str) -> None:
+def lines_of(receipt: Receipt, tenant: str, user: str | None) -> Iterator[str]:
+    name = one_line(user or tenant)
     removed = ", ".join(f"{number} {kind}" for kind, number in receipt.removed.items() if number)
-    echo(f"erased of {one_line(name)}: {removed or 'nothing was there'}")
+    yield f"erased of {name}: {removed or 'nothing was there'}"
+    if user is not None:
+        looked = ", ".join(f"{each} {receipt.looked_at.get(each, 0):,}" for each in LOOKED_AT)
+        yield f"looked at in {one_line(tenant)}: {looked}"
+        if not removed and receipt.until is None:
+            yield "a person is named by the sub of their tokens, and not by their address: acta users list has both"
     for session_id in receipt.wrote_to:
-        echo(f"{one_line(session_id)} of somebody else has messages of theirs: acta erase leaves it")
+        yield f"{one_line(session_id)} of somebody else has messages of theirs: acta erase leaves it"
     if receipt.until is not None:
         at = receipt.until.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        echo(
+        yield (
             "tokens of removed users, or workers of deleted sessions, may still live: run the same command again after "
             f"{at} UTC"
         )
