@@ -19,6 +19,8 @@ from shared.adapters.dynamodb.table_layout import Item
 
 LONGEST = timedelta(minutes=15)
 """Of a Lambda. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
+LOOKS, PAUSE_SECONDS = 5, 2.0
+"""How often, and how long after each other, AWS is asked whether it holds."""
 OPEN = frozenset[FunctionName]({"fallback"})
 """It answers strangers and uses no store."""
 SINCE: Item = {"pk": {"S": DEPLOYMENT_PK}, "sk": {"S": "Q"}}
@@ -35,9 +37,11 @@ class Quarantine:
         self._stores = stores
 
     def begin(self) -> int:
-        """How many executions were stopped. May be repeated: where nothing was invoked meanwhile the time stays."""
+        """How many executions were stopped. May be repeated: where nothing was invoked meanwhile the time stays.
+        Whether it holds AWS says (`nobody_writes_from`), some moments later.
+        """
         if self._is_still and self._since() is not None:
-            return self._stop_executions()
+            return self._stop_all()
         self._forget_since()
         for name in self._functions:
             self._lambdas.call(
@@ -47,7 +51,7 @@ class Quarantine:
             )
         noted = {**SINCE, "at": {"S": self._stores.clock.now().isoformat()}}
         self._stores.table.call("put_item", TableName=self._stores.names.table, Item=noted)
-        return self._stop_executions()
+        return self._stop_all()
 
     def lift(self) -> bool:
         """Each function has what the environment says again. May be repeated. False: it was at work."""
@@ -66,6 +70,16 @@ class Quarantine:
                     ReservedConcurrentExecutions=reserved,
                 )
         return True
+
+    def _stop_all(self) -> int:
+        """AWS may list an execution as running that has just been stopped."""
+        stopped = self._stop_executions()
+        for _ in range(LOOKS):
+            if self.nobody_writes_from() is not None:
+                break
+            self._stores.clock.back_off(PAUSE_SECONDS)
+            stopped += self._stop_executions()
+        return stopped
 
     def nobody_writes_from(self) -> datetime | None:
         """From then on no function is at work. None: the environment is, or nothing keeps since when it is not."""

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.restored import check_still, restored_to
+from acta.cli.operations.stored.restored import check_still, later_lines, restored_to, stopped_lines
 from acta.testing.memory.clock import FakeClock
 from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
 from infra.deployed.quarantine import Quarantine
@@ -80,8 +80,8 @@ class Stopped:
     def __init__(self, *running: str) -> None:
         self.functions, self.executions, self.clock = Functions(), Executions(*running), FakeClock(NOON)
         names = Names("staging", "table", "bucket", "sessions", "audit", "machine")
-        stores = TenantStores(names, Items(), None, self.clock)
-        self.quarantine = Quarantine(environment(), self.functions, self.executions, stores)
+        self.stores = TenantStores(names, Items(), None, self.clock)
+        self.quarantine = Quarantine(environment(), self.functions, self.executions, self.stores)
 
 
 def environment() -> Environment:
@@ -109,6 +109,47 @@ def test_an_execution_that_runs_on_is_no_quarantine() -> None:
     stopped.executions.running.append("d")
     assert stopped.quarantine.nobody_writes_from() is None
     assert stopped.quarantine.begin() == 1
+
+
+def test_what_aws_lists_a_moment_longer_is_looked_at_again() -> None:
+    class Late(Executions):
+        """One that begins while the others are stopped."""
+
+        def stop_execution(self, executionArn: str) -> None:  # noqa: N803
+            super().stop_execution(executionArn)
+            if executionArn == "a":
+                self.running.append("b")
+
+    stopped = Stopped("a")
+    stopped.executions = Late("a")
+    quarantine = Quarantine(environment(), stopped.functions, stopped.executions, stopped.stores)
+    assert quarantine.begin() == 2
+    assert quarantine.nobody_writes_from() is not None
+
+
+def test_where_aws_does_not_say_that_it_holds_it_is_not_said() -> None:
+    class Deaf(Functions):
+        def put_function_concurrency(self, FunctionName: str, ReservedConcurrentExecutions: int) -> None:  # noqa: N803
+            """Answers, and does nothing."""
+
+    stopped = Stopped()
+    quarantine = Quarantine(environment(), Deaf(), stopped.executions, stopped.stores)
+    quiet = (quarantine.begin(), quarantine.nobody_writes_from())[1]
+    (said,) = stopped_lines("staging", 0, quiet, "acta quarantine --env staging ")
+    assert "does not stand still" in said
+    assert "Run acta quarantine --env staging again" in said
+
+
+def test_who_stops_it_is_told_that_it_holds_until_when_to_wait_and_what_still_works() -> None:
+    said = "\n".join(stopped_lines("staging", 2, NOON, "acta quarantine --env staging "))
+    for words in ("stands still, and AWS says so", "before 12:00:00 UTC", "/healthz", "--env staging --lift"):
+        assert words in said
+
+
+def test_who_restores_is_told_what_is_lost_and_that_more_may_be() -> None:
+    *named, closing = later_lines(("acme/ses_1",))
+    assert named == ["acme/ses_1 began after that time, and is lost"]
+    assert "lost: 1. Not among them" in closing
 
 
 def test_once_it_is_lifted_all_is_as_the_environment_says() -> None:

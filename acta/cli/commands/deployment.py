@@ -254,6 +254,7 @@ OPERATIONS = (
         flag("--lift", help="let it work again"),
         option("--confirm", metavar="NAME", help="for scripts: the environment's name once more"),
         JSON,
+        epilog="Exit codes: 0 it holds, or was lifted, 1 AWS does not say that it holds, 2 wrong use or refused.",
     ),
     Command(
         "restored",

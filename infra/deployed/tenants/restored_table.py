@@ -35,12 +35,12 @@ class Progress(NamedTuple):
     """`copied`, `removed`: items of the table. `erased`: sessions, memories and items of tenants that were erased
     since. `parked`: sessions that wait for a person. `unreadable`: sessions that could not be looked at. `texts`:
     objects in S3 that followed from what is forgotten. `unnamed`: erasures in tenants whose names are too long for a
-    key, which have to be repeated by hand. `lost`: sessions, as `tenant/session`, of which S3 has texts and the table
-    nothing.
+    key, which have to be repeated by hand. `texts_alone`: sessions, as `tenant/session`, of which S3 has texts and the
+    table nothing.
     """
 
     counts: Mapping[str, int]
-    lost: tuple[str, ...]
+    texts_alone: tuple[str, ...]
 
 
 def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress:
@@ -56,8 +56,35 @@ def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress
         counts["erased"] += _erase_again(eraser, action, tenant, thing)
     for session in _open_sessions(stores):
         counts[_park(stores, session, restored_to)] += 1
-    counts["texts"], lost = _remove_following(stores)
-    return Progress(counts, lost)
+    counts["texts"], alone = _remove_following(stores)
+    return Progress(counts, alone)
+
+
+def later_sessions(stores: TenantStores, source: str) -> tuple[str, ...]:
+    """As `tenant/session`: those of which the table has a listing, and the restored one `source` has none. They began
+    after the time. Names that are too long for a key are told by the listing; where it cannot be read, as in the key.
+    """
+    found: list[str] = []
+    listed = scan(
+        stores,
+        stores.names.table,
+        FilterExpression="begins_with(sk, :s)",
+        ExpressionAttributeValues={":s": {"S": items.LISTING}},
+        ProjectionExpression="pk, sk, live_at",
+    )
+    for page in in_pages(listed):
+        there = {_name(item) for item in _there(stores, source, [_key(item) for item in page])}
+        found += [_shown(item) for item in page if _name(item) not in there]
+    return tuple(sorted(found))
+
+
+def _shown(listing: Item) -> str:
+    try:
+        named = items.item_live(listing)
+        return f"{named.tenant}/{named.session_id}"
+    except PoisonedSession:  # one that has ended is in no index of live ones
+        parts = (listing["pk"]["S"].removeprefix(TENANT), listing["sk"]["S"].removeprefix(items.LISTING))
+        return "/".join(part_text(part) or part for part in parts)
 
 
 def _copy(stores: TenantStores, source: str) -> int:
@@ -67,7 +94,7 @@ def _copy(stores: TenantStores, source: str) -> int:
     copied = 0
     for page in in_pages(scan(stores, source)):
         wanted = [item for item in page if not _is_deployments(item)]
-        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in wanted]
+        keys = [_key(item) for item in wanted]
         there = {
             _name(item)
             for item in _there(stores, stores.names.table, keys)
@@ -201,6 +228,10 @@ def _there(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]
 
 def _is_deployments(item: Item) -> bool:
     return str(item["pk"]["S"]) == DEPLOYMENT_PK
+
+
+def _key(item: Item) -> Item:
+    return {"pk": item["pk"], "sk": item["sk"]}
 
 
 def _name(item: Item) -> tuple[str, str]:

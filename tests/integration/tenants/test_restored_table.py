@@ -3,7 +3,7 @@
 from typing import Any
 
 from infra.deployed.tenants.erase import Eraser, erase_tenant
-from infra.deployed.tenants.restored_table import Progress, use_restored
+from infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.agent.interventions.effects import RESTORED
@@ -190,8 +190,22 @@ def test_what_came_after_is_gone_and_its_texts_are_named(aws: Aws) -> None:
     done = deployment.go_back()
 
     assert aws.dynamodb.scan(TableName=aws.table)["Items"] == before
-    assert done.lost == (f"{TENANT}/{late}",)
+    assert done.texts_alone == (f"{TENANT}/{late}",)
     assert deployment.house.blobs.get(TENANT, early, [name_of(LONG)])
+
+
+def test_sessions_that_began_after_are_named_before_anything_changes_also_without_texts(aws: Aws) -> None:
+    deployment = Deployment(aws, *TURNS, *TURNS)
+    ended(deployment.house)
+    deployment.remember()
+    late = [ended(deployment.house).session_id, deployment.house.start("Tidy").session_id]
+    assert later_sessions(deployment.house.stores, RESTORED_TABLE) == tuple(
+        sorted(f"{TENANT}/{each}" for each in late)
+    )
+
+    deployment.go_back()
+
+    assert later_sessions(deployment.house.stores, RESTORED_TABLE) == ()
 
 
 def test_segments_and_replies_of_what_is_forgotten_are_removed(aws: Aws) -> None:

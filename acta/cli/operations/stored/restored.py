@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import Account
 from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
-from infra.deployed.tenants.restored_table import Progress, use_restored
+from infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
 from infra.deployed.tenants.stores import stores_in
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
@@ -28,6 +29,12 @@ WORDS = {
     "unnamed": "erasures that could not be repeated: {}; names of tenants are too long for a key (see the audit trail)",
     "texts": "texts that followed from what is forgotten, and are removed: {}",
 }
+NAME = 400
+"""Characters of a tenant's name and a session's id that are shown."""
+STILL_WORKS = (
+    "what still works: signing in, commands with AWS credentials (acta logs, backup, restored, outputs), and the API's "
+    "open routes (/healthz, /v1/openapi.json); all else of the API answers with a 5xx"
+)
 LIFTED = {
     True: "{} works again; people are asked about the sessions that were parked (acta interventions)",
     False: "{} was not quarantined: nothing was changed",
@@ -35,7 +42,7 @@ LIFTED = {
 
 
 def quarantine(arguments: Namespace) -> int:
-    """Raises CliError."""
+    """Exit code 1 where it does not hold. Raises CliError."""
     name = arguments.env or "local"
     with aws_errors():
         stop = _quarantine(arguments, account_of(arguments))
@@ -51,15 +58,32 @@ def quarantine(arguments: Namespace) -> int:
         quiet = stop.nobody_writes_from()
     if arguments.json:
         told = None if quiet is None else quiet.isoformat()
-        echo(json.dumps({"works": False, "stopped": stopped, "nobody_writes_from": told}))
-        return exit_codes.OK
-    echo(
-        f"{name} stands still: its API answers nobody but with a 5xx; executions that were stopped: {stopped}"
+        echo(
+            json.dumps(
+                {"works": False, "holds": quiet is not None, "stopped": stopped, "nobody_writes_from": told}
+            )
+        )
+    else:
+        for line in stopped_lines(name, stopped, quiet, f"acta quarantine {_where(arguments)}"):
+            echo(line)
+    return exit_codes.SESSION_FAILED if quiet is None else exit_codes.OK
+
+
+def stopped_lines(name: str, stopped: int, quiet: datetime | None, command: str) -> Iterator[str]:
+    """`quiet`: from then on nobody writes; None: something is invoked or runs, though it was stopped."""
+    if quiet is None:
+        yield (
+            f"{one_line(name)} does not stand still: AWS says that a function can still be invoked, or an execution "
+            f"runs (stopped: {stopped}). Run {command.strip()} again; change nothing in the table before it holds"
+        )
+        return
+    yield (
+        f"{one_line(name)} stands still, and AWS says so: no function is invoked, no execution runs "
+        f"(stopped: {stopped})"
     )
-    if quiet is not None:
-        echo(f"a function that runs goes on to its end: change nothing in the table before {_at(quiet)}")
-    echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
-    return exit_codes.OK
+    yield STILL_WORKS
+    yield f"a function that runs goes on to its end: change nothing in the table before {_at(quiet)}"
+    yield f"to let it go on: {command}--lift"
 
 
 def restored(arguments: Namespace) -> int:
@@ -72,13 +96,21 @@ def restored(arguments: Namespace) -> int:
         )
         eraser = eraser_of(account)
         at = restored_to(eraser.stores.dynamodb, arguments.source, arguments.at)
+        later = later_sessions(eraser.stores, arguments.source)
+        if not arguments.json:
+            for line in later_lines(later):
+                echo(line)
         said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
         confirm(f"{said} What came after is lost.", name, arguments.confirm)
         done = use_restored(eraser, arguments.source, at)
     if arguments.json:
-        echo(json.dumps({**done.counts, "lost": done.lost}))
+        echo(
+            json.dumps(
+                {**done.counts, "lost": [*later, *(each for each in done.texts_alone if each not in later)]}
+            )
+        )
     else:
-        _show(done, arguments)
+        _show(done, later, arguments)
     return exit_codes.SESSION_FAILED if done.counts["unreadable"] or done.counts["unnamed"] else exit_codes.OK
 
 
@@ -102,12 +134,23 @@ def _at(time: datetime) -> str:
     return f"{time.astimezone(UTC):%H:%M:%S} UTC"
 
 
-def _show(done: Progress, arguments: Namespace) -> None:
+def later_lines(later: Sequence[str]) -> Iterator[str]:
+    """Before anything is changed: a run that is cut short has removed what told of them."""
+    for session in later:
+        yield f"{one_line(session, NAME)} began after that time, and is lost"
+    yield (
+        f"sessions that are lost: {len(later)}. Not among them, because nothing tells of them any more: those that an "
+        "earlier run of this command has removed, unless S3 still has texts of theirs"
+    )
+
+
+def _show(done: Progress, later: Sequence[str], arguments: Namespace) -> None:
     for kind, words in WORDS.items():
         if done.counts.get(kind):
             echo(words.format(done.counts[kind]))
-    for session in done.lost:
-        echo(f"{one_line(session)} began after that time: its texts are still in S3")
+    for session in done.texts_alone:
+        echo(f"{one_line(session, NAME)}: its texts are still in S3, and nothing else of it")
+    echo(STILL_WORKS)
     echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
 
 
