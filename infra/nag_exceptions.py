@@ -5,7 +5,8 @@ from types import MappingProxyType
 
 from aws_cdk import Acknowledgment, Stack, Token, Validations
 
-from infra.environments import Environment, OwnPool
+from infra.environments import Environment
+from infra.issuers import OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
 from infra.names import notification_secrets, tenant_functions, tool_secrets
 

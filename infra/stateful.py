@@ -11,7 +11,8 @@ from constructs import Construct
 
 from infra.api.user_pool import UserPool
 from infra.data_stores import data_bucket, data_secret, data_table
-from infra.environments import Environment, OwnPool, Webhook
+from infra.environments import Environment, Webhook
+from infra.issuers import OwnPool
 from infra.names import LIVE_INDEX, notification_secret_name, secret_name, stateful_stack
 from infra.own_account import place
 

@@ -12,9 +12,10 @@ from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
 from infra.engine.recovery_triggers import call_recovery
 from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
-from infra.environments import Environment, ExternalIssuer
+from infra.environments import Environment
 from infra.hardening.firewall import guard_sign_in
 from infra.hardening.network import ToolNetwork
+from infra.issuers import ExternalIssuer
 from infra.lambdas.function import ActaFunction
 from infra.lambdas.prompts import Prompts
 from infra.lambdas.roles import Resources

@@ -11,7 +11,8 @@ from constructs import Construct
 
 from infra.api import machine_claims
 from infra.data_stores import removal_policy
-from infra.environments import Environment, OwnPool
+from infra.environments import Environment
+from infra.issuers import OwnPool
 
 ROLES = ("admin", "member")
 PAGE_SIGN_IN_HOURS = 12

@@ -13,7 +13,8 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
-from infra.environments import SNAP_START_SINCE, Environment, OwnPool
+from infra.environments import SNAP_START_SINCE, Environment
+from infra.issuers import OwnPool
 from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import log_removal, retention

@@ -89,7 +89,7 @@ TABLE = {
     "shared/domain/definitions/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
     "acta/cli/sign_in/users.py EMAIL_PATTERN": Met("an argument of the command line"),
     "acta/cli/sign_in/users.py TENANT_PATTERN": Met("an argument of the command line"),
-    "acta/cli/sign_in/users.py ROLE_PATTERN": Met("an argument of the command line"),
+    "acta/cli/sign_in/users.py ROLE_NAME_PATTERN": Met("an argument of the command line"),
     "acta/client/sign_in/store.py ENVIRONMENT_PATTERN": Met("the name of an environment"),
     "acta/cli/naming.py FULL": Met("an argument of the command line"),
     "acta/cli/apply/folder.py NAME": Met("the name of a file"),

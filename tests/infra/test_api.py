@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from infra.environments import PROD, Environment, ExternalIssuer
+from infra.environments import PROD, Environment
+from infra.issuers import ExternalIssuer
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 from tests.infra.conftest import Synthesised, Template, synthesised
 

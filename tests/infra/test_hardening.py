@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from infra.environments import PROD, STAGING, Environment, ExternalIssuer, Topic, Webhook
+from infra.environments import PROD, STAGING, Environment, Topic, Webhook
+from infra.issuers import ExternalIssuer
 from infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
 from shared.settings import PREFIX, Settings
 from tests.doubles.iam.policies import Ask, is_allowed

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
-from infra.environments import DEV, PROD, Environment, Machine, OwnPool
+from infra.environments import DEV, PROD, Environment
+from infra.issuers import Machine, OwnPool
 from infra.stateless import machine_output
 from tests.infra.conftest import Synthesised, synthesised
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from infra.environments import LOCAL, PROD, Environment, ExternalIssuer
+from infra.environments import LOCAL, PROD, Environment
+from infra.issuers import ExternalIssuer
 from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
 from shared.settings import Settings
 

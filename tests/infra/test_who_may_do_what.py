@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from infra.environments import PROD, ExternalIssuer, SessionCaps, select
+from infra.environments import PROD, SessionCaps, select
+from infra.issuers import ExternalIssuer
 from shared.domain.rules.caps import Caps
 from shared.settings import Settings
 from tests.infra.conftest import Synthesised, synthesised

@@ -15,13 +15,11 @@ from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import Outputs, target_from
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import echo, one_line
+from infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
     from infra.deployed.users import Users
 
-TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,63}"
-"""What the API takes for a tenant (`shared/api/request/identity.py`), as long as the pool's attribute may be."""
-ROLE_PATTERN = r"[A-Za-z0-9._:-]{1,64}"
 EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
 
 Pool = tuple["Users", Outputs]
@@ -128,7 +126,9 @@ def check(email: str, tenant: str, roles: Sequence[str]) -> None:
     if not re.fullmatch(TENANT_PATTERN, tenant):
         wrong.append((tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"))
     wrong += [
-        (role, "1 to 64 of A-Z a-z 0-9 . _ : -") for role in roles if not re.fullmatch(ROLE_PATTERN, role)
+        (role, "1 to 64 of A-Z a-z 0-9 . _ : -")
+        for role in roles
+        if not re.fullmatch(ROLE_NAME_PATTERN, role)
     ]
     for value, what in wrong:
         raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")

@@ -31,7 +31,8 @@ from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
 from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from infra.deployed.users import NoSuchUser, OtherTenant, Users
-from infra.environments import DEV, LOCAL, Machine, OwnPool
+from infra.environments import DEV, LOCAL
+from infra.issuers import Machine, OwnPool
 from shared.api.request.identity import Caller, ClaimNames, from_event
 from shared.api.request.roles import RoleRules
 from shared.domain.errors import Forbidden

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.e2e
 OURS = """
 import os
 from dataclasses import replace
-from infra.environments import LOCAL, ExternalIssuer
+from infra.environments import LOCAL
+from infra.issuers import ExternalIssuer
 ENVIRONMENTS = [
     replace(
         LOCAL,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from acta.cli.operations.target import Target
-from infra.environments import OwnPool
+from infra.issuers import OwnPool
 from infra.names import secret_name
 
 KEY_OF = "anthropic"

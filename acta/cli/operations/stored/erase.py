@@ -11,7 +11,7 @@ from acta.cli.operations.stored.confirm import confirm
 from acta.cli.operations.target import account_of, environment_of
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
-from infra.environments import OwnPool
+from infra.issuers import OwnPool
 
 LOOKED_AT = ("sessions", "memories", "users")
 
