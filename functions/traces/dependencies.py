@@ -10,12 +10,12 @@ from shared.adapters.traces.headers import addressed, headers_of
 from shared.adapters.traces.otlp import OtlpReceiver
 from shared.adapters.traces.queue import TraceQueue
 from shared.ports.clock import Clock
-from shared.ports.outside.traces import CommitQueue, CommitReader, SpanReceiver
+from shared.ports.outside.traces import CommitMessages, CommitReader, SpanReceiver
 from shared.settings import settings
 
 
 class Dependencies(NamedTuple):
-    queue: CommitQueue
+    queue: CommitMessages
     commits: CommitReader
     receiver: SpanReceiver
     clock: Clock

@@ -20,7 +20,7 @@ Listed = list[tuple[str, str, list[int]]]
 
 
 class TraceQueue:
-    """A CommitQueue. `client`: a botocore SQS client, where it is not this process's own."""
+    """A CommitQueue, and its CommitMessages. `client`: a botocore SQS client, where it is not this process's own."""
 
     def __init__(self, url: str, client: Any = None) -> None:
         self._url = url

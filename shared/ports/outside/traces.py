@@ -35,7 +35,13 @@ class CommitQueue(Protocol):
         """Raises StoreThrottled, StoreUnavailable, AwsDenied where it is not certain that all of them are there."""
         ...
 
-    def parse(self, record: Mapping[str, Any]) -> HandedOver: ...
+
+class CommitMessages(Protocol):
+    """The same queue as it is read: AWS brings its messages, and deletes those that were not refused."""
+
+    def parse(self, record: Mapping[str, Any]) -> HandedOver:
+        """`record`: a message, as AWS brings it."""
+        ...
 
 
 class TracedCommit(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from functions.usage.dependencies import Dependencies
 from functions.usage.handler import count
@@ -31,9 +30,6 @@ class Queue:
 
     def put(self, commits: Iterable[CommitName]) -> None:
         self.names += list(commits)
-
-    def parse(self, record: Any) -> Any:
-        raise NotImplementedError
 
 
 def traced(house: StoredHouse, aws: Aws, tenant: str) -> tuple[Exported, list[Span]]:
