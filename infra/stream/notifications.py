@@ -11,17 +11,17 @@ notifications on or off changes the stateless stack only.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aws_cdk import ArnFormat, CfnOutput, Duration, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
 from infra.names import notification_secret_name, notification_secrets
 from infra.stream.mapping import feed_stream, reads_stream
+from infra.stream.sending import ANY_SUFFIX, may_read_secret, waiting_queue
 
 TOLD_CHANGES = (
     {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},
@@ -39,8 +39,6 @@ RETRY_FOR = Duration.hours(6)
 """A receiver that is unavailable for less than this misses nothing but interventions that are decided by then."""
 RETRY_PAUSE = Duration.seconds(60)
 """The queue's visibility timeout. Lambda requires that it is not below the timeout of the function it calls."""
-LOCAL_RETRY_PAUSE = Duration.seconds(2)
-"""Short, for tests and demonstrations. The local AWS does not check it."""
 MAX_CONCURRENCY = 10
 """Calls of `notify` at the same time, for each shard of the stream and for the queue. The functions of an account share
 one concurrency limit, and a receiver that hangs must not use it up."""
@@ -59,7 +57,9 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
     """Creates the queue, and a topic where one is chosen, in `scope`. Empty where nothing is sent."""
     if "notify" not in environment.functions:
         return Delivery()
-    queue = _queue(scope, environment)
+    queue = waiting_queue(
+        scope, environment, "NotifyAgain", "notify-again", retry_pause=RETRY_PAUSE, kept=RETRY_FOR
+    )
     settings = {"notify_queue_url": queue.queue_url}
     if environment.console_url:
         settings["notify_console_url"] = environment.console_url
@@ -68,14 +68,16 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
         iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
     )
     if environment.notify_hosts or environment.is_local:
-        sources = (*sources, _may_sign(scope, environment))
+        every_tenants = notification_secrets(environment.name)  # `notify` acts for all
+        sources = (*sources, may_read_secret(scope, "ReceiverSecrets", every_tenants))
     match environment.notifications:
         case None | LocalWebhook():
             return Delivery(queue, settings, sources)
         case Webhook(url):
             name = notification_secret_name(environment.name)
             settings |= {"notify_webhook_url": url, "notify_secret_name": name}
-            return Delivery(queue, settings, (*sources, _may_read(scope, name)))
+            key = may_read_secret(scope, "NotificationKey", f"{name}{ANY_SUFFIX}")
+            return Delivery(queue, settings, (*sources, key))
         case Topic():
             topic = _topic(scope, environment)
             publish = iam.PolicyStatement(sid="Topic", actions=["sns:Publish"], resources=[topic.topic_arn])
@@ -113,46 +115,7 @@ def feed_notify(
     )
 
 
-def _may_sign(scope: Stack, environment: Environment) -> iam.PolicyStatement:
-    """Notifications to the webhooks of every tenant: it acts for all."""
-    arn = scope.format_arn(
-        service="secretsmanager",
-        resource="secret",
-        resource_name=notification_secrets(environment.name),
-        arn_format=ArnFormat.COLON_RESOURCE_NAME,
-    )
-    return iam.PolicyStatement(
-        sid="ReceiverSecrets", actions=["secretsmanager:GetSecretValue"], resources=[arn]
-    )
-
-
-def _may_read(scope: Stack, name: str) -> iam.PolicyStatement:
-    """By name, so that the stacks exchange no value. Secrets Manager adds six characters to the name."""
-    arn = scope.format_arn(
-        service="secretsmanager",
-        resource="secret",
-        resource_name=f"{name}-??????",
-        arn_format=ArnFormat.COLON_RESOURCE_NAME,
-    )
-    return iam.PolicyStatement(
-        sid="NotificationKey", actions=["secretsmanager:GetSecretValue"], resources=[arn]
-    )
-
-
-def _queue(scope: Construct, environment: Environment) -> sqs.IQueue:
-    return sqs.Queue(
-        scope,
-        "NotifyAgain",
-        queue_name=f"acta-{environment.name}-notify-again",
-        encryption=sqs.QueueEncryption.SQS_MANAGED,
-        enforce_ssl=not environment.is_local,
-        visibility_timeout=LOCAL_RETRY_PAUSE if environment.is_local else RETRY_PAUSE,
-        retention_period=RETRY_FOR,
-        removal_policy=RemovalPolicy.DESTROY,
-    )
-
-
-def _topic(scope: Construct, environment: Environment) -> sns.ITopic:
+def _topic(scope: Stack, environment: Environment) -> sns.ITopic:
     topic = sns.Topic(
         scope,
         "NotificationsTopic",

@@ -7,13 +7,14 @@ The table's stream has two readers at most, and a receiver of spans that is slow
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalOtlp, Otlp, XRay
+from infra.stream.sending import ANY_SUFFIX, may_read_secret, waiting_queue
 
 TAKE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 KEPT = Duration.days(4)
@@ -21,7 +22,6 @@ KEPT = Duration.days(4)
 RETRY_PAUSE = Duration.minutes(6)
 """The queue's visibility timeout: six times the function's timeout. Source: AWS Lambda developer guide, "Using Lambda
 with Amazon SQS"."""
-LOCAL_RETRY_PAUSE = Duration.seconds(2)
 MESSAGES_AT_ONCE = 10
 MAX_CONCURRENCY = 2
 """Invocations at the same time: the least that Lambda takes. A receiver that hangs uses up no more of the account's."""
@@ -42,16 +42,7 @@ def create_traces(scope: Stack, environment: Environment) -> Traces:
     """Creates the queue in `scope`. Empty where nothing is exported."""
     if environment.traces is None:
         return Traces()
-    queue = sqs.Queue(
-        scope,
-        "TraceQueue",
-        queue_name=f"acta-{environment.name}-traces",
-        encryption=sqs.QueueEncryption.SQS_MANAGED,
-        enforce_ssl=not environment.is_local,
-        visibility_timeout=LOCAL_RETRY_PAUSE if environment.is_local else RETRY_PAUSE,
-        retention_period=KEPT,
-        removal_policy=RemovalPolicy.DESTROY,
-    )
+    queue = waiting_queue(scope, environment, "TraceQueue", "traces", retry_pause=RETRY_PAUSE, kept=KEPT)
     hands_over = iam.PolicyStatement(
         sid="TraceQueue", actions=["sqs:SendMessage"], resources=[queue.queue_arn]
     )
@@ -69,7 +60,8 @@ def create_traces(scope: Stack, environment: Environment) -> Traces:
             settings |= {"traces_url": url, "traces_content": content}
             if headers_secret is not None:
                 settings |= {"traces_secret_name": headers_secret}
-                statements = (*statements, _may_read(scope, headers_secret))
+                named_so = f"{headers_secret}{ANY_SUFFIX}"  # an operator makes the secret
+                statements = (*statements, may_read_secret(scope, "TraceHeaders", named_so))
     return Traces(queue, named, settings, (hands_over,), statements)
 
 
@@ -87,14 +79,3 @@ def feed_traces(
         report_batch_item_failures=True,
         enabled=environment.traces != LocalOtlp(is_listening=False),
     )
-
-
-def _may_read(scope: Stack, name: str) -> iam.PolicyStatement:
-    """By name: an operator makes the secret. Secrets Manager adds six characters to the name."""
-    arn = scope.format_arn(
-        service="secretsmanager",
-        resource="secret",
-        resource_name=f"{name}-??????",
-        arn_format=ArnFormat.COLON_RESOURCE_NAME,
-    )
-    return iam.PolicyStatement(sid="TraceHeaders", actions=["secretsmanager:GetSecretValue"], resources=[arn])
