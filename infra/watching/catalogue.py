@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-MINUTE: Literal[1] = 1
+from infra.rollout.gradual import MAX_SERVER_ERRORS
+
 FIVE_MINUTES: Literal[5] = 5
 HOUR: Literal[60] = 60
 
@@ -24,7 +25,7 @@ class Kind:
     means: str
     threshold: float
     periods: int = 1
-    minutes: Literal[1, 5, 60] = FIVE_MINUTES
+    minutes: Literal[5, 60] = FIVE_MINUTES
     missing_is_bad: bool = False
     below: bool = False
     """Raised below the threshold, not from it on."""
@@ -92,26 +93,23 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )
-ROLL_OUT: Mapping[str, Kind] = MappingProxyType(
+ROLL_OUT: Mapping[str, str] = MappingProxyType(
     {
-        "NewVersionWorse": Kind(
-            "The new version of {function} fails more than the one beside it, so the release goes back.",
-            1,
-            minutes=MINUTE,
+        "NewVersionWorse": (
+            "The new version of {function} fails more than the one beside it, so the release goes back."
         ),
-        "RollOutApiFails": Kind(
-            "The API answered with 5xx five times in a minute, so a release that goes out goes back.",
-            5,
-            minutes=MINUTE,
+        "RollOutApiFails": (
+            f"The API answered with 5xx {MAX_SERVER_ERRORS} times in a minute, so a release that goes out goes back."
         ),
     }
 )
-"""What takes a release back while it goes out (`infra/rollout/gradual.py`). CodeDeploy alone looks at them."""
+"""What the alarms mean that take a release back while it goes out; `infra/rollout/gradual.py` has when they are raised.
+CodeDeploy alone looks at them."""
 
 
 def description(kind: str, runbook: str, function: str = "") -> str:
     """What stands in the alarm, and so in each message about it: the sentence, and where to read on. `runbook`: the
     page's address.
     """
-    found = KINDS.get(kind) or ROLL_OUT[kind]
-    return f"{found.means.format(function=function)} What to do: {runbook}#{kind.lower()}"
+    means = KINDS[kind].means if kind in KINDS else ROLL_OUT[kind]
+    return f"{means.format(function=function)} What to do: {runbook}#{kind.lower()}"
