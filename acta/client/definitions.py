@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         PromptInForce,
         Tool,
         ToolSecret,
+        ToolTrial,
         WrittenFile,
     )
 
@@ -108,6 +109,12 @@ class ToolCalls:
     def delete(self, name: str, version: int | None = None) -> Flow[None]:
         """With its `version`, Conflict where somebody has changed it since."""
         return data(Request("DELETE", path_of("tools", name), {"version": version}))
+
+    @operation
+    def call(self, name: str, input: Fields, *, confirm: bool = False) -> Flow[ToolTrial]:
+        """Tries it once outside a session. `confirm`: also a tool of high stakes. For admins."""
+        body = {"input": dict(input), "confirm": confirm}
+        return data(Request("POST", path_of("tools", name, "call"), body=body))
 
 
 class ToolSecretCalls:

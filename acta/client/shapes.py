@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.definitions import PromptInForce as PromptInForce
     from shared.api.response.shapes.definitions import Tool as Tool
     from shared.api.response.shapes.definitions import ToolSecret as ToolSecret
+    from shared.api.response.shapes.definitions import ToolTrial as ToolTrial
     from shared.api.response.shapes.history import Message as Message
     from shared.api.response.shapes.history import Plans as Plans
     from shared.api.response.shapes.history import Scratchpad as Scratchpad

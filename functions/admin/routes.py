@@ -27,7 +27,7 @@ def build(deps: Dependencies) -> Api:
         settings.weather,
         settings.tool_approvers,
     )
-    add_tools(api, deps.tools, deps.secret_names, deps.idempotency, deps.clock, allowed)
+    add_tools(api, deps.tools, deps.secret_names, deps.idempotency, deps.clock, allowed, deps.tool_function)
     add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.clock)
     hosts = AddressGuard(settings, lists=FOR_NOTIFICATIONS)
     add_notifications(api, deps.receivers, deps.receiver_secrets, hosts, deps.clock)

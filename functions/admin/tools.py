@@ -16,10 +16,11 @@ from shared.adapters.tools.tenant.definition import (
     check_timeout,
     to_config,
 )
+from shared.agent.tools.trial import Trial
 from shared.api.app import Api
-from shared.api.request.definition_bodies import CreateTool, PutTool
+from shared.api.request.definition_bodies import CallTool, CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
-from shared.api.response.definition_views import tool_view
+from shared.api.response.definition_views import tool_view, trial_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
@@ -32,10 +33,14 @@ from shared.domain.definitions.tool import (
     ToolSpec,
     is_high_stakes_unless_said,
 )
-from shared.domain.errors import Conflict, FieldsInvalid
+from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
+from shared.domain.ids import EFFECT
+from shared.domain.session.commit import milliseconds
 from shared.ports.clock import Clock
 from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
+from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
+from shared.ports.tools import ToolFunction
 
 FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
 """The schema version whose readers know functions called `acta-<env>-tool-…`."""
@@ -71,6 +76,7 @@ def add_tools(
     idempotency: IdempotencyGuard,
     clock: Clock,
     allowed: Allowed,
+    tool_function: ToolFunction,
 ) -> None:
     def view(tool: ToolSpec) -> Json:
         """With the role that holds."""
@@ -148,6 +154,43 @@ def add_tools(
         with tools.writing():
             store.delete(api.caller.tenant, old)
         return no_content()
+
+    @api.post("/v1/tools/{name}/call")
+    def call_tool(name: str, body: CallTool) -> Response:
+        """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
+        key, effect_id = idempotency_key(api.request, 200), clock.new_id(EFFECT)
+        caller = api.caller
+        record = record_of(key, {"effect_id": effect_id}, clock.now())
+        given = {
+            "name": name,
+            "input": body.input,
+            "confirm": body.confirm,
+            "effect_id": effect_id,
+            "roles": sorted(caller.roles),
+        }
+
+        def call() -> Json:
+            if record is not None:
+                store.take_key(record)
+            started = clock.now()
+            try:
+                trial = tool_function.ask("try_tool", caller.tenant, caller.user, given)
+            except AnswerLost as lost:
+                trial = Trial("unknown", milliseconds(started, clock.now()), message=str(lost))._asdict()
+            except (CallerError, TransientError):  # nothing was done
+                if record is not None:
+                    store.leave_key(record)
+                raise
+            return trial_view(name, effect_id, trial)
+
+        return success(idempotency.answer(key, call, _made_already))
+
+
+def _made_already(record: IdempotencyRecord) -> Json:
+    raise Conflict(
+        f"This call was made already, with the effect id {record.answer['effect_id']}. What it answered is not kept: "
+        "look before you make it again, with a new Idempotency-Key."
+    )
 
 
 def _definition(

@@ -39,6 +39,7 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
         "file.restore": ("bytes",),
         "tool.create": ("version",),
         "tool.replace": ("version",),
+        "tool.call": ("effect_id", "outcome"),
         "agent.create": ("agent_id", "version"),
         "agent.replace": ("version",),
         "prompt.write": ("version",),

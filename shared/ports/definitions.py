@@ -157,3 +157,11 @@ class ToolStore(Protocol):
     def delete(self, tenant: str, old: ToolDefinition) -> None:
         """`old`: as it was read. Raises ToolChanged."""
         ...
+
+    def take_key(self, record: IdempotencyRecord) -> None:
+        """Before a call that is stored nowhere else. Raises KeyTaken."""
+        ...
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        """After a call that was not made."""
+        ...

@@ -119,6 +119,18 @@ TOOLS = Group(
     shown("tools", "Show a tool as JSON.", "NAME"),
     put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
     removed("tools", "Delete a tool (role admin).", "NAME"),
+    Command(
+        "call",
+        "tool_calls:call",
+        "Try a tool once outside a session (role admin).",
+        argument("name"),
+        argument("input", required=False),
+        option("--file", metavar="FILE", help="read the input from it, - for standard input"),
+        flag("--yes", help="run a tool, too, whose calls a person approves in a session"),
+        JSON,
+        *CONNECTION,
+        epilog='INPUT: a JSON object such as \'{"order_id": "7"}\', - for standard input.',
+    ),
     SECRETS,
 )
 NOTIFICATIONS = Group(

@@ -58,6 +58,14 @@ class MemoryToolStore:
             self._expect(tenant, old)
             del self._table.tools[tenant, old.name]
 
+    def take_key(self, record: IdempotencyRecord) -> None:
+        with self._table.lock:
+            self._table.take_key(record, self._clock.now())
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        with self._table.lock:
+            self._table.leave_key(record)
+
     def _put(self, tenant: str, tool: ToolDefinition) -> None:
         self._table.tools[tenant, tool.name] = StoredDocument(CURRENT, from_tool(tool, CURRENT))
 

@@ -110,3 +110,7 @@ class MemoryTable:
         if there is not None and there.expires_at > now:
             raise KeyTaken
         self.records[record.tenant, record.route, record.key] = record
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        """Inside the lock."""
+        self.records.pop((record.tenant, record.route, record.key), None)

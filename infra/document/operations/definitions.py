@@ -2,7 +2,15 @@
 
 from infra.document.fields import DELETED
 from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
-from shared.api.response.shapes.definitions import Agent, Memory, Prompt, PromptInForce, Tool, ToolSecret
+from shared.api.response.shapes.definitions import (
+    Agent,
+    Memory,
+    Prompt,
+    PromptInForce,
+    Tool,
+    ToolSecret,
+    ToolTrial,
+)
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
 from shared.domain.definitions.prompt import PLANNING, SEED_VERSION, SEEDS
 from shared.domain.definitions.tool_secret import NAME_PATTERN
@@ -137,6 +145,28 @@ TOOLS = {
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
         parameters={**TOOL, "version": DELETED},
+    ),
+    "POST /v1/tools/{name}/call": Operation(
+        "callTool",
+        "Tools",
+        "Try a tool",
+        (
+            ok(
+                ToolTrial,
+                says="It was called once, or could not be: `outcome` says which, `error.remedy` what helps.",
+            ),
+        ),
+        about="Outside a session, with the same checks: the schema, the hosts, the secrets, the functions. At most 20 "
+        "seconds. A tool of high stakes needs `confirm: true` (409), one with an `approver_role` that role (403), and "
+        "what somebody else has to approve is not tried (403), nor is a built-in tool (409). An input that does not "
+        "fit the schema: 400. 503: nothing was done. The same `Idempotency-Key` makes no second call: 409.",
+        codes=("NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        takes=("Idempotency-Key",),
+        bodies={
+            "read": {"input": {"customer": "7"}},
+            "high stakes": {"input": {"order": "7", "cents": 1250}, "confirm": True},
+        },
+        parameters=TOOL,
     ),
     "GET /v1/tool-secrets": Operation(
         "listToolSecrets",

@@ -5,15 +5,23 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definition_items import change_definition
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.table_layout import Item, stored
-from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
+from shared.adapters.dynamodb.table_layout import Item, record_key, stored
+from shared.adapters.dynamodb.transaction import (
+    FREE,
+    Action,
+    ConditionFailed,
+    delete,
+    put,
+    put_record,
+    transact,
+)
 from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions.tool import ToolDefinition
 from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, ToolChanged, ToolExists
-from shared.ports.log import IdempotencyRecord
+from shared.ports.log import IdempotencyRecord, KeyTaken
 
 
 def from_tool(tool: ToolDefinition, version: int) -> bytes:
@@ -65,6 +73,16 @@ class DynamoToolStore:
 
     def delete(self, tenant: str, old: ToolDefinition) -> None:
         self._change_as_read(tenant, delete(self._table, _key(tenant, old.name), AS_READ, **_as_stored(old)))
+
+    def take_key(self, record: IdempotencyRecord) -> None:
+        try:
+            transact(self._dynamodb, self._clock, [put_record(self._table, record, self._clock)])
+        except ConditionFailed:
+            raise KeyTaken from None
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        key = record_key(record.tenant, record.route, record.key)
+        self._dynamodb.call("delete_item", TableName=self._table, Key=key)
 
     def _change_as_read(self, tenant: str, decisive: Action) -> None:
         try:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from shared.agent.tools.results_for_model import cut_to
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec
 from shared.domain.errors import (
+    AwsDenied,
     Conflict,
     FieldsInvalid,
     Forbidden,
@@ -88,8 +89,9 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
     except ToolFailed as failed:
         return _failed(failed, milliseconds(started, clock.now()))
     except ToolNotRun as turned_away:
-        why = f"{turned_away.reason}. The tool has not run. Try again in a moment."
-        raise Unavailable(f"AWS did not let the call through: {why}") from None
+        denied = isinstance(turned_away.reason, AwsDenied)
+        why = "refused the call: its operator has to see to the permissions" if denied else "is away"
+        raise Unavailable(f"The tool has not run: AWS {why}. Try again in a moment.") from None
     except (ToolUnanswered, TransientError):
         return _unanswered(spec, context, milliseconds(started, clock.now()))
     text, status = (said.text, said.status) if isinstance(said, OutsideText) else (said, None)

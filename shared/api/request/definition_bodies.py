@@ -160,6 +160,13 @@ class CreateTool(PutTool):
     version: None = None
 
 
+class CallTool(RequestBody):
+    """`POST /v1/tools/{name}/call`. `confirm`: a tool of high stakes is to run without another question."""
+
+    input: JsonObject = Field(default_factory=dict)
+    confirm: bool = False
+
+
 def _usable_value(value: str) -> str:
     if not tool_secret.is_usable_value(value):
         raise ValueError(tool_secret.VALUE_RULE)

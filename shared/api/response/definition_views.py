@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from shared.api.response.views import instant, instant_or_none
 from shared.domain.definitions.agent import AgentDefinition
@@ -121,6 +122,23 @@ def _tool_config(
     for header, name in config.secret_headers.items():
         headers[header] = {"secret": name}
     return {"url": config.url, "method": config.method, "headers": headers}
+
+
+def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> definitions.ToolTrial:
+    """`trial`: the fields of `Trial` (`shared/agent/tools/trial.py`)."""
+    result = trial["result"]
+    failed = trial["outcome"] != "succeeded"
+    return {
+        "name": name,
+        "effect_id": effect_id,
+        "outcome": trial["outcome"],
+        "result": result,
+        "bytes": trial["bytes"],
+        "truncated": result is not None and len(result.encode()) < trial["bytes"],
+        "status": trial["status"],
+        "error": {"message": trial["message"], "remedy": trial["remedy"] or None} if failed else None,
+        "duration_ms": trial["duration_ms"],
+    }
 
 
 def tool_secret_view(secret: ToolSecret) -> definitions.ToolSecret:

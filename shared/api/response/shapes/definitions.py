@@ -147,6 +147,34 @@ class Tool(TypedDict):
     updated_at: NotRequired[Instant]
 
 
+class ToolCallError(TypedDict):
+    """Why a trial call did not succeed."""
+
+    message: str
+    """What a model is told."""
+    remedy: str | None
+    """What an admin or the operator can do about it."""
+
+
+class ToolTrial(TypedDict):
+    """A call that was made outside a session."""
+
+    name: str
+    effect_id: str
+    """The idempotency key that the tool got."""
+    outcome: Literal["succeeded", "failed", "not_run", "unknown"]
+    """`failed`: it ran and failed. `not_run`: nothing was done. `unknown`: no answer came."""
+    result: str | None
+    """What the tool answered, its first 65,536 bytes; of a failure, too."""
+    bytes: int
+    """Of the whole answer."""
+    truncated: bool
+    status: int | None
+    """Of the HTTP answer."""
+    error: ToolCallError | None
+    duration_ms: int
+
+
 class ToolSecret(TypedDict):
     """A secret without its value, which nobody is shown."""
 

@@ -149,3 +149,15 @@ def test_a_tool_that_is_not_offered_is_no_tool_and_its_name_stays_taken(stores: 
     specs = TenantRegistry(stores.definitions.snapshot, weather=False).specs(tenant, "default")
     assert specs.get("get_weather") is None
     assert list(specs) == [name for name in builtins() if name != "get_weather"]
+
+
+def test_a_key_is_taken_once_and_may_be_left_again(stores: Stores, tenant: str) -> None:
+    record = record_for(stores.clock, tenant)
+    stores.tools.take_key(record)
+    with pytest.raises(KeyTaken):
+        stores.other_tools.take_key(record)
+    assert stores.index.idempotency_record(tenant, record.route, record.key) == record
+    stores.other_tools.leave_key(record)
+    assert stores.index.idempotency_record(tenant, record.route, record.key) is None
+    stores.tools.leave_key(record)
+    stores.tools.take_key(record)
