@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from shared.agent.tools.results_for_model import cut_to
-from shared.domain.definitions.tool import ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     AwsDenied,
     Conflict,
@@ -100,7 +100,7 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
 
 def _check_may_run(spec: ToolSpec, call: TrialCall) -> None:
     """A trial is not a way around an approval: what needs somebody else's stays to sessions."""
-    if not isinstance(spec, ToolDefinition):
+    if spec.kind == "builtin":
         raise Conflict("This tool is built in and works on a session. To try it, start one.")
     if spec.wants_another_approver:
         raise Forbidden("Somebody else approves each call of this tool. To try it, start a session.")
