@@ -1,7 +1,8 @@
 """All of Acta in one process: the use cases that the Lambdas run, on stores in memory, and the engine's loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from acta.testing.memory.attempts import MemoryAttempts
@@ -16,7 +17,14 @@ from acta.testing.memory.running_text import MemoryPartials
 from acta.testing.memory.table import MemoryTable
 from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.python_tools import TENANT as TENANT
+from acta.testing.python_tools import USER as USER
+from acta.testing.python_tools import CalledInProcess, as_offered, files_for
+from acta.tools.call import Files
+from acta.tools.define import Tool
+from acta.tools.run import Event
 from shared.adapters.egress.address import AddressGuard
+from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
 from shared.adapters.tools.python.run import PythonTools
@@ -55,18 +63,19 @@ from shared.ports.running_text import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
 
-TENANT, USER = "acme", "ann"
 MOST_STEPS = 2_000
 SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
 """What an invocation of `step` has for models and tools."""
+NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 
 
 class InProcess:
-    """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `settings`: fields
-    of `shared.settings.Settings`; the process's environment is not read.
+    """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `tools`: Python
+    tools of the environment, which are called in this process. `settings`: fields of `shared.settings.Settings`; the
+    process's environment is not read.
     """
 
-    def __init__(self, model: Model, **settings: Any) -> None:
+    def __init__(self, model: Model, *, tools: Mapping[str, Tool] = NO_TOOLS, **settings: Any) -> None:
         self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
         self.clock = FakeClock()
         self.table = table = MemoryTable()
@@ -74,6 +83,8 @@ class InProcess:
         self.index = MemoryIndex(table, self.clock)
         self.blobs = MemoryBlobs()
         self.files = MemoryFiles(self.clock)
+        self.secrets: dict[str, str] = {}
+        """Of the Python tools, by name."""
         self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
         self.partials: Partials = MemoryPartials(table)
@@ -84,6 +95,7 @@ class InProcess:
             self.definitions.snapshot,
             weather=self.settings.weather,
             approvers=self.settings.tool_approvers,
+            environment=as_offered(tools),
         )
         self.timeouts = Timeouts(
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
@@ -94,7 +106,9 @@ class InProcess:
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
             LambdaTool(FunctionGuard(self.settings)),
-            PythonTools({}, self.clock),
+            PythonTools(
+                {}, SystemClock(), lambda seconds: CalledInProcess(tools, self.files_of, self.secrets)
+            ),
         )
         self.runtime = ToolRuntime(
             self.fresh_repository(),
@@ -112,6 +126,11 @@ class InProcess:
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
+
+    def files_of(self, tool: Tool, event: Event) -> Files:
+        """What a call of a Python tool reaches: private files only in a private session."""
+        is_private = self.head(event["session_id"]).private_to is not None
+        return files_for(tool, self.files, event["tenant"], event["user"] if is_private else None)
 
     @property
     def requester(self) -> Requester:

@@ -20,10 +20,15 @@ from acta.testing.memory.files import MemoryFiles
 from acta.testing.tool_files import ToolFiles
 from acta.tools.call import Call, Files, NoFiles
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
-from acta.tools.errors import SecretMissing
-from acta.tools.run import answer, run, to_result
+from acta.tools.errors import BadTool, SecretMissing
+from acta.tools.run import Event, answer, run, to_result
+from shared.adapters.tools.python.from_spec import from_spec
+from shared.adapters.tools.tenant.definition import Unusable
+from shared.domain.definitions.function_names import EVERY_TENANT
+from shared.domain.definitions.tool import ToolSpec
 
 TENANT, USER = "acme", "ann"
+ENVIRONMENT, FOLDER = "test", "tools"
 SECONDS = 60.0
 MOST_FILES = 1_000
 LOG = logging.getLogger("acta.testing")
@@ -127,18 +132,36 @@ def tools_of(given: Tools) -> dict[str, Tool]:
     return found
 
 
+def as_offered(tools: Mapping[str, Tool]) -> Callable[[str], Mapping[str, ToolSpec]]:
+    """What a tenant's agents may be given, for any tenant: the environment `test` has one folder of tools. Raises
+    BadTool for one that Acta cannot offer.
+    """
+    offered: dict[str, ToolSpec] = {}
+    for name, made in tools.items():
+        try:
+            offered[name] = from_spec(made.to_spec(), FOLDER, ENVIRONMENT, (EVERY_TENANT,))
+        except Unusable as unusable:
+            raise BadTool(f"{name}: {' '.join(unusable.problems['input_schema'])}") from None
+    return lambda tenant: offered
+
+
 class CalledInProcess:
     """Stands where the engine has a Lambda client: an invocation calls the function."""
 
-    def __init__(self, tools: Mapping[str, Tool], store: MemoryFiles, secrets: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        files: Callable[[Tool, Event], Files],
+        secrets: Mapping[str, str],
+    ) -> None:
+        """`files`: those that a call reaches."""
         self._tools = tools
-        self._store = store
+        self._files = files
         self._read_secret = _reader(secrets)
 
     def invoke(self, *, Payload: bytes, **_: str) -> dict[str, Any]:  # noqa: N803, botocore's name
         event = json.loads(Payload)
-        made = self._tools[event["tool"]]
-        files = files_for(made, self._store, event["tenant"], event["user"])
+        files = self._files(self._tools[event["tool"]], event)
         try:
             said = answer(self._tools, event, files=files, read_secret=self._read_secret)
         except Exception as error:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from acta.testing.agents import Agent, check_tools, to_definition
 from acta.testing.in_process import TENANT, USER, InProcess
+from acta.testing.python_tools import Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
 from shared.adapters.llm.offline.conversation import run_of
 from shared.adapters.llm.offline.results import file_text
@@ -56,7 +57,9 @@ def run(
     goal: str,
     script: Iterable[Reply],
     *,
+    tools: Tools = (),
     agent: Agent | None = None,
+    secrets: Mapping[str, str] | None = None,
     files: Mapping[str, str | bytes] | None = None,
     user: str = USER,
     tenant: str = TENANT,
@@ -72,21 +75,21 @@ def run(
     """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
 
     `script`: what the model says, reply by reply. It need not speak of the plan: where it begins with another reply,
-    the plan has one step, the goal, and `completes` closes the steps that are open. `agent`: its definition, its
-    fields, or the file that defines it; None: the built-in agent. `files`: the tenant's. The limits, `private` and
+    the plan has one step, the goal, and `completes` closes the steps that are open. `tools`: your Python
+    tools, functions or the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines
+    it; None: the built-in agent. `secrets`: of your tools, by name. `files`: the tenant's. The limits, `private` and
     `output_schema` are those of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
 
-    Raises ScriptError where the script does not fit, and BadAgent.
+    Raises ScriptError where the script does not fit, BadAgent and BadTool.
     """
     model = _PlansByItself(script, goal)
-    acta = InProcess(model, **(settings or {}))
+    acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
+    acta.secrets |= secrets or {}
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
     definition = to_definition(agent)
     check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
     _store(acta, definition)
-    for path, content in (files or {}).items():
-        data = content.encode() if isinstance(content, str) else content
-        acta.files.seen_by(user).write(tenant, path, data)
+    put_files(acta.files, tenant, user, files or {})
     deployment = Limited(DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None)
     limits = chosen(
         Limited(max_steps, token_budget, cost_budget_usd),

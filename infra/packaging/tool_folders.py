@@ -24,10 +24,10 @@ from infra.packaging.bundle import CACHE, ROOT, Fresh, forget_old
 from infra.packaging.install import InstallFailed, Target, install, install_open
 from infra.packaging.prune import compile_bytecode, normalise, prune_open
 from infra.tool_folders import BadFolder, ToolFolder
-from shared.adapters.tools.tenant.definition import Unusable, check_schema
+from shared.adapters.tools.python.from_spec import from_spec
+from shared.adapters.tools.tenant.definition import Unusable
 from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.function_names import function_prefix
-from shared.domain.definitions.tool import PythonTool, is_high_stakes_unless_said
+from shared.domain.definitions.tool import PythonTool
 
 SDK = Path("acta") / "tools"
 LOCK = Path("requirements") / "tools.txt"
@@ -115,20 +115,8 @@ def _tool(folder: ToolFolder, spec: Mapping[str, Any], environment: str) -> Pyth
     where = f"{folder.path}: the tool {spec['name']}"
     if spec["name"] in builtins():
         raise BadFolder(f"{where} has the name of a built-in one. Rename it: @tool(…, name=…).")
-    stakes = spec.get("high_stakes")
-    if stakes is None:
-        stakes = is_high_stakes_unless_said(spec["name"], spec["effect"], spec["risk"])
-    said = {**spec, "high_stakes": stakes}
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
     try:
-        check_schema(spec["input_schema"])
-        return PythonTool(
-            **said,
-            folder=folder.name,
-            function=f"{function_prefix(environment)}{folder.name}",
-            tenants=folder.tenants,
-            digest=digest,
-        )
+        return from_spec(spec, folder.name, environment, folder.tenants)
     except Unusable as unusable:
         raise BadFolder(f"{where}: {' '.join(unusable.problems['input_schema'])}") from None
     except ValidationError as error:

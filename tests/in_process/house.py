@@ -14,12 +14,18 @@ from shared.domain.plan.edit import Operation
 from shared.domain.rules.caps import Limited
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
+from shared.ports.model import Model
 from tests.in_process.whole import WholeHistory
 
 START = Cursor()
 
 
 class House(InProcess):
+    """Without Python tools of its own. `settings`: as `InProcess` takes them."""
+
+    def __init__(self, model: Model, **settings: Any) -> None:
+        super().__init__(model, **settings)
+
     def history(self, session_id: str) -> WholeHistory:
         return WholeHistory(self.stored_history(session_id))
 

@@ -9,6 +9,7 @@ from acta.cli.commands.grammar import (
     JSON,
     STATE,
     Command,
+    Group,
     Instant,
     argument,
     flag,
@@ -59,6 +60,18 @@ LOCAL = (
             help="default: 12 hours",
         ),
         STATE,
+    ),
+    Group(
+        "new",
+        "Make a folder to begin with.",
+        Command(
+            "tool",
+            "local.new_tool:new_tool",
+            "Make tools/NAME: a tool in Python, its tests and its settings, which work as they are.",
+            argument("name"),
+            option("--dir", metavar="DIR", help="where the folders of tools are (default: tools)"),
+            JSON,
+        ),
     ),
     Command("demo", "local.demo:demo", "Start a local stack, run a real goal on it and keep the files."),
 )

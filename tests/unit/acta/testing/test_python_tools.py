@@ -1,12 +1,16 @@
 """Python tools in users' tests: one called by itself, and an agent that uses one."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from acta import Call, ToolError, tool
-from acta.testing import call, load
+from acta.testing import call, completes, load, run, uses
+from acta.testing.in_process import InProcess
+from acta.testing.python_tools import tools_of
 from acta.tools.errors import FileRefused, SecretMissing
+from shared.adapters.llm.offline.model import OfflineModel
 
 STATES = {"7": "sent"}
 
@@ -107,3 +111,77 @@ def test_a_folder_is_named_by_a_test_in_it_and_read_as_it_is_now(tmp_path: Path)
 def test_a_folder_without_tools_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"has no tools\.py"):
         load(tmp_path)
+
+
+def test_an_agent_uses_a_python_tool_on_the_real_loop() -> None:
+    session = run(
+        "Where is order 7?",
+        [uses("lookup_order", order_id="7"), completes("It was sent.")],
+        tools=[lookup_order],
+        agent={"tools": ["lookup_order"]},
+    )
+    (made,) = session.tool_calls
+    assert (made.data, made.ok, session.answer) == ({"order_id": "7", "state": "sent"}, True, "It was sent.")
+    assert made.told is not None
+    assert made.told.startswith("--- answer: lookup_order")
+
+
+def test_what_a_tool_says_of_a_failure_is_told_to_the_model() -> None:
+    session = run(
+        "Where is order 8?",
+        [uses("lookup_order", order_id="8"), completes("I do not know.")],
+        tools=sys.modules[__name__],
+    )
+    (made,) = session.tool_calls
+    assert not made.ok
+    assert made.told is not None
+    assert "there is no order 8" in made.told
+
+
+def test_a_tool_that_raises_has_failed_and_its_traceback_is_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    session = run("Count", [uses("shows_key"), completes("Could not.")], tools=[shows_key])
+    (made,) = session.tool_calls
+    assert made.told is not None
+    assert made.told.startswith("Error: shows_key failed.")
+    assert "SecretMissing" in made.told
+    assert "give the test one" in caplog.text
+
+
+def test_a_tool_of_an_agent_has_the_tests_files_and_secrets() -> None:
+    approved = run(
+        "Report",
+        [uses("shows_key"), uses("report"), completes("Done.")],
+        tools=[shows_key, report],
+        files={"a.txt": "hello"},
+        secrets={"desk_key": "abcd"},
+    ).approve()
+    assert [each.result for each in approved.tool_calls] == ["4", "Written."]
+    assert approved.files["report.md"].startswith("a.txt, for ann of acme, ")
+
+
+def test_a_tool_with_an_effect_waits_for_an_approval() -> None:
+    session = run("Report", [uses("report"), completes("Done.")], tools=[report])
+    assert [each.type for each in session.interventions] == ["approval_required"]
+    assert session.files == {}
+
+
+@pytest.mark.parametrize(("private", "path"), [(True, "~/plan.md"), (False, "plan.md")])
+def test_a_tool_reaches_private_files_in_private_sessions_alone(private: bool, path: str) -> None:
+    script = [uses("peek", path="~/plan.md"), completes("Done.")]
+    session = run("Read", script, tools=[peek], private=private, files={path: "mine"})
+    assert session.tool_calls[0].ok is private
+
+
+def test_without_a_key_the_stand_in_calls_the_tool_that_the_goal_names() -> None:
+    acta = InProcess(OfflineModel(), tools=tools_of([lookup_order]))
+    for order, met in (("7", True), ("8", False)):
+        asked = f'Use lookup_order with {{"order_id": "{order}"}} and write the result to {order}.md'
+        session_id = acta.start(asked).session_id
+        acta.run()
+        result = acta.head(session_id).result
+        assert result is not None
+        assert result.goal_met is met
+    assert b'{"order_id": "7", "state": "sent"}' in acta.files.read("acme", "7.md")
+    assert b"there is no order 8" in acta.files.read("acme", "8.md")
