@@ -193,12 +193,16 @@ def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str
     return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
 
 
+def tools_directory(environ: Mapping[str, str]) -> Path:
+    """Where folders of Python tools are, or would be."""
+    return Path(environ.get(TOOLS_DIR) or DEFAULT_DIR).absolute()
+
+
 def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Where the folders of Python tools are: the variable's directory, else `tools` where the command is given, if
     there is one. Raises SettingsError.
     """
-    named = environ.get(TOOLS_DIR, "")
-    path = Path(named or DEFAULT_DIR).absolute()
+    named, path = environ.get(TOOLS_DIR, ""), tools_directory(environ)
     if path.is_dir():
         return {"tools_dir": str(path)}
     if named:

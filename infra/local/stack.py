@@ -6,25 +6,27 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 
 from infra.deployed.account import Account
 from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
 from infra.local.assembly import Assembly
-from infra.local.cdk import Commands, cdk_environ, local_aws_environ, require_cdk
-from infra.local.config import ONLY_FOR, LocalConfig
+from infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
+from infra.local.config import ONLY_FOR, LocalConfig, tools_directory
 from infra.local.credentials import Credentials
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import NEVER, EmulatorProcess
 from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
+from infra.local.own_tools.watch import NotDeployed
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.state_directory import RunningStack, StateDir
-from infra.tool_folders import BadFolder, digest_of
+from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in
+from shared.settings import SettingsError
 
 READY_SECONDS = 90.0
 
@@ -170,7 +172,7 @@ class LocalStack:
         synthesis = Commands(cdk_environ(environ), self.state.log)
         aws = Commands(local_aws_environ(environ, self.aws_endpoint_url, self.credentials), self.state.log)
         self.commands = [synthesis, aws]
-        lambdas = lambda_client(self.account)
+        lambdas = self.lambdas()
         if last is not None:
             keep_release(lambdas)
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
@@ -186,11 +188,29 @@ class LocalStack:
             time.sleep(0.2)
         self.progress.end(phase)
 
+    @property
+    def tools_dir(self) -> Path | None:
+        path = tools_directory(self.environ)
+        return path if path.is_dir() else None
+
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        return folders_in(self.tools_dir, "local")
+
+    def lambdas(self) -> Any:
+        return lambda_client(self.account)
+
+    def deploy_again(self) -> None:
+        self.progress = Silent()
+        try:
+            self.config = LocalConfig.from_environ(self.environ)
+            self.reach_api()
+        except (SettingsError, StackFailed, CommandFailed) as failed:
+            raise NotDeployed(str(failed)) from None
+
     def resume_sessions(self) -> None:
         """The executions ended with the last emulator; recovery starts new ones."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
-            client = lambda_client(self.account)
-            start_recovery(client, "local", ALL_SESSIONS)
+            start_recovery(self.lambdas(), "local", ALL_SESSIONS)
 
     def answers(self, deployment: Deployment) -> bool:
         """Point the front at the deployed API and ask that for its health."""

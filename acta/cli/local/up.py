@@ -5,6 +5,7 @@ import shlex
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,13 +16,14 @@ from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.stop_signals import stopped_by_signals
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
+from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from infra.local.emulator_process import REGION
+from infra.local.own_tools.watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
 
-ALIVE_CHECK_SECONDS = 0.5
 DEFAULT_PORT = 2282
 """Of no well-known service; the letters of Acta on a telephone's keys."""
 SAMPLES = Path(__file__).parent / "samples"
@@ -61,9 +63,12 @@ def put_samples(stack: LocalStack) -> None:
 def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:
     """Raises KeyboardInterrupt at a signal, and CliError where the local AWS ended by itself."""
     try:
-        announce(stack, as_json=as_json)
+        tools = ToolWatch(stack, stack.state.path / "tools.json", say_of_tools)
+        tools.begin()
+        announce(stack, tools.names, as_json=as_json)
         while stack.is_alive:
-            time.sleep(ALIVE_CHECK_SECONDS)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            tools.look()
     except KeyboardInterrupt:
         print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
         raise
@@ -71,7 +76,12 @@ def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:
     raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
 
 
-def announce(stack: LocalStack, *, as_json: bool) -> None:
+def say_of_tools(text: str) -> None:
+    """On standard error: a script reads one line on the other."""
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> None:
     """How to reach the stack, printed for a person or as one line of JSON for a script."""
     issuer = stack.issuer
     token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
@@ -89,6 +99,8 @@ def announce(stack: LocalStack, *, as_json: bool) -> None:
         return
     print(f"API    {stack.url}")
     print(f"model  {model_line(stack)}")
+    if tools:
+        print(visible(f"tools  {', '.join(tools)}"))
     print(f"token  {token}")
     credentials = shlex.quote(str(stack.state.credentials))
     print(

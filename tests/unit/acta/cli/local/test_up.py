@@ -14,6 +14,7 @@ from infra.local.emulator_process import NEVER
 from infra.local.issuer import Issuer
 from infra.local.stack import LocalStack, lost_since
 from infra.local.state_directory import StateDir
+from infra.tool_folders import ToolFolder
 
 
 class Served:
@@ -23,11 +24,15 @@ class Served:
     aws_endpoint_url = "http://127.0.0.1:6"
     config = SimpleNamespace(provider="offline")
     loss = lost_since(NEVER)
+    tools_dir = None
 
     def __init__(self, path: Path, *, signalled: bool) -> None:
         self.state = StateDir(path)
         self.signalled = signalled
         self.emulator = SimpleNamespace(log_path=self.state.aws / "emulator.log")
+
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        return ()
 
     @property
     def issuer(self) -> Issuer:

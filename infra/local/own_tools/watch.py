@@ -1,0 +1,198 @@
+"""Changes of the folders of Python tools are taken while a local stack serves (docs/own-tools.md).
+
+The folders are looked at twice a second. What has changed is built. Where its tools are described as before, its code
+is put into its Lambda; else all is deployed, as at the start. A call that runs ends in the process that it began in.
+Where a folder cannot be built or deployed, what was there before goes on.
+"""
+
+import hashlib
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from infra.local.own_tools.changes import Live, Seen, Settled, Update, update
+from infra.names import own_tool_function
+from infra.packaging.install import Target
+from infra.packaging.tool_folders import BuiltFolder, build_folder
+from infra.tool_folders import BadFolder, ToolFolder
+from shared.adapters.aws.clients import Service
+from shared.domain.errors import ActaError
+
+ENVIRONMENT = "local"
+SECONDS_BETWEEN_LOOKS = 0.5
+
+Built = Mapping[str, BuiltFolder]
+
+
+class NotDeployed(RuntimeError):
+    """The message is for a person."""
+
+
+class Stack(Protocol):
+    """A local stack that serves."""
+
+    @property
+    def tools_dir(self) -> Path | None:
+        """None: there is none now."""
+        ...
+
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        """As they are now. Raises BadFolder."""
+        ...
+
+    def lambdas(self) -> Any:
+        """A client of its Lambda."""
+        ...
+
+    def deploy_again(self) -> None:
+        """With the folders as they are now. Raises NotDeployed."""
+        ...
+
+
+class ToolWatch:
+    """`record`: the file that says which code was put into which Lambda, since the stack's template knows of an older
+    one then. `say`: prints a line.
+    """
+
+    def __init__(self, stack: Stack, record: Path, say: Callable[[str], None]) -> None:
+        self._stack = stack
+        self._record = record
+        self._say = say
+        self._settled = Settled(seen(stack.tools_dir))
+        self._live: Mapping[str, Live] = {}
+        self._names: list[str] = []
+
+    def begin(self) -> None:
+        """After the start, which has deployed the folders."""
+        try:
+            built = self._built()
+            self._put_where_older(built)
+            self._know(built)
+        except (BadFolder, ActaError) as failed:
+            self._say(f"tools: {failed}")
+
+    @property
+    def names(self) -> list[str]:
+        """Of the tools that are there."""
+        return self._names
+
+    def look(self) -> None:
+        """Takes what has changed, once it does not change any more from one look to the next."""
+        if not self._settled.is_new(seen(self._stack.tools_dir)):
+            return
+        try:
+            built = self._built()
+            found = update(self._live, {name: live(one) for name, one in built.items()})
+            if found is not None:
+                self._take(found, built)
+                self._know(built)
+        except (BadFolder, NotDeployed, ActaError) as failed:
+            self._say(f"tools: {failed}\ntools: this change is not taken, what ran before still runs")
+
+    def _know(self, built: Built) -> None:
+        self._live = {name: live(one) for name, one in built.items()}
+        self._names = sorted(spec["name"] for one in built.values() for spec in one.specs)
+
+    def _built(self) -> Built:
+        """Raises BadFolder."""
+        here = Target(sys.version_info[:2])
+        return {folder.name: build_folder(folder, here) for folder in self._stack.tool_folders()}
+
+    def _take(self, found: Update, built: Built) -> None:
+        """Raises NotDeployed and what the store's client raises."""
+        if found.deploy:
+            self._say(f"tools: {in_words(found, self._live)}; deploying, which takes half a minute ...")
+            self._stack.deploy_again()
+            self._put_where_older(built)
+            self._know(built)
+            self._say(f"tools: deployed; there are {', '.join(self._names) or 'none'}")
+            return
+        for name in found.folders:
+            self._put(built[name])
+        self._say(f"tools: {', '.join(found.folders)} updated: calls run as it is now")
+
+    def _put_where_older(self, built: Built) -> None:
+        """After a deployment. CloudFormation compares templates, and does not see what was put beside it."""
+        put = self._read_record()
+        for name, one in built.items():
+            if put.get(name, one.key) != one.key:
+                self._put(one)
+
+    def _put(self, one: BuiltFolder) -> None:
+        Service("lambda", self._stack.lambdas()).call(
+            "update_function_code",
+            FunctionName=own_tool_function(ENVIRONMENT, one.folder.name),
+            ZipFile=zipped(one.path),
+        )
+        self._record.write_text(json.dumps({**self._read_record(), one.folder.name: one.key}))
+
+    def _read_record(self) -> dict[str, str]:
+        try:
+            found = json.loads(self._record.read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def seen(tools_dir: Path | None) -> Seen:
+    """Without what tests and editors leave. A file that goes meanwhile is left out."""
+    found: dict[str, tuple[int, int]] = {}
+    if tools_dir is None:
+        return found
+    for path in tools_dir.rglob("*"):
+        place = path.relative_to(tools_dir)
+        if any(part.startswith(".") or part == "__pycache__" for part in place.parts):
+            continue
+        try:
+            told = path.stat()
+        except FileNotFoundError:
+            continue
+        if path.is_file():
+            found[str(place)] = told.st_mtime_ns, told.st_size
+    return found
+
+
+def live(built: BuiltFolder) -> Live:
+    folder = built.folder
+    said = (
+        folder.tenants,
+        folder.memory,
+        folder.timeout_seconds,
+        folder.secrets,
+        folder.variables,
+        built.specs,
+    )
+    return Live(built.key, hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest())
+
+
+def in_words(found: Update, before: Mapping[str, Live]) -> str:
+    """Why all is deployed."""
+    new = [name for name in found.folders if name not in before]
+    other = [name for name in found.folders if name in before]
+    said = [
+        f"{', '.join(names)} {word}"
+        for names, word in (
+            (new, "is new"),
+            (found.gone, "is gone"),
+            (other, "has other tools or settings"),
+        )
+        if names
+    ]
+    return "; ".join(said)
+
+
+def zipped(folder: Path) -> bytes:
+    """As Lambda takes it. Equal folders give equal bytes."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                place = zipfile.ZipInfo(path.relative_to(folder).as_posix())
+                place.external_attr = (path.stat().st_mode & 0o777) << 16
+                place.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(place, path.read_bytes())
+    return target.getvalue()

@@ -1,0 +1,198 @@
+"""Folders of tools that change while a stack serves: what is built, put and said. The Lambda service is a list."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.own_tools.watch import NotDeployed, ToolWatch, seen
+from infra.tool_folders import ToolFolder, folders_in
+
+TOOL = '''from acta import tool
+
+STATE = "sent"
+
+
+@tool(effect="read")
+def lookup_order(number: str) -> str:
+    """Looks an order up."""
+    return STATE
+'''
+
+
+class FakeStack:
+    """`put`: what was put into Lambdas. `deployments`: how often all was deployed; `failure`: what it raises."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.put: list[tuple[str, str]] = []
+        self.deployments = 0
+        self.failure: NotDeployed | None = None
+
+    @property
+    def tools_dir(self) -> Path | None:
+        return self.root if self.root.is_dir() else None
+
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        return folders_in(self.tools_dir, "local")
+
+    def lambdas(self) -> Any:
+        return self
+
+    def update_function_code(self, *, FunctionName: str, ZipFile: bytes) -> dict[str, Any]:  # noqa: N803
+        with zipfile.ZipFile(io.BytesIO(ZipFile)) as archive:
+            self.put.append((FunctionName, archive.read("tools.py").decode()))
+        return {}
+
+    def deploy_again(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.deployments += 1
+
+
+class Watched:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.stack = FakeStack(root / "tools")
+        self.said: list[str] = []
+        self.restart()
+
+    def restart(self) -> None:
+        self.watch = ToolWatch(self.stack, self.root / "tools.json", self.said.append)
+        self.watch.begin()
+
+    def write(self, folder: str, text: str, file: str = "tools.py") -> None:
+        path = self.root / "tools" / folder
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "tool.toml").exists() or (path / "tool.toml").write_text('tenants = ["*"]\n')
+        (path / file).write_text(text)
+
+    def take(self) -> list[str]:
+        """Two looks: a change is over when the second one sees what the first one saw."""
+        self.said.clear()
+        self.watch.look()
+        self.watch.look()
+        return self.said
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    made = Watched(tmp_path)
+    made.write("orders", TOOL)
+    made.restart()
+    assert (made.stack.put, made.said) == ([], [])
+    return made
+
+
+def test_an_edit_is_put_into_the_folders_lambda_and_said_in_one_line(watched: Watched) -> None:
+    watched.write("orders", TOOL.replace("sent", "paid"))
+    assert watched.take() == ["tools: orders updated: calls run as it is now"]
+    ((function, code),) = watched.stack.put
+    assert function == "acta-local-tool-orders"
+    assert 'STATE = "paid"' in code
+    assert watched.stack.deployments == 0
+    assert watched.take() == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "file", "said"),
+    [
+        ("bills", TOOL.replace("lookup_order", "lookup_bill"), "tools.py", "tools: bills is new; deploying"),
+        (
+            "orders",
+            TOOL.replace("number:", "order:"),
+            "tools.py",
+            "tools: orders has other tools or settings",
+        ),
+        (
+            "orders",
+            TOOL.replace("Looks an", "Finds an"),
+            "tools.py",
+            "tools: orders has other tools or settings",
+        ),
+        ("orders", 'tenants = ["acme"]\n', "tool.toml", "tools: orders has other tools or settings"),
+    ],
+)
+def test_what_the_deployment_says_of_a_folder_is_deployed(
+    folder: str, text: str, file: str, said: str, watched: Watched
+) -> None:
+    watched.write(folder, text, file)
+    first, last = watched.take()
+    assert first.startswith(said)
+    assert last.startswith("tools: deployed; there are ")
+    assert (watched.stack.deployments, watched.stack.put) == (1, [])
+    assert watched.take() == []
+
+
+def test_a_folder_that_goes_is_deployed_away(watched: Watched) -> None:
+    for path in (watched.root / "tools" / "orders").iterdir():
+        path.unlink()
+    assert watched.take()[-1] == "tools: deployed; there are none"
+    assert watched.stack.deployments == 1
+
+
+def test_the_first_folder_may_come_while_the_stack_serves(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.write("orders", TOOL)
+    assert watched.take()[-1] == "tools: deployed; there are lookup_order"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TOOL.replace('"sent"', "nothing"), "tools.py line 3: NameError"),
+        (TOOL + "def broken(:\n", "(tools.py, line 10)"),
+        (TOOL.replace("number: str", "number"), "lookup_order: the parameter number has no type"),
+    ],
+)
+def test_an_error_of_the_folder_is_said_with_its_place_and_the_tools_before_go_on(
+    text: str, said: str, watched: Watched
+) -> None:
+    watched.write("orders", text)
+    (told,) = watched.take()
+    assert said in told
+    assert str(watched.root / "tools" / "orders") in told
+    assert told.endswith("tools: this change is not taken, what ran before still runs")
+    assert (watched.stack.put, watched.stack.deployments) == ([], 0)
+    assert watched.take() == [], "it is said once"
+
+    watched.write("orders", TOOL.replace("sent", "mended"))
+    assert watched.take() == ["tools: orders updated: calls run as it is now"]
+
+
+def test_a_deployment_that_fails_is_said_and_tried_again_with_the_next_change(watched: Watched) -> None:
+    watched.stack.failure = NotDeployed("cdk failed")
+    watched.write("bills", TOOL.replace("lookup_order", "lookup_bill"))
+    assert watched.take()[-1].startswith("tools: cdk failed\n")
+    watched.stack.failure = None
+    watched.write("bills", TOOL.replace("lookup_order", "find_bill"))
+    assert watched.take()[-1] == "tools: deployed; there are find_bill, lookup_order"
+
+
+def test_a_test_of_a_folder_is_no_change_of_its_tools(watched: Watched) -> None:
+    watched.write("orders", "def test_it(): ...\n", "test_orders.py")
+    assert watched.take() == []
+    assert watched.stack.put == []
+
+
+def test_what_was_put_and_taken_back_is_put_again_after_a_restart(watched: Watched) -> None:
+    """The template knows the first code, and the Lambda has the second one."""
+    watched.write("orders", TOOL.replace("sent", "paid"))
+    watched.take()
+    watched.write("orders", TOOL)
+    watched.stack.put.clear()
+    watched.restart()
+    assert [code for _, code in watched.stack.put] == [TOOL]
+    watched.restart()
+    assert len(watched.stack.put) == 1
+
+
+def test_caches_are_not_looked_at(tmp_path: Path) -> None:
+    for name in ("a/tools.py", "a/__pycache__/tools.pyc", "a/.tools.py.swp", ".git/x"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    assert list(seen(tmp_path)) == ["a/tools.py"]
+    assert seen(None) == {}
