@@ -169,10 +169,18 @@ class PromptCalls:
 
     @operation
     def write(
-        self, name: str, content: str, *, comment: str | None = None, expected_version: int | None = None
+        self,
+        name: str,
+        content: str,
+        *,
+        comment: str | None = None,
+        expected_version: int | None = None,
+        applied: Fields | None = None,
     ) -> Flow[Prompt]:
-        """A new version. With `expected_version`, Conflict where another one is in force."""
-        body = given(content=content, comment=comment, expected_version=expected_version)
+        """A new version. With `expected_version`, Conflict where another one is in force. `applied`: the files it comes
+        from; None: as it was.
+        """
+        body = given(content=content, comment=comment, expected_version=expected_version, applied=applied)
         return data(Request("PUT", path_of("admin", "prompts", name), body=body))
 
     @listing

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from functions.admin.resource import Resource, version_tag
+from functions.admin.resource import Resource, applied_after, version_tag
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutPrompt, RestorePrompt
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import prompt_view
 from shared.api.response.envelope import Response, page, success
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.errors import NotFound
 from shared.ports.clock import Clock
@@ -19,7 +20,9 @@ from shared.ports.definitions import DefinitionChanged, DefinitionStore
 MAX_PAGE = 100
 
 
-def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock) -> None:
+def add_prompts(
+    api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock, write_version: int
+) -> None:
     """A text that is in force already makes no new version, so a write that is repeated changes nothing."""
     prompts = Resource[Prompt](
         api,
@@ -47,12 +50,22 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
     def write_prompt(name: str, body: PutPrompt) -> Response:
         old = prompts.get_as_read(name)
         prompts.check_version(body.expected_version, old.version)
+        applied = applied_after(body, old.applied, "Prompt", write_version)
         if body.content == old.content:
-            return prompts.answer(old)
-        new = old.next_version(body.content, body.comment, api.caller.user, clock.now())
+            return prompts.answer(mark(old, applied))
+        new = old.next_version(body.content, body.comment, api.caller.user, clock.now(), applied)
         with prompts.writing():
             store.write_prompt(api.caller.tenant, old, new)
         return prompts.answer(new)
+
+    def mark(old: Prompt, applied: Applied | None) -> Prompt:
+        """A release's text is nobody's."""
+        if old.is_seed or applied == old.applied:
+            return old
+        marked = old.model_copy(update={"applied": applied})
+        with prompts.writing():
+            store.mark_prompt(api.caller.tenant, marked)
+        return marked
 
     @api.get("/v1/admin/prompts/{name}/versions")
     def list_versions(
@@ -79,7 +92,7 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
             if wanted.content == old.content:
                 return prompt_view(old)
             comment = body.comment or f"Restored from version {version}"
-            new = old.next_version(wanted.content, comment, api.caller.user, now)
+            new = old.next_version(wanted.content, comment, api.caller.user, now, old.applied)
             view = prompt_view(new)
             with prompts.writing():
                 store.write_prompt(tenant, old, new, record_of(key, view, now))

@@ -39,7 +39,7 @@ def build(deps: Dependencies) -> Api:
         lambda tenant: registered(deps.tools, tenant, weather=settings.weather),
         settings,
     )
-    add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
+    add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
     add_audit(api, deps.audit)
     return api

@@ -20,7 +20,7 @@ from shared.agent.tools.trial import Trial
 from shared.api.app import Api
 from shared.api.request.definition_bodies import CallTool, CreateTool, PutTool
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
-from shared.api.response.definition_views import tool_view, trial_view
+from shared.api.response.definition_views import tool_view, trial_view, who_approves_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
@@ -79,8 +79,11 @@ def add_tools(
     tool_function: ToolFunction,
 ) -> None:
     def view(tool: ToolSpec) -> Json:
-        """With the role that holds."""
-        return tool_view(with_approver(tool, allowed.approvers, api.caller.tenant))
+        """With the role that holds, and what the definition says where an operator says something else."""
+        holds = with_approver(tool, allowed.approvers, api.caller.tenant)
+        if holds == tool or not isinstance(tool, ToolDefinition):
+            return tool_view(holds)
+        return {**tool_view(holds), "as_defined": who_approves_view(tool)}
 
     tools = Resource[ToolDefinition](
         api,

@@ -12,29 +12,48 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, TypeAdapter
 
-from infra.document.schemas import REF, Json, schemas_of
-from shared.api.request.definition_bodies import PutAgent
+from infra.document.schemas import HTTP_CONFIG, LAMBDA_CONFIG, REF, Json, schemas_of
+from shared.api.request.definition_bodies import PutAgent, PutPrompt, PutTool
 
 FOLDER = Path(__file__).resolve().parents[2] / "acta" / "cli" / "apply" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DEFS = "#/$defs/"
 
 
+WITHOUT = frozenset({"applied", "expected_version", "name", "version"})
+"""Fields of bodies that no file has: the file's name is the definition's, and what it replaces is found out."""
+NO_RULES: Mapping[str, Any] = MappingProxyType({})
+
+
 class FileKind(NamedTuple):
-    """`body`: what the file becomes. `without`: fields of the body that no file has: the file's name is the
-    definition's, and what it replaces is found out.
-    """
+    """`body`: what the file becomes. `has_name`: `name` is a field of its own. `rules`: beside those of the body."""
 
     body: type[BaseModel]
     says: str
-    without: frozenset[str]
+    has_name: bool = False
+    rules: Mapping[str, Any] = NO_RULES
+
+    @property
+    def without(self) -> frozenset[str]:
+        return WITHOUT - {"name"} if self.has_name else WITHOUT
 
 
+def _config_of(kind: str, config: Json) -> Json:
+    """A tool of the kind has this config."""
+    return {
+        "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+        "then": {"properties": {"config": config}},
+    }
+
+
+CONFIGS: Json = {"allOf": [_config_of("http", HTTP_CONFIG), _config_of("lambda", LAMBDA_CONFIG)]}
 KINDS: Mapping[str, FileKind] = MappingProxyType(
     {
-        "agent": FileKind(
-            PutAgent, "An agent. The file's name is its id.", frozenset({"applied", "version"})
+        "tool": FileKind(
+            PutTool, "A tool over HTTP, or a Lambda. The file's name is its name.", rules=CONFIGS
         ),
+        "prompt": FileKind(PutPrompt, "A managed prompt. The file's name is its name."),
+        "agent": FileKind(PutAgent, "An agent. The file's name is its id.", has_name=True),
     }
 )
 
@@ -53,7 +72,10 @@ def schema_of(kind: FileKind) -> Json:
         "description": kind.says,
         "properties": properties,
         "required": required,
+        **kind.rules,
     }
+    if "config" in properties:  # the rules have what it is
+        properties["config"] = {"type": "object", "description": properties["config"]["description"]}
     used = _used(made, defined)
     made["$defs"] = {each: defined[each] for each in sorted(used)}
     inside: Json = _refs_inside(made)

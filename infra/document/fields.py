@@ -224,6 +224,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "content": "The text.",
                 "comment": COMMENT,
                 "expected_version": "The version that it follows; with another one in force: 409.",
+                "applied": APPLIED,
             },
         ),
         "RestorePrompt": (

@@ -118,6 +118,12 @@ class DefinitionStore(Definitions, Protocol):
         """
         ...
 
+    def mark_prompt(self, tenant: str, marked: Prompt) -> None:
+        """Writes the tenant's version in force anew, with another `applied` and nothing else. Raises DefinitionChanged
+        where another version is in force.
+        """
+        ...
+
     def seed(self, name: str) -> Prompt:
         """The deployment's text, whatever versions tenants have. Raises KeyError where no prompt has this name."""
         ...

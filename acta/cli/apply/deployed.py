@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta.cli.apply.folder import Key
-from acta.cli.apply.kinds import KINDS, Kind, as_file, digest
+from acta.cli.apply.kinds import KINDS, PROMPTS, Digest, Kind, as_file
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.schema import Json
 from acta.client.api import Client
+from acta.client.errors import NotFound
+from acta.client.paths import path_of
 
 Answer = Mapping[str, Any]
+OF_THE_RELEASE = "acta"
+"""The author of a prompt that nobody has written."""
+WITHDRAWN = "The release's own text again"
 RUNNING = ("planning", "executing", "waiting_for_tool", "waiting_for_user")
 
 
@@ -23,7 +28,7 @@ class Deployed:
         found = {}
         for kind in KINDS.values():
             for answer in self._calls(kind).list():
-                if "version" in answer:
+                if "version" in answer:  # what is built in cannot be written and has none
                     found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
         return found
 
@@ -33,15 +38,48 @@ class Deployed:
         calls = self._calls(kind)
         if step.after is None:
             assert before is not None, "what goes was there"
-            calls.delete(name, before.version)
-            return ()
-        mark = {"set": plan.set_name, "digest": digest(step.after)}
+            return self._remove(step.key, before)
+        mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
+        if kind is PROMPTS:
+            return self._write_prompt(step, mark)
         body: Json = {**step.after, "applied": mark}
         if before is None:
             written = calls.create({kind.identity: name, **body})
         else:
             written = calls.replace(name, {**body, "version": before.version})
         return tuple(written.get("warnings", ()))
+
+    def _remove(self, key: Key, before: Found) -> tuple[str, ...]:
+        """A prompt is never gone: the release's own text is in force again, as a new version that is nobody's."""
+        if key.kind == PROMPTS.folder:
+            self._withdraw(key.name, before.version)
+        else:
+            self._calls(KINDS[key.kind]).delete(key.name, before.version)
+        return ()
+
+    def _withdraw(self, name: str, version: int) -> None:
+        seed = self._client.prompts.get(name)["seed_content"]
+        body = {"content": seed, "comment": WITHDRAWN, "expected_version": version, "applied": None}
+        self._client.put(path_of("admin", "prompts", name), body)
+
+    def _write_prompt(self, step: Step, mark: Answer) -> tuple[str, ...]:
+        assert step.after is not None
+        if step.before is None:
+            raise NotFound("There is no prompt of this name: prompts' names are fixed.", 404)
+        written = self._client.prompts.write(
+            step.key.name,
+            step.after["content"],
+            comment=step.after.get("comment"),
+            expected_version=step.before.version,
+            applied=mark,
+        )
+        return tuple(written["warnings"])
+
+    def is_of_the_release(self, key: Key, found: Found) -> bool:
+        """Whether a prompt's version in force has the release's own text, as after it was withdrawn."""
+        if key.kind != PROMPTS.folder:
+            return False
+        return bool(self._client.prompts.get(key.name)["seed_content"] == found.definition["content"])
 
     def has_running_sessions(self, agent_id: str) -> bool:
         """Of those that you may see."""
@@ -51,11 +89,15 @@ class Deployed:
         )
 
     def _calls(self, kind: Kind) -> Any:
-        return getattr(self._client, kind.folder)
+        return getattr(self._client, kind.folder.replace("-", "_"))
 
 
 def _found(kind: Kind, answer: Answer) -> Found:
     applied = answer.get("applied") or {"set": "", "digest": ""}
     return Found(
-        as_file(kind, answer), answer["version"], applied["set"], applied["digest"], answer["version"] == 0
+        as_file(kind, answer[kind.identity], answer),
+        answer["version"],
+        applied["set"],
+        Digest.from_text(applied["digest"]),
+        answer["version"] == 0 or answer.get("created_by") == OF_THE_RELEASE,
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from acta.cli.apply.kinds import KINDS, Kind, as_file
 from acta.cli.apply.schema import Json, nearest, problems
+from acta.cli.apply.tool_files import credentials
 from acta.cli.apply.yaml_text import NoYaml, Read, read
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
@@ -112,11 +113,16 @@ def _definition(path: Path, kind: Kind, wrong: list[Wrong]) -> Iterator[tuple[Ke
         return
     bad = [
         Wrong(shown, _line(found, each.at), _said(each.at, each.message))
-        for each in problems(kind.one, found.value)
+        for each in (*problems(kind.one, found.value), *credentials(found.value))
     ]
     wrong += sorted(bad, key=lambda each: each.line)
     if not bad:
-        yield Key(kind.folder, path.stem), as_file(kind, found.value)
+        yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value)
+
+
+def read_definition(path: Path, kind: Kind) -> Json | None:
+    """A file as `acta apply` would read it; None where it would be refused."""
+    return dict(_definition(path, kind, [])).get(Key(kind.folder, path.stem))
 
 
 def _said(at: tuple[str | int, ...], message: str) -> str:

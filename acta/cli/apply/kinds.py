@@ -9,59 +9,103 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from acta.cli.apply import tool_files
 from acta.cli.apply.schema import Json, part_of, schema_of
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
+AS_DEFINED = "as_defined"
+"""What a definition says where something else holds, by an operator's word."""
 
 
 class Kind(NamedTuple):
-    """`folder`: of its files, the name of the client's calls, and of the kind on screen. `one`: what one is called, and
-    its schema. `identity`: the field that the file's name is. `told`: fields of answers that no file has. `sets`: lists
-    of which the API keeps each entry once; `trimmed`: texts without the blanks at their ends. `names`: kinds -> fields
-    with names of theirs. `simplest`: leaves out what follows from the rest.
+    """`folder`: of its files, and of the kind on screen; with `_` for `-` the name of the client's calls. `one`: what
+    one is called, and its schema. `identity`: the field that the file's name is. `told`: fields of answers that no file
+    has. `sets`: lists of which the API keeps each entry once; `trimmed`: texts without the blanks at their ends.
+    `beside`: fields that go along with a change and are none. `names`: kinds -> fields with names of theirs.
+    `simplest`: leaves out what follows from the rest. `shown`: of a file what the API would show.
     """
 
     folder: str
     one: str
     identity: str
-    told: frozenset[str]
+    told: frozenset[str] = TOLD
     sets: tuple[str, ...] = ()
     trimmed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = NOTHING
-    simplest: Callable[[Json], Json] = dict
+    simplest: Callable[[str, Json], Json] = lambda _, definition: definition
+    shown: Callable[[Json], Json] = dict
+
+    def without_beside(self, definition: Json) -> Json:
+        return {name: value for name, value in definition.items() if name not in self.beside}
 
 
-TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
+TOOLS = Kind(
+    "tools",
+    "tool",
+    "name",
+    TOLD | {AS_DEFINED},
+    trimmed=("description",),
+    simplest=tool_files.simplest,
+    shown=tool_files.shown,
+)
+PROMPTS = Kind(
+    "prompts",
+    "prompt",
+    "name",
+    TOLD | {"active", "authors", "created_by", "description", "seed_content"},
+    beside=("comment",),
+)
 AGENTS = Kind(
     "agents",
     "agent",
     "agent_id",
-    TOLD,
     sets=("tools", "high_stakes", "start_roles"),
     trimmed=("name",),
     names={"tools": ("tools", "high_stakes")},
 )
-KINDS: Mapping[str, Kind] = MappingProxyType({each.folder: each for each in (AGENTS,)})
+KINDS: Mapping[str, Kind] = MappingProxyType({each.folder: each for each in (TOOLS, PROMPTS, AGENTS)})
 """In the order in which they are written: what is named comes before what names it."""
 
 
-def as_file(kind: Kind, given: Mapping[str, Any]) -> Json:
+def as_file(kind: Kind, name: str, given: Mapping[str, Any]) -> Json:
     """A definition as its file would have it, in the schema's order: from a file, or from an answer of the API."""
     schema = schema_of(kind.one)
-    kept = {name: value for name, value in given.items() if name not in kind.told and name != kind.identity}
-    for name in kind.sets:
-        if isinstance(kept.get(name), list):
-            kept[name] = list(dict.fromkeys(kept[name]))
-    for name in kind.trimmed:
-        if isinstance(kept.get(name), str):
-            kept[name] = kept[name].strip()
-    return kind.simplest(_plain(kept, schema, schema))
+    given = {**given, **(given.get(AS_DEFINED) or {})}
+    kept = {field: value for field, value in given.items() if field not in kind.told | {kind.identity}}
+    for field in kind.sets:
+        if isinstance(kept.get(field), list):
+            kept[field] = list(dict.fromkeys(kept[field]))
+    for field in kind.trimmed:
+        if isinstance(kept.get(field), str):
+            kept[field] = kept[field].strip()
+    return kind.simplest(name, _plain(kept, schema, schema))
 
 
-def digest(definition: Json) -> str:
-    """Of a definition as its file has it."""
+class Digest(NamedTuple):
+    """Of a definition: of what the API shows of it, and of the whole."""
+
+    shown: str
+    whole: str
+
+    @classmethod
+    def of(cls, kind: Kind, definition: Json) -> "Digest":
+        compared = kind.without_beside(definition)
+        return cls(_hash(kind.shown(compared)), _hash(compared))
+
+    @classmethod
+    def from_text(cls, text: str) -> "Digest":
+        shown, _, whole = text.partition(":")
+        return cls(shown, whole)
+
+    def __str__(self) -> str:
+        return f"{self.shown}:{self.whole}"
+
+
+def _hash(definition: Json) -> str:
     text = json.dumps(definition, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 def _plain(value: Any, schema: Json, whole: Json) -> Any:

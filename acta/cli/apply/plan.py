@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from acta.cli.apply.folder import Folder, Key
-from acta.cli.apply.kinds import AGENTS, KINDS, digest
+from acta.cli.apply.kinds import AGENTS, KINDS, Digest
 from acta.cli.apply.schema import Json
 
+NEVER_APPLIED = Digest("", "")
 Action = Literal["create", "change", "adopt", "delete"]
 
 
@@ -24,13 +25,12 @@ class Found(NamedTuple):
     definition: Json
     version: int
     owner: str = ""
-    applied: str = ""
+    applied: Digest = NEVER_APPLIED
     is_built_in: bool = False
 
-    @property
-    def is_edited(self) -> bool:
+    def is_edited(self, kind: str) -> bool:
         """Whether somebody has changed it since it was applied."""
-        return digest(self.definition) != self.applied
+        return Digest.of(KINDS[kind], self.definition).shown != self.applied.shown
 
 
 class Step(NamedTuple):
@@ -88,7 +88,7 @@ def plan(
         why = _use(key, staying, running)
         if why:
             made.kept.append(Kept(key, why))
-        elif each.is_edited and not overwrite:
+        elif each.is_edited(key.kind) and not overwrite:
             made.refusals.append(Refusal(key, "it was changed by hand since: --overwrite deletes it", step))
         else:
             made.steps.append(step)
@@ -114,9 +114,12 @@ def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> Step | 
     """None: it is there and ours, as the file says."""
     if there is None:
         return Step("create", key, None, wanted)
-    if digest(there.definition) != digest(wanted):
+    kind = KINDS[key.kind]
+    has, wants = Digest.of(kind, there.definition), Digest.of(kind, wanted)
+    says_more = wants.whole != wants.shown  # than the API shows: what was applied tells whether it is new
+    if has.shown != wants.shown or (says_more and there.applied.whole != wants.whole):
         return Step("change", key, there, wanted)
-    if there.is_built_in or (there.owner == set_name and not there.is_edited):
+    if there.is_built_in or (there.owner == set_name and there.applied == wants):
         return None
     return Step("adopt", key, there, wanted)
 
@@ -130,7 +133,7 @@ def _refusal(step: Step, there: Found, set_name: str, *, adopt: bool, overwrite:
             f"the set {there.owner} owns it" if there.owner else "no set owns it: somebody made it by hand"
         )
         return "" if adopt else f"{whose}; --adopt takes it into this set"
-    if step.action == "change" and there.is_edited and not overwrite:
+    if step.action == "change" and there.is_edited(step.key.kind) and not overwrite:
         return "it was changed by hand since it was applied; --overwrite puts it as the file says"
     return ""
 

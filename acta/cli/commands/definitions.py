@@ -4,7 +4,7 @@ import click
 
 from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, flag, joined, option, words
 
-FILE_KINDS = ("agent",)
+FILE_KINDS = ("tool", "prompt", "agent")
 """Those of `acta.cli.apply.kinds`, which is not loaded for a command's help; a test compares."""
 
 FILES = Group(
@@ -224,7 +224,7 @@ MEMORIES = Group(
 APPLY = Command(
     "apply",
     "apply.apply:apply",
-    "Make agents what the files of FOLDER say, after showing what that changes (role admin).",
+    "Make tools, prompts and agents what the files of FOLDER say, after showing what that changes (role admin).",
     argument("folder"),
     flag("--plan", help="only show what would change; exit code 3 where something would"),
     flag("--yes", help="write without asking"),
@@ -239,6 +239,16 @@ APPLY = Command(
     JSON,
     *CONNECTION,
 )
+EXPORT = Command(
+    "export",
+    "apply.export:export",
+    "Write the tenant's tools, prompts and agents as files into FOLDER, as `acta apply` reads them (role admin).",
+    argument("folder"),
+    option("--set", "set_name", metavar="NAME", help="only what this set owns"),
+    flag("--overwrite", help="replace files that say something else"),
+    JSON,
+    *CONNECTION,
+)
 SCHEMA = Command(
     "schema",
     "apply.schema:show_schema",
@@ -247,4 +257,4 @@ SCHEMA = Command(
     epilog=f"KIND: {', '.join(FILE_KINDS)}.",
 )
 
-COMMANDS = (FILES, APPLY, SCHEMA, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)
+COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)

@@ -2,7 +2,7 @@
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.definition_items import (
-    PROMPT_VERSION,
+    SEED_WRITTEN_AS,
     from_agent,
     from_prompt,
     to_agent,
@@ -173,17 +173,24 @@ class MemoryDefinitions:
                 raise DefinitionChanged
             self._table.take_key(record, self._clock.now())
             self._table.prompts[tenant, old.name] = {
-                old.version: _stored(old),
+                old.version: _stored(old, CURRENT),
                 **own,
-                new.version: _stored(new),
+                new.version: _stored(new, CURRENT),
             }
+
+    def mark_prompt(self, tenant: str, marked: Prompt) -> None:
+        with self._table.lock:
+            own = self._table.prompts.get((tenant, marked.name), {})
+            if max(own, default=0) != marked.version:
+                raise DefinitionChanged
+            own[marked.version] = _stored(marked, CURRENT)
 
     def seed(self, name: str) -> Prompt:
         stored = self._table.seeds.get(name)
         return prompts.seed(name) if stored is None else to_prompt(stored.version, stored.body)
 
     def store_seed(self, seed: Prompt) -> None:
-        self._table.seeds[seed.name] = _stored(seed)
+        self._table.seeds[seed.name] = _stored(seed, SEED_WRITTEN_AS)
 
     def _put_agent(self, tenant: str, agent: AgentDefinition) -> None:
         self._table.agents[tenant, agent.agent_id] = StoredDocument(CURRENT, from_agent(agent, CURRENT))
@@ -194,5 +201,5 @@ class MemoryDefinitions:
             raise DefinitionChanged
 
 
-def _stored(prompt: Prompt) -> StoredDocument:
-    return StoredDocument(PROMPT_VERSION, from_prompt(prompt))
+def _stored(prompt: Prompt, version: int) -> StoredDocument:
+    return StoredDocument(version, from_prompt(prompt, version))

@@ -22,7 +22,8 @@ from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged
 from shared.ports.log import IdempotencyRecord, KeyTaken
 
-PROMPT_VERSION = 1
+SEED_WRITTEN_AS = 1
+"""A seed is written by a deployment, while the release before it may still run."""
 
 
 def from_agent(agent: AgentDefinition, version: int) -> bytes:
@@ -33,8 +34,8 @@ def to_agent(version: int, data: bytes) -> AgentDefinition:
     return load("agent", AgentDefinition, version, data)
 
 
-def from_prompt(prompt: Prompt) -> bytes:
-    return dump(prompt, PROMPT_VERSION)
+def from_prompt(prompt: Prompt, version: int) -> bytes:
+    return dump(prompt, version)
 
 
 def to_prompt(version: int, data: bytes) -> Prompt:
@@ -81,8 +82,9 @@ def prompt_key(tenant: str, name: str) -> Item:
     return _key(tenant_pk(tenant), f"P#{key_part(name)}")
 
 
-def prompt_item(tenant: str, prompt: Prompt) -> Item:
-    return {**prompt_key(tenant, prompt.name), "n": {"N": str(prompt.version)}, **_body(prompt)}
+def prompt_item(tenant: str, prompt: Prompt, version: int) -> Item:
+    """`version`: the one to write, of the schema."""
+    return {**prompt_key(tenant, prompt.name), "n": {"N": str(prompt.version)}, **_body(prompt, version)}
 
 
 def versions_pk(tenant: str, name: str) -> str:
@@ -93,8 +95,8 @@ def version_sk(version: int) -> str:
     return f"{VERSION}{version:010d}"
 
 
-def version_item(tenant: str, prompt: Prompt) -> Item:
-    return {**_key(versions_pk(tenant, prompt.name), version_sk(prompt.version)), **_body(prompt)}
+def version_item(tenant: str, prompt: Prompt, version: int) -> Item:
+    return {**_key(versions_pk(tenant, prompt.name), version_sk(prompt.version)), **_body(prompt, version)}
 
 
 def seed_key(name: str) -> Item:
@@ -102,15 +104,15 @@ def seed_key(name: str) -> Item:
 
 
 def seed_item(prompt: Prompt) -> Item:
-    return {**seed_key(prompt.name), **_body(prompt)}
+    return {**seed_key(prompt.name), **_body(prompt, SEED_WRITTEN_AS)}
 
 
 def item_prompt(item: Item) -> Prompt:
     return to_prompt(*stored(item))
 
 
-def _body(prompt: Prompt) -> Item:
-    return {"v": {"N": str(PROMPT_VERSION)}, "z": {"B": from_prompt(prompt)}}
+def _body(prompt: Prompt, version: int) -> Item:
+    return {"v": {"N": str(version)}, "z": {"B": from_prompt(prompt, version)}}
 
 
 def _key(pk: str, sk: str) -> Item:

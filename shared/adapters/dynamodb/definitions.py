@@ -186,16 +186,27 @@ class DynamoDefinitions:
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
     ) -> None:
-        current = items.prompt_item(tenant, new)
+        version = self._write_version
+        current = items.prompt_item(tenant, new, version)
         if old.is_seed:
             in_force = put(self._table, current, FREE)
-            frozen = [put(self._table, items.version_item(tenant, old), FREE)]
+            frozen = [put(self._table, items.version_item(tenant, old, version), FREE)]
         else:
             in_force = put(self._table, current, "n = :n", n={"N": str(old.version)})
             frozen = []
         self._change(
-            tenant, in_force, record, put(self._table, items.version_item(tenant, new), FREE), *frozen
+            tenant,
+            in_force,
+            record,
+            put(self._table, items.version_item(tenant, new, version), FREE),
+            *frozen,
         )
+
+    def mark_prompt(self, tenant: str, marked: Prompt) -> None:
+        current = items.prompt_item(tenant, marked, self._write_version)
+        in_force = put(self._table, current, "n = :n", n={"N": str(marked.version)})
+        kept = put(self._table, items.version_item(tenant, marked, self._write_version))
+        self._change(tenant, in_force, None, kept)
 
     def seed(self, name: str) -> Prompt:
         """Where no deployment has stored one: this release's."""

@@ -89,7 +89,7 @@ class CreateAgent(AgentBody):
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None
 
 
-class PutPrompt(RequestBody):
+class PutPrompt(Applicable):
     """`PUT /v1/admin/prompts/{name}`: a new version. `expected_version`: the version that it follows."""
 
     content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]

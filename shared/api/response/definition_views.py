@@ -63,6 +63,7 @@ def prompt_view(prompt: Prompt, in_force: int | None = None) -> definitions.Prom
         "comment": prompt.comment,
         "created_by": prompt.created_by,
         "created_at": instant_or_none(prompt.created_at),
+        "applied": _applied(prompt.applied),
         "warnings": list(prompt.warnings),
     }
 
@@ -107,6 +108,14 @@ def tool_view(spec: ToolSpec) -> definitions.Tool:
         view["created_at"] = instant(spec.created_at)
         view["updated_at"] = instant(spec.updated_at)
     return view
+
+
+def who_approves_view(spec: ToolSpec) -> definitions.WhoApproves:
+    return {
+        "high_stakes": spec.high_stakes,
+        "approver_role": spec.approver_role,
+        "approver_must_differ": spec.wants_another_approver,
+    }
 
 
 def _applied(applied: Applied | None) -> definitions.AppliedFrom | None:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from shared.domain.definitions.applied import Applied
 from shared.domain.frozen_model import FrozenModel
 
 AGENT_PLANNING_SYSTEM = "agent_planning_system"
@@ -78,7 +79,9 @@ same (hints remind the model of it), but costs more turns, and may ask a person 
 
 
 class Prompt(FrozenModel):
-    """One version of a prompt. `created_at` None: a seed that no deployment has stored."""
+    """One version of a prompt. `created_at` None: a seed that no deployment has stored. `applied`: the files it came
+    from, or an earlier version; None: neither was written by `acta apply`.
+    """
 
     name: str
     version: Annotated[int, Field(ge=1)]
@@ -86,6 +89,7 @@ class Prompt(FrozenModel):
     comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS)] | None = None
     created_by: str = DEPLOYMENT
     created_at: datetime | None = None
+    applied: Applied | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -102,7 +106,12 @@ class Prompt(FrozenModel):
         return self.version == SEED_VERSION
 
     def next_version(
-        self, content: str, comment: str | None, created_by: str, created_at: datetime
+        self,
+        content: str,
+        comment: str | None,
+        created_by: str,
+        created_at: datetime,
+        applied: Applied | None = None,
     ) -> "Prompt":
         return Prompt(
             name=self.name,
@@ -111,6 +120,7 @@ class Prompt(FrozenModel):
             comment=comment,
             created_by=created_by,
             created_at=created_at,
+            applied=applied,
         )
 
 

@@ -38,6 +38,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "OpenCall": frozenset({"tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
             "Progress": frozenset({"wrong_answers"}),
+            "Prompt": frozenset({"applied"}),
             "Result": frozenset({"answer_data"}),
             "Run": frozenset({"before"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),

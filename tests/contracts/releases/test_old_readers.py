@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from moto import mock_aws
 from pydantic import BaseModel
 
-from shared.adapters.dynamodb.definition_items import PROMPT_VERSION, from_prompt
+from shared.adapters.dynamodb.definition_items import SEED_WRITTEN_AS, from_prompt
 from shared.adapters.dynamodb.memories import from_memory
 from shared.adapters.dynamodb.running_text import from_partial
 from shared.adapters.storage.documents import dump, to_commit
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.memory import Memory
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, seed
+from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt, seed
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import Policy
@@ -54,13 +55,17 @@ AGENT = AgentDefinition(
     model="m", limits=Limits(max_steps=20), high_stakes=("notify",), version=3, created_at=NOW, updated_at=NOW,
     interventions={"error_recovery": Policy(timeout_seconds=60, default_action="retry", approver_must_differ=True)},
     fallbacks=(Fallback(model="other"),), start_roles=("finance",),
-    caps=Caps(max_steps=30, token_budget=9_000),
+    caps=Caps(max_steps=30, token_budget=9_000), applied=Applied(set="desk", digest="a:b"),
 )  # fmt: skip
 TOOL = ToolDefinition(
     name="notify", description="Tells.", input_schema={"type": "object"}, kind="http", effect="once", risk="network",
     config=HttpConfig(url="https://desk.example/hook", method="POST", secret_headers={"A": "desk"}),
     version=1, created_at=NOW, updated_at=NOW,
-    approver_role="finance", approver_must_differ=True,
+    approver_role="finance", approver_must_differ=True, applied=Applied(set="desk", digest="a:b"),
+)  # fmt: skip
+PROMPT = Prompt(
+    name=AGENT_PLANNING_SYSTEM, version=2, content="Plan.", created_by="ann", created_at=NOW,
+    applied=Applied(set="desk", digest="a:b"),
 )  # fmt: skip
 MEMORY = Memory(memory_id="m", agent_id="keeper", kind="fact", text="A year.", created_at=NOW, updated_at=NOW)
 
@@ -96,6 +101,7 @@ def in_version(version: int) -> list[Written]:
         *(Written("conversation", version, to_json(each, version)) for each in examples_of(Compacted)),
         Written("agent", version, dump(AGENT, version)),
         Written("tool", version, dump(TOOL, version)),
+        Written("prompt", version, from_prompt(PROMPT, version)),
         Written("memory", version, from_memory(MEMORY, version)),
     ]
 
@@ -112,7 +118,7 @@ def read_by_the_release_before(written: list[Written]) -> list[str | None]:
 
 def test_all_that_is_written_in_the_version_before_is_read_by_the_release_before() -> None:
     unchanging = [
-        Written("prompt", PROMPT_VERSION, from_prompt(seed(AGENT_PLANNING_SYSTEM))),
+        Written("prompt", SEED_WRITTEN_AS, from_prompt(seed(AGENT_PLANNING_SYSTEM), SEED_WRITTEN_AS)),
         Written("partial", PARTIAL_VERSION, from_partial(Partial(key="k", text="So", at=NOW))),
     ]
     written = [*in_version(PREVIOUS), *unchanging]

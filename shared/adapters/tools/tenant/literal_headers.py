@@ -36,10 +36,20 @@ def may_be_literal(name: str, value: str) -> bool:
     return whole.endswith(_PLAIN) and not _looks_like_credential(value)
 
 
+def holds_credential(text: str) -> bool:
+    """Whether a word of the text is like those that large services give out as credentials. Linear in the text."""
+    return any(word.startswith(_BEGINNINGS) and _is_long(word) for word in _words(text.lower()))
+
+
 def _looks_like_credential(value: str) -> bool:
     lower = value.strip().lower()
-    words = "".join(char if char.isalnum() or char in "_-" else " " for char in lower).split()
-    return lower.startswith(_SCHEMES) or any(word.startswith(_BEGINNINGS) or _is_long(word) for word in words)
+    return lower.startswith(_SCHEMES) or any(
+        word.startswith(_BEGINNINGS) or _is_long(word) for word in _words(lower)
+    )
+
+
+def _words(lower: str) -> list[str]:
+    return "".join(char if char.isalnum() or char in "_-" else " " for char in lower).split()
 
 
 def _is_long(word: str) -> bool:

@@ -121,6 +121,14 @@ class LambdaToolConfig(TypedDict):
     function: str
 
 
+class WhoApproves(TypedDict):
+    """What a tool's own definition says of its approval."""
+
+    high_stakes: bool
+    approver_role: str | None
+    approver_must_differ: bool
+
+
 class Tool(TypedDict):
     """A tool of the registry. Built-in ones have no `config`, version or times."""
 
@@ -140,6 +148,8 @@ class Tool(TypedDict):
     timeout_seconds: int
     result_limit_bytes: int
     config: NotRequired[HttpToolConfig | LambdaToolConfig]
+    as_defined: NotRequired[WhoApproves]
+    """Where an operator says who approves: what the definition says."""
     applied: NotRequired[AppliedFrom | None]
     """null: no set of files owns it."""
     version: NotRequired[int]
@@ -211,6 +221,8 @@ class Prompt(TypedDict):
     """The subject of its author; `acta`: a release brought it."""
     created_at: Instant | None
     """null: the release's own text, which was never stored."""
+    applied: AppliedFrom | None
+    """null: no set of files owns it."""
     warnings: list[str]
     """Words that Acta reads in a model's replies, and that the text does not have."""
 

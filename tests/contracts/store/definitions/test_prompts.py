@@ -3,6 +3,7 @@
 import pytest
 
 from shared.domain.definitions import prompt as prompts
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from shared.ports.definitions import DefinitionChanged
 from tests.contracts.store.backends import Stores
@@ -74,6 +75,19 @@ def test_versions_are_kept_and_listed_newest_first_in_pages(stores: Stores, tena
         assert stores.definitions.prompt_version(tenant, NAME, version.version) == version
     for number in (0, -1, 7, 10**12):
         assert stores.definitions.prompt_version(tenant, NAME, number) is None
+
+
+def test_a_mark_is_written_into_the_version_in_force_and_no_other(stores: Stores, tenant: str) -> None:
+    seed(stores)
+    own = edit(stores, tenant, "Our words")
+    marked = own.model_copy(update={"applied": Applied(set="desk", digest="a:b")})
+    stores.definitions.mark_prompt(tenant, marked)
+    assert stores.other_definitions.prompt(tenant, NAME) == marked
+    assert stores.other_definitions.prompt_version(tenant, NAME, 2) == marked
+    assert listed(stores, tenant, 10) == [[2, 1]]
+    edit(stores, tenant, "Newer words")
+    with pytest.raises(DefinitionChanged):
+        stores.definitions.mark_prompt(tenant, own)
 
 
 def test_two_editors_of_one_version_do_not_overwrite_each_other(stores: Stores, tenant: str) -> None:
