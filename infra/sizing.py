@@ -16,6 +16,7 @@ FunctionName = Literal[
     "usage",
     "traces",
     "recover",
+    "mcp",
     "fallback",
 ]
 GATEWAY_TIMEOUT = 29
@@ -58,6 +59,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "usage": Sizing(memory=256, timeout=60),
         "traces": Sizing(memory=256, timeout=60),
         "recover": Sizing(memory=512, timeout=60),
+        "mcp": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "fallback": Sizing(memory=256, timeout=10),
     }
 )

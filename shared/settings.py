@@ -90,6 +90,8 @@ class Settings(BaseModel):
     state_machine_arn: str = ""
     origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
+    cors_origins: str = ""
+    """Origins of web pages that may ask `/mcp`, beside the deployment's own, separated by commas; `*`: any."""
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
     machine_tenant_claim: str = ""

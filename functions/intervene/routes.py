@@ -32,7 +32,10 @@ Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("intervene", deps.settings, audit=deps.audit, limiter=deps.limiter)
+    return add_routes(Api("intervene", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
+
+
+def add_routes(api: Api, deps: Dependencies) -> Api:
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
 

@@ -24,7 +24,10 @@ Json = Mapping[str, Any]
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter)
+    return add_routes(Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
+
+
+def add_routes(api: Api, deps: Dependencies) -> Api:
     api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
     repository, workflow = deps.repository, deps.workflow
 

@@ -11,7 +11,10 @@ from shared.api.app import Api
 
 
 def build(deps: Dependencies) -> Api:
-    api = Api("status", deps.settings, audit=deps.audit, limiter=deps.limiter)
+    return add_routes(Api("status", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
+
+
+def add_routes(api: Api, deps: Dependencies) -> Api:
     add_listing(api, deps.session_index, deps.log)
     receipt = ReceiptMaker(deps.prices, deps.architecture)
     add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls, receipt)

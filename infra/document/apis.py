@@ -5,6 +5,7 @@ from typing import Any
 from functions.admin.routes import build as build_admin
 from functions.fallback.routes import build as build_fallback
 from functions.intervene.routes import build as build_intervene
+from functions.mcp.routes import build as build_mcp
 from functions.start.routes import build as build_start
 from functions.status.routes import build as build_status
 from functions.step.routes import build as build_step
@@ -27,7 +28,7 @@ class Absent:
 def apis() -> list[Api]:
     settings = Settings(env="document", table="none", bucket="none")
     absent: Any = Absent(settings)
-    with_handlers = (build_start, build_status, build_intervene, build_admin)
+    with_handlers = (build_start, build_status, build_intervene, build_admin, build_mcp)
     built: list[Api] = [build(absent) for build in with_handlers]
     return [*built, build_step(settings, absent), build_fallback(settings)]
 

@@ -154,9 +154,13 @@ def _operation(
             "required": False,
             "content": {kind: {"schema": schema} for kind, schema in operation.sends.items()},
         }
+        if operation.bodies:
+            examples = {name: {"value": value} for name, value in operation.bodies.items()}
+            made["requestBody"]["content"]["application/json"]["examples"] = examples
+    takes_json = body is not None or "application/json" in operation.sends
     made["responses"] = {
+        **_errors(route, operation, takes_json=takes_json),
         **{str(answer.status): _answer(route, answer, schemas) for answer in operation.answers},
-        **_errors(route, operation, takes_json=body is not None),
     }
     return made
 

@@ -56,6 +56,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Notifications": "Where people are told of questions and ended sessions.",
         "Memories": "What agents keep from one session to the next.",
         "Prompts": "Managed prompts and their versions.",
+        "MCP": "Sessions for clients of the Model Context Protocol.",
         "Operation": "Models, the audit trail, health, and this document.",
     }
 )

@@ -37,12 +37,14 @@ from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
 """Functions that check which functions the tools of a tenant may call."""
-KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
+KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
 """Functions that ask people about calls, or say who is asked."""
-KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin"))
+KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
 """Functions that have a registry of tools; a test compares this with what their code reaches."""
-KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify"))
+KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify", "mcp"))
 """Functions that check which hosts webhooks of tenants may have."""
+START_SESSIONS: frozenset[FunctionName] = frozenset(("start", "mcp"))
+SHOW_PRICES: frozenset[FunctionName] = frozenset(("status", "mcp"))
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
 """Functions that nobody waits for."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
@@ -153,9 +155,11 @@ class ActaFunction(Construct):
             values["allowed_models"] = ",".join(environment.allowed_models)
         if name == "step":
             values.setdefault("turns_per_step", environment.turns_per_step)
-        if name == "start":
+        if name == "mcp":
+            values["cors_origins"] = ",".join(environment.cors_origins)
+        if name in START_SESSIONS:
             values.setdefault("default_visibility", environment.default_visibility)
-        if name == "status" and environment.aws_prices is not None:
+        if name in SHOW_PRICES and environment.aws_prices is not None:
             values["aws_prices"] = {
                 field: price for field, price in vars(environment.aws_prices).items() if price is not None
             }

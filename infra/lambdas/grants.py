@@ -200,6 +200,17 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             engine=START | WAKE | LIST_EXECUTIONS,
             load=True,
         ),
+        # Starts, shows, decides and cancels sessions by the routes of `start`, `status` and `intervene` (ADR 94). It
+        # deletes nothing.
+        "mcp": Grants(
+            table=COMMIT | CHANGE,
+            leases=True,
+            deployment=GET_ITEM,
+            sessions=PUT,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
+        ),
         # Answers without looking at anything.
         "fallback": Grants(by_tenant=False),
     }

@@ -16,7 +16,7 @@ from infra.environments import Environment
 from infra.names import ALIAS, metrics_namespace, service_name
 from infra.sizing import FunctionName
 from infra.watching.catalogue import KINDS, description
-from shared.api.routes import ROUTES
+from shared.api.routes import ROUTES, routes_in
 from shared.telemetry import (
     KEY_REFUSED_METRIC,
     NOT_RECORDED_METRIC,
@@ -25,9 +25,12 @@ from shared.telemetry import (
     SPANS_WAITING_METRIC,
 )
 
-RECORDING = tuple(dict.fromkeys(route.function for route in ROUTES if route.action is not None))
+ANSWERING = tuple(dict.fromkeys(route.function for route in ROUTES))
+RECORDING = tuple(name for name in ANSWERING if any(route.action is not None for route in routes_in(name)))
 """Functions that do what the audit trail has."""
-WITH_SESSIONS = tuple(dict.fromkeys(route.function for route in ROUTES if "{session_id}" in route.path))
+WITH_SESSIONS = tuple(
+    name for name in ANSWERING if any("{session_id}" in route.path for route in routes_in(name))
+)
 """Functions that can be asked for somebody's private session."""
 
 

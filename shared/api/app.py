@@ -26,10 +26,11 @@ from shared.api.limiter import Limiter
 from shared.api.recorder import Missing, Recorder
 from shared.api.request.identity import Caller, claim_names, claimed
 from shared.api.request.incoming import Request, read_request, request_id
+from shared.api.request.inner import Inner
 from shared.api.response import errors
 from shared.api.response.envelope import Response
 from shared.api.response.rate_limit import POLICY
-from shared.api.routes import ROUTES, Function, Route
+from shared.api.routes import Function, Route, routes_in
 from shared.bound_tenant import bound_to
 from shared.domain.errors import (
     LimitReached,
@@ -76,9 +77,10 @@ class Api:
         self._recorder = None if audit is None else Recorder(audit, self._not_recorded)
         self.handlers: dict[Route, RouteHandler] = {}
         self.handler: Handler = self.telemetry.watch(self._handle)
-        self._own_routes = tuple(route for route in ROUTES if route.function == function)
+        self._own_routes = routes_in(function)
         self._arguments: dict[Route, Arguments] = {}
         self._request: Request | None = None
+        self._event: dict[str, Any] = {}
         self.is_repeat: Callable[[Request], bool] = lambda request: False
         """Whether the request was answered before, under its Idempotency-Key."""
 
@@ -129,10 +131,26 @@ class Api:
         return register
 
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        self._request = None
+        self._request, self._event = None, event
         response = self._with_limits(self._answered(event, lambda: self._dispatch(event)))
         self._log_answer(event, response)
         return response.to_gateway()
+
+    def ask(self, inner: Inner) -> Response:
+        """What a request is answered that the one at work now stands for: same caller, and every check of its own
+        route. It is limited, recorded and logged as if it had come from outside.
+        """
+        outer, event = self._request, inner.event(self._event)
+        try:
+            response = self._answered(event, lambda: self._dispatch(event))
+            self._log_answer(event, response)
+            return response
+        finally:
+            self._request = outer
+
+    def told(self, act: Callable[[], Response]) -> Response:
+        """What `act` answers; what it raises is logged, counted and answered as of any request."""
+        return self._answered(self._event, act)
 
     def _answered(self, event: dict[str, Any], act: Callable[[], Response]) -> Response:
         """What `act` answers; what it raises is logged, and answered as the caller may see it."""

@@ -6,12 +6,14 @@ A request that no route fits reaches the function `CATCH_ALL`, which answers 404
 That function alone is reachable without a token.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from shared.domain.errors import CallerError, NotFound
 from shared.domain.session.visibility import Reach
 
-Function = Literal["start", "status", "intervene", "admin", "step", "fallback"]
+Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "fallback"]
 Role = Literal["member", "admin"]
 Action = Literal[
     "session.start",
@@ -46,9 +48,9 @@ Action = Literal[
 ]
 """What the audit trail calls it. Names are stored, so they stay as they are."""
 
-Rated = Literal["request", "poll", "never"]
+Rated = Literal["request", "poll", "never", "within"]
 """`poll`: a request, unless it waits. `never`: it stops things or settles what waits for a person, and is not refused
-for a rate.
+for a rate. `within`: its handler asks other routes, which are rated each as it is, and spends a request for all else.
 """
 
 
@@ -183,11 +185,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/audit", "admin", "admin"),
     Route("GET", "/v1/models", "step", "admin"),
     Route("POST", "/v1/models/check", "step", "admin"),
+    Route("POST", "/mcp", "mcp", rated="within"),
     Route("GET", "/healthz", "fallback", None),
     Route("GET", "/v1/openapi.json", "fallback", None),
     Route("GET", "/v1/docs", "fallback", None),
     Route("GET", "/v1/docs/{file}", "fallback", None),
 )
+
+ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start", "status", "intervene")})
+"""A function -> those whose routes it has in it, and asks from within (ADR 94)."""
 
 CATCH_ALL: Function = "fallback"
 DEFAULT_KEY = "$default"
@@ -196,6 +202,11 @@ OPEN_KEYS = (DEFAULT_KEY, *(str(route) for route in ROUTES if route.role is None
 """The gateway's names for what is reachable without a token."""
 
 _BY_KEY = {str(route): route for route in ROUTES}
+
+
+def routes_in(function: Function) -> tuple[Route, ...]:
+    """What the function answers, and what it asks from within."""
+    return tuple(route for route in ROUTES if route.function in (function, *ASKS.get(function, ())))
 
 
 def find(route_key: str, method: str, path: str) -> Route:

@@ -9,7 +9,7 @@ import pytest
 
 from infra.lambdas.grants import GRANTS
 from infra.sizing import FunctionName
-from shared.api.routes import ROUTES
+from shared.api.routes import ROUTES, routes_in
 from tests.infra.conftest import Synthesised, Template, listed, text_of
 
 TRAIL = "Audit.Arn"
@@ -87,7 +87,7 @@ def test_no_role_may_do_more_to_the_trail_than_add_to_it_and_only_admin_s_reads_
         for action in ON_ITEMS | ON_TABLE
         if decided(statements, action) == "Allow"
     }
-    adding = {(name, "dynamodb:PutItem") for name in ("Start", "Intervene", "Admin")}
+    adding = {(name, "dynamodb:PutItem") for name in ("Start", "Intervene", "Admin", "Mcp")}
     assert allowed == {*adding, ("Admin", "dynamodb:Query")}
 
 
@@ -115,7 +115,8 @@ def test_in_aws_the_table_itself_refuses_changes_whoever_asks(each: Synthesised)
 
 
 def test_who_does_what_is_recorded_may_record_it_and_nobody_else(each: Synthesised) -> None:
-    recording = {route.function for route in ROUTES if route.action is not None}
+    answering = {route.function for route in ROUTES}
+    recording = {name for name in answering if any(route.action is not None for route in routes_in(name))}
     assert {name for name, grants in GRANTS.items() if grants.audit} == recording
     for name in each.environment.functions:
         variables = each.stateless.function(name)["Environment"]["Variables"]
@@ -142,7 +143,7 @@ def test_the_trail_stays_when_its_stack_goes_and_is_forgotten_only_where_the_env
     assert backed_up == each.environment.point_in_time_recovery
     assert trail.get("DeletionProtectionEnabled", False) == each.environment.deletion_protection
     assert trail["SSESpecification"] == {"SSEEnabled": not each.environment.is_local}
-    for name in ("start", "intervene", "admin"):
+    for name in ("start", "intervene", "admin", "mcp"):
         variables = each.stateless.function(name)["Environment"]["Variables"]
         assert variables["ACTA_AUDIT_RETENTION_DAYS"] == str(each.environment.audit_retention_days) == "0"
 
@@ -157,7 +158,7 @@ def test_the_key_of_the_pseudonyms_is_made_by_aws_and_stands_in_no_template(each
 def test_production_is_told_when_something_is_not_recorded(prod: Synthesised) -> None:
     alarms = alarms_on(prod, "NotRecorded")
     services = {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}
-    assert services == {"acta-start", "acta-intervene", "acta-admin"}
+    assert services == {"acta-start", "acta-intervene", "acta-admin", "acta-mcp"}
     assert {alarm["Threshold"] for alarm in alarms} == {1}
 
 

@@ -77,7 +77,7 @@ def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> N
 
 def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Synthesised) -> None:
     knowing = {name for name in FUNCTIONS if "ACTA_STATE_MACHINE_ARN" in variables(each, name)}
-    assert knowing == {"start", "intervene", "recover"}
+    assert knowing == {"start", "intervene", "recover", "mcp"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

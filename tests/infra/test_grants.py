@@ -101,6 +101,12 @@ OWN: Mapping[str, Granted] = {
     },
     "usage": PSEUDONYMS,
     "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
+    "mcp": {
+        OF_NO_TENANT: {"dynamodb:GetItem"},
+        MACHINE: START,
+        EXECUTIONS: LOOK_UP | {"states:StopExecution"},
+        **PSEUDONYMS,
+    },
     "fallback": {},
 }
 """Function -> what it may act on whoever it works for -> its actions there, besides `common()`. For `notify`:
@@ -138,6 +144,7 @@ DATA: Mapping[str, Granted] = {
         RECEIVER_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
+    "mcp": {WITH_KEYS: COMMIT | COUNT, **TAKE_OF_THE_RATE, **on_sessions(PUT), **RECORDED},
     "usage": {
         TABLE: {"dynamodb:BatchGetItem", "dynamodb:GetItem"},
         OF_USAGE: COUNT | {"dynamodb:PutItem", "dynamodb:DeleteItem"},

@@ -157,7 +157,7 @@ def test_links_of_notifications_begin_with_the_addresses_of_the_api_and_of_the_c
     assert named["ACTA_NOTIFY_CONSOLE_URL"] == "https://console.example.com"
 
 
-def test_where_tenants_may_name_webhooks_three_functions_know_the_hosts_and_one_reads_what_signs(
+def test_where_tenants_may_name_webhooks_four_functions_know_the_hosts_and_one_reads_what_signs(
     tmp_path: Path,
 ) -> None:
     made = synthesised(replace(PROD, notify_hosts=("hooks.example.com", "b.example:8443")), tmp_path)
@@ -167,7 +167,7 @@ def test_where_tenants_may_name_webhooks_three_functions_know_the_hosts_and_one_
         if made.stateless.function(name)["Environment"]["Variables"].get("ACTA_NOTIFY_HOSTS")
         == "hooks.example.com,b.example:8443"
     }
-    assert knowing == {"start", "admin", "notify"}
+    assert knowing == {"start", "admin", "notify", "mcp"}
     assert made.stateless.granted("NotifyRole") == {**FED, SIGNING_KEYS: READ_KEY, **common("notify")}
     assert made.findings == ()
     assert mapping(made, "NotifyMapping")["Enabled"] is True

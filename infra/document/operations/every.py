@@ -7,6 +7,7 @@ from infra.document.operations.definitions import AGENTS, MEMORIES, NOTIFICATION
 from infra.document.operations.deployment import DEPLOYMENT
 from infra.document.operations.files import FILES
 from infra.document.operations.interventions import INTERVENTIONS
+from infra.document.operations.mcp import MCP
 from infra.document.operations.operation import Operation
 from infra.document.operations.sessions import SESSIONS
 
@@ -20,6 +21,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         **NOTIFICATIONS,
         **MEMORIES,
         **PROMPTS,
+        **MCP,
         **DEPLOYMENT,
     }
 )

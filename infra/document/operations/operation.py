@@ -15,6 +15,7 @@ Tag = Literal[
     "Notifications",
     "Memories",
     "Prompts",
+    "MCP",
     "Operation",
 ]
 Form = Literal["data", "page", "empty", "raw"]
@@ -44,7 +45,7 @@ class Operation:
     """`name`: the operationId, stable. `codes`: of the errors that are this route's own; what every route may answer is
     added. `takes`: request headers; `needs`: those that a request must have. `bodies`: examples by name, each of which
     a test sends. `parameters`: words about path variables and query parameters; `values`: the schemas of those that a
-    handler checks itself. `sends`: content type -> schema of a body that is no JSON.
+    handler checks itself. `sends`: content type -> schema of a body that no model of a route says.
     """
 
     name: str

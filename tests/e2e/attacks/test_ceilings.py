@@ -266,6 +266,7 @@ NEEDS: Mapping[str, set[str]] = {
         "read through the table", "find the live sessions", "read a session's text", "start an execution",
         "list the executions",
     },
+    "mcp": {"start an execution", "stop an execution"},
     "fallback": set(),
 }  # fmt: skip
 """Of the above, what a function does for the deployment or before it knows for which tenant."""
@@ -336,6 +337,7 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
     "tool": {*OWN} - {"record what was done", "read records"},
     "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
     | LIMITS,
+    "mcp": {"read an item", "write an item", "read a text", "write a text", "record what was done"} | LIMITS,
     "admin": {
         "read an item",
         "write an item",

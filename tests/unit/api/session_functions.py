@@ -1,9 +1,11 @@
-"""The functions `start`, `intervene` and `status` over one house, and people of one tenant who call them."""
+"""The functions `start`, `intervene`, `status` and `mcp` over one house, and people of one tenant who call them."""
 
 from typing import Any, NamedTuple
 
 from functions.intervene.dependencies import Dependencies as InterveneDependencies
 from functions.intervene.routes import build as build_intervene
+from functions.mcp.dependencies import Dependencies as McpDependencies
+from functions.mcp.routes import build as build_mcp
 from functions.start.dependencies import Dependencies as StartDependencies
 from functions.start.routes import build as build_start
 from functions.status.dependencies import Dependencies as StatusDependencies
@@ -28,6 +30,7 @@ class Functions(NamedTuple):
     start: Gateway
     intervene: Gateway
     status: Gateway
+    mcp: Gateway
 
 
 def functions_of(
@@ -78,11 +81,15 @@ def functions_of(
         house.clock,
         limiter=limiters[2],
     )
+    mcp = McpDependencies(
+        house.settings, start, status, intervene, house.definitions, start.audit, limiters[0]
+    )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(
         Gateway(build_start(start).handler, token),
         Gateway(build_intervene(intervene).handler, token),
         Gateway(build_status(status).handler, token),
+        Gateway(build_mcp(mcp).handler, token),
     )
 
 
@@ -91,7 +98,7 @@ class Person:
 
     def __init__(self, house: House, user: str = USER, *roles: str) -> None:
         self._functions = functions_of(house, user=user, roles=[*roles, "member"])
-        self._start, self._intervene, _ = self._functions
+        self._start, self._intervene = self._functions.start, self._functions.intervene
 
     def ask(self, method: str, path: str, **sent: Any) -> Answer:
         """Of whichever function the route is."""

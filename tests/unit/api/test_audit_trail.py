@@ -19,8 +19,8 @@ from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.unit.api.gateway import TENANT, Gateway, claims
 from tests.unit.api.samples import SETTINGS, start_api
 
-CHANGES_NOTHING = {"POST /v1/models/check"}
-"""It asks the providers whether they take the keys."""
+CHANGES_NOTHING = {"POST /v1/models/check", "POST /mcp"}
+"""The one asks the providers whether they take the keys. The other asks routes that are recorded, each by itself."""
 MESSAGES = "/v1/sessions/ses_01/messages"
 HELLO = {"content": "hello, marker"}
 

@@ -39,7 +39,8 @@ class Front:
         self, house: House, index: SessionIndex | None = None, user: str = USER, roles: object = "[member]"
     ) -> None:
         self.house = house
-        self._start, self._intervene, _ = functions_of(house, index, user, roles)
+        functions = functions_of(house, index, user, roles)
+        self._start, self._intervene = functions.start, functions.intervene
 
     def start(self, message: str = GOAL) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)

@@ -1,0 +1,77 @@
+"""The Model Context Protocol: one route, whose own document is the protocol (ADR 94)."""
+
+from infra.document.operations.operation import Answer, Operation
+
+_ID = {"type": ["string", "integer"]}
+_REQUEST = {
+    "description": "A JSON-RPC 2.0 request or notification of MCP 2026-07-28 or 2025-11-25.",
+    "type": "object",
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": _ID,
+        "method": {"type": "string"},
+        "params": {"type": "object"},
+    },
+    "required": ["jsonrpc", "method"],
+}
+_ERROR = {
+    "type": "object",
+    "properties": {"code": {"type": "integer"}, "message": {"type": "string"}, "data": {}},
+    "required": ["code", "message"],
+}
+ANSWER = {
+    "description": "A JSON-RPC 2.0 response.",
+    "type": "object",
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": _ID,
+        "result": {"type": "object"},
+        "error": _ERROR,
+    },
+    "required": ["jsonrpc"],
+}
+_REFUSAL = {"description": "A JSON-RPC error, or an error of Acta's or of the gateway's.", "type": "object"}
+REFUSALS = {
+    400: "The message is none of the protocol, or its headers say something else.",
+    403: "The role is missing, or a web page of another origin asks.",
+    404: "There is no such method.",
+    429: "Too many requests: come again after `Retry-After` seconds.",
+    500: "Something went wrong.",
+    503: "Try again in a moment.",
+}
+
+MCP = {
+    "POST /mcp": Operation(
+        "askOverMcp",
+        "MCP",
+        "Sessions for clients of the Model Context Protocol",
+        (
+            Answer(
+                200, "The result, or the error, of the request.", form="raw", raw={"application/json": ANSWER}
+            ),
+            Answer(202, "Of a notification.", form="empty"),
+            *(
+                Answer(status, says, form="raw", raw={"application/json": _REFUSAL})
+                for status, says in REFUSALS.items()
+            ),
+        ),
+        about="Tools start, watch, steer and cancel sessions, and each agent is one. Each call of a tool is a request "
+        "to a route of this document, with that route's checks and limits. Refusals of the protocol (400, 404) and of "
+        "Acta are JSON-RPC errors, too.",
+        sends={"application/json": _REQUEST},
+        bodies={
+            "2026-07-28": {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/list",
+                "params": {
+                    "_meta": {
+                        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                        "io.modelcontextprotocol/clientCapabilities": {},
+                    }
+                },
+            },
+            "2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        },
+    ),
+}
