@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.api.request.json_body import parse_json
-from shared.api.response.envelope import JSON, NO_BODY, NO_HEADERS, Response, to_json
+from shared.api.response.envelope import JSON, NO_BODY, Response, to_json
 from shared.domain.errors import ValidationFailed
 
 STATELESS = "2026-07-28"
@@ -23,11 +23,10 @@ TASKS = "io.modelcontextprotocol/tasks"
 _PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
-IDEMPOTENCY_KEY = "acta/idempotencyKey"
+IDEMPOTENCY_KEY = "idempotencyKey"
 """Of a request's `_meta`, for `tools/call`."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
-INTERNAL_ERROR = -32603
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 NAMED_BY: Mapping[str, str] = {
     "tools/call": "name",
@@ -43,7 +42,7 @@ Id = str | int
 
 
 class RpcError(Exception):
-    """The request fails as JSON-RPC has it: no tool was asked. `status`, `headers`: of the HTTP answer."""
+    """The request fails as JSON-RPC has it: no tool was asked. `status`: of the HTTP answer."""
 
     def __init__(
         self,
@@ -51,13 +50,19 @@ class RpcError(Exception):
         message: str,
         data: object = None,
         status: int = 200,
-        headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.data = data
         self.status = status
-        self.headers = headers
+
+
+class RefusedByActa(Exception):
+    """A route of `/v1` or a limit refuses the request. `response`: as `/v1` answers."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.code)
+        self.response = response
 
 
 class Message(NamedTuple):
@@ -200,7 +205,7 @@ def refused(identity: Id | None, error: RpcError) -> Response:
     if error.data is not None:
         told["data"] = error.data
     body: Json = {"jsonrpc": "2.0", **({} if identity is None else {"id": identity}), "error": told}
-    return Response(error.status, JSON, to_json(body), error.headers)
+    return Response(error.status, JSON, to_json(body))
 
 
 def server_info(release: str) -> Json:

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from functions.intervene.routes import add_routes as add_intervene
 from functions.mcp.dependencies import Dependencies
 from functions.mcp.protocol import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     STATELESS,
@@ -18,6 +17,7 @@ from functions.mcp.protocol import (
     VERSIONS,
     WITH_HANDSHAKE,
     Message,
+    RefusedByActa,
     RpcError,
     accepted,
     answered,
@@ -73,15 +73,17 @@ def build(deps: Dependencies) -> Api:
             return refused(identity, error)
 
     def answer(message: Message) -> Response:
-        """Raises RpcError."""
-
         def act() -> Response:
             try:
                 return answered(message, result(message), deps.settings.release)
             except RpcError as error:
                 return refused(message.id, error)
+            except RefusedByActa as refusal:
+                return refusal.response
 
-        return done(api.told(act))
+        response = api.told(act)
+        error = None if response.code is None else as_error(response)
+        return response if error is None else refused(message.id, error)
 
     def result(message: Message) -> Json:
         """Raises RpcError, and what a route of `/v1` would answer with an error."""
@@ -232,15 +234,21 @@ def build(deps: Dependencies) -> Api:
 
 
 def done(response: Response) -> Response:
-    """The same. Raises RpcError for what Acta refused. Its code is a word, which JSON-RPC has no place for: it is in
-    `data`, and the number is the HTTP status.
+    """The same. Raises RefusedByActa."""
+    if response.code is not None:
+        raise RefusedByActa(response)
+    return response
+
+
+def as_error(response: Response) -> RpcError | None:
+    """What is wrong with the request itself, as JSON-RPC has it. Acta's code is a word, so it is in `data`, and the
+    number is the HTTP status. None: it is the caller or the time that is wrong (403, 429, 5xx), as HTTP says.
     """
-    if response.code is None:
-        return response
-    error, status = error_in(response), response.status
-    code = INVALID_PARAMS if status in (400, 404) else INTERNAL_ERROR if status >= 500 else status
-    told_as = status if status in (403, 429) or status >= 500 else 200
-    raise RpcError(code, error["message"], error, told_as, response.headers)
+    status = response.status
+    if status in (403, 429) or status >= 500:
+        return None
+    error = error_in(response)
+    return RpcError(INVALID_PARAMS if status in (400, 404) else status, error["message"], error)
 
 
 def _check_page(headers: Mapping[str, str], allowed: str) -> None:

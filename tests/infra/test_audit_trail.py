@@ -188,7 +188,7 @@ def test_production_is_told_of_many_refusals_those_of_the_gateway_included(
 def test_production_is_told_of_many_who_ask_for_somebody_s_private_sessions(prod: Synthesised) -> None:
     alarms = alarms_on(prod, "SessionsHidden")
     services = {alarm["Dimensions"][0]["Value"] for alarm in alarms}
-    assert services == {"acta-start", "acta-status", "acta-intervene"}
+    assert services == {"acta-start", "acta-status", "acta-intervene", "acta-mcp"}
     assert {alarm["Threshold"] for alarm in alarms} == {100}
 
 

@@ -33,11 +33,7 @@ ANSWER = {
 _REFUSAL = {"description": "A JSON-RPC error, or an error of Acta's or of the gateway's.", "type": "object"}
 REFUSALS = {
     400: "The message is none of the protocol, or its headers say something else.",
-    403: "The role is missing, or a web page of another origin asks.",
     404: "There is no such method.",
-    429: "Too many requests: come again after `Retry-After` seconds.",
-    500: "Something went wrong.",
-    503: "Try again in a moment.",
 }
 
 MCP = {
@@ -56,21 +52,10 @@ MCP = {
             ),
         ),
         about="Tools start, watch, steer and cancel sessions, and each agent is one. Each call of a tool is a request "
-        "to a route of this document, with that route's checks and limits. Refusals of the protocol (400, 404) and of "
-        "Acta are JSON-RPC errors, too.",
+        "to a route of this document, with that route's checks and limits. Refusals of the protocol "
+        "(400, 404) are JSON-RPC errors; those of the caller or the time are as everywhere.",
         sends={"application/json": _REQUEST},
         bodies={
-            "2026-07-28": {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "tools/list",
-                "params": {
-                    "_meta": {
-                        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                        "io.modelcontextprotocol/clientCapabilities": {},
-                    }
-                },
-            },
             "2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
         },
     ),

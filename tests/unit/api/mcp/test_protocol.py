@@ -165,7 +165,7 @@ def test_there_is_no_stream_and_no_session_to_end() -> None:
 def test_parameters_of_another_type_are_refused(client: Client, name: str) -> None:
     params: dict[str, Any] = {"name": "say", "arguments": {}}
     if name == "idempotencyKey":
-        params["_meta"] = {"acta/idempotencyKey": 5}
+        params["_meta"] = {"idempotencyKey": 5}
     else:
         params[name] = 5
     method = "tools/list" if name == "cursor" else "tools/call"
