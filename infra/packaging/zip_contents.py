@@ -7,6 +7,7 @@ inside functions and under `if TYPE_CHECKING` count. An import by a string would
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 OURS = ("functions", "shared")
@@ -30,6 +31,7 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
     left_out = {root / name.replace(".", "/") for name in without}
     files: set[Path] = set()
     libraries: set[str] = set()
+    names: set[str] = set()
     waiting = sorted((root / package.replace(".", "/")).rglob("*.py"))
     while waiting:
         path = waiting.pop()
@@ -37,7 +39,8 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
             continue
         files.add(path)
         waiting += [init for init in _inits(root, path) if init not in files]
-        for name in _imported(path):
+        for name in _imported(path, path.read_bytes()) - names:
+            names.add(name)
             if name.split(".")[0] in OURS:
                 waiting += [path for path in _module(root, name) if left_out.isdisjoint(path.parents)]
             else:
@@ -51,9 +54,17 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
     return Reach(tuple(sorted(files | data)), frozenset(libraries))
 
 
-def _imported(path: Path) -> Iterator[str]:
-    """The names after `import`. For `from x import y` both `x` and `x.y`, which may be a module."""
-    for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
+@cache
+def _imported(path: Path, text: bytes) -> frozenset[str]:
+    """The names after `import`. For `from x import y` both `x` and `x.y`, which may be a module.
+
+    Kept for the process: functions share most of their modules, and parsing them is most of what a synthesis takes.
+    """
+    return frozenset(_names(path, text))
+
+
+def _names(path: Path, text: bytes) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text, filename=str(path))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
