@@ -9,6 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
 from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
+from infra.local.sign_in_page import CLIENT_ID
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
 
@@ -33,6 +34,14 @@ def token(arguments: Namespace) -> int:
     issuer = Issuer.from_state(state.path, stack.api_url)
     print(issuer.issue_token(arguments.tenant, arguments.user, arguments.role or (), arguments.ttl))
     return exit_codes.OK
+
+
+def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:
+    """The URL of the local stack, which is its issuer's, too, and the command line's client there. Raises CliError."""
+    try:
+        return StateDir(Path(state_dir or DEFAULT_STATE_DIR)).running().api_url, CLIENT_ID
+    except NoStack as error:
+        raise CliError(f"{error}, or give --url, --issuer and --client-id") from None
 
 
 def deployment_of_local_stack(

@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 AUDIENCE = "acta"
+SIGN_IN = "acta-sign-in"
+"""The audience of what renews a sign-in, which the API does not take."""
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
@@ -59,8 +61,12 @@ class Issuer:
         roles: Role | Iterable[Role],
         ttl: int = DEFAULT_TTL_SECONDS,
         now: datetime | None = None,
+        *,
+        nonce: str = "",
+        audience: str = AUDIENCE,
     ) -> str:
-        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired.
+        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired. `nonce`: of the
+        sign-in that it is for; empty: it is for none.
 
         Everybody is a member; every other role comes on top of that.
         """
@@ -68,14 +74,26 @@ class Issuer:
         issued_at = int((now or datetime.now(UTC)).timestamp())
         claims = {
             "iss": self.url,
-            "aud": AUDIENCE,
+            "aud": audience,
             "sub": user,
             "tenant": tenant,
             "roles": _claim(list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY]))),
             "iat": issued_at,
             "exp": issued_at + ttl,
+            **({"nonce": nonce} if nonce else {}),
         }
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
+
+    def signed_in(self, token: str) -> tuple[str, str, tuple[Role, ...]] | None:
+        """Tenant, user and roles of what renews a sign-in. None: it is no such token, or is over."""
+        try:
+            claims = jwt.decode(
+                token, self.key.public_key(), algorithms=[ALGORITHM], audience=SIGN_IN, issuer=self.url
+            )
+        except jwt.InvalidTokenError:
+            return None
+        roles = claims["roles"]
+        return claims["tenant"], claims["sub"], tuple(json.loads(roles) if isinstance(roles, str) else roles)
 
     def jwks(self) -> dict[str, Any]:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
@@ -87,7 +105,11 @@ class Issuer:
             "issuer": self.url,
             "jwks_uri": f"{self.url}/.well-known/jwks.json",
             "id_token_signing_alg_values_supported": [ALGORITHM],
-            "response_types_supported": ["token"],
+            "authorization_endpoint": f"{self.url}/oauth2/authorize",
+            "token_endpoint": f"{self.url}/oauth2/token",
+            "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": True,
             "subject_types_supported": ["public"],
         }
         return {

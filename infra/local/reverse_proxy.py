@@ -20,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, LifoQueue
 
 from infra.local.loopback import HOST, is_for_loopback, is_readable
+from infra.local.sign_in_page import SignInPage
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 IDLE_SECONDS = 75
@@ -73,6 +74,7 @@ class Front(ThreadingHTTPServer):
 
     def __init__(self, port: int = 0) -> None:
         self.documents: Mapping[str, bytes] = {}
+        self.sign_in: SignInPage | None = None
         self.api: DeployedApi | None = None
         try:
             super().__init__((HOST, port), FrontHandler)
@@ -90,9 +92,10 @@ class Front(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.port}"
 
-    def publish(self, documents: Mapping[str, bytes]) -> None:
-        """`documents`: path -> JSON body. The front answers them itself."""
+    def publish(self, documents: Mapping[str, bytes], sign_in: SignInPage | None = None) -> None:
+        """`documents`: path -> JSON body. `sign_in`: the development issuer's page. The front answers them itself."""
         self.documents = documents
+        self.sign_in = sign_in
 
     def forward_to(self, api: DeployedApi) -> None:
         self.api = api
@@ -129,6 +132,11 @@ class FrontHandler(BaseHTTPRequestHandler):
         document = self.server.documents.get(raw_path.partition("?")[0])
         if document is not None and self.command in ("GET", "HEAD"):
             return self.reply(Answer(200, [("Content-Type", "application/json")], document))
+        if self.server.sign_in is not None:
+            sent = {name.lower(): value for name, value in self.headers.items()}
+            page = self.server.sign_in.answer(self.command, raw_path, sent, body)
+            if page is not None:
+                return self.reply(Answer(page.status, list(page.headers.items()), page.body))
         if self.server.api is None:
             return self.reply(gateway_answer(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable"))
         if not raw_path.startswith("/"):

@@ -24,6 +24,7 @@ from infra.local.loopback import HOST
 from infra.local.own_tools.watch import NotDeployed
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
+from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
 from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in
 from shared.settings import SettingsError
@@ -110,7 +111,7 @@ class LocalStack:
             raise self.state.in_use()
         self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
         self.state.claim()
-        self.front.publish(self.issuer.documents())
+        self.front.publish(self.issuer.documents(), SignInPage(self.issuer))
         self.start_emulator()
         has_a_past = self.state.deployment.exists()
         self.reach_api()

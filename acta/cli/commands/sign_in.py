@@ -6,7 +6,8 @@ ENVIRONMENT = option("--env", metavar="NAME", required=True, help="the environme
 LOGIN = Command(
     "login",
     "sign_in.login:login",
-    "Sign in to an environment with your browser. Later commands take --env NAME and renew the token by themselves.",
+    "Sign in to an environment, or to `local`, with your browser. Later commands take --env NAME and renew the token "
+    "by themselves.",
     ENVIRONMENT,
     option("--url", metavar="URL", help="its API (default: that of last time, else what its stack says)"),
     option("--issuer", metavar="URL", help="who signs people in; goes with --url and --client-id"),

@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from acta.cli.exit_codes import CliError
+from acta.cli.local_token import local_sign_in
 from acta.cli.terminal.text import one_line
 from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in.oidc import Application
 from acta.client.sign_in.store import Store
 
+LOCAL = "local"
+"""The stack that `acta up` serves here. It is where it is now, not where it was at the last sign-in."""
 Outputs = Mapping[str, str]
 ID_TOKEN, ACCESS_TOKEN = "id_token", "access_token"
 
@@ -38,6 +41,9 @@ def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], 
         return named_target(arguments)
     if any(given):
         raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
+    if arguments.env == LOCAL:
+        url, client_id = local_sign_in()
+        return Target(url, Application(issuer=url, client_id=client_id))
     if stored is not None and not arguments.look_up:
         return Target(stored.api_url, stored.application)
     return target_from(arguments.env, read_outputs(arguments.env))

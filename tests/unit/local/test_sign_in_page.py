@@ -1,0 +1,152 @@
+"""Acta's own client signs in to the local stack as it does to any issuer; nobody else gets a code or a token."""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import httpx2
+import jwt
+import pytest
+
+from acta.client.errors import SignInEnded, SignInFailed
+from acta.client.sign_in.oidc import Application, Attempt, Endpoints, Tokens
+from acta.client.sign_in.oidc import Issuer as Provider
+from infra.local.issuer import Issuer
+from infra.local.reverse_proxy import Front
+from infra.local.sign_in_page import CLIENT_ID, SignInPage
+
+HERE = "http://127.0.0.1:22820/callback"
+
+
+@pytest.fixture
+def front() -> Iterator[Front]:
+    running = Front()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def issuer(front: Front, tmp_path: Path) -> Issuer:
+    made = Issuer.from_state(tmp_path, front.url)
+    front.publish(made.documents(), SignInPage(made))
+    return made
+
+
+@pytest.fixture
+def browser() -> Iterator[httpx2.Client]:
+    with httpx2.Client(trust_env=False) as made:
+        yield made
+
+
+@pytest.fixture
+def provider(issuer: Issuer, browser: httpx2.Client) -> Provider:
+    return Provider(Application(issuer.url, CLIENT_ID), browser)
+
+
+def fields(page: str) -> dict[str, str]:
+    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page)
+    return {name: unescape(value) for name, value in found}
+
+
+def signed_in(browser: httpx2.Client, address: str, *roles: str) -> Mapping[str, str]:
+    """What the person's browser brings to the command line."""
+    page = browser.get(address)
+    assert page.status_code == 200
+    form = urlencode(
+        [*fields(page.text).items(), ("tenant", "acme"), ("user", "ann"), *(("role", r) for r in roles)]
+    )
+    answer = browser.post(
+        str(httpx2.URL(address).join("/oauth2/authorize")),
+        content=form,
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status_code == 302, answer.text
+    location = urlsplit(answer.headers["Location"])
+    assert f"{location.scheme}://{location.netloc}{location.path}" == HERE
+    return dict(parse_qsl(location.query))
+
+
+def begun(provider: Provider) -> tuple[Endpoints, Attempt, str]:
+    endpoints, attempt = provider.endpoints(), Attempt()
+    return endpoints, attempt, provider.address_to_open(endpoints, attempt, HERE)
+
+
+def tokens_of(provider: Provider, browser: httpx2.Client, *roles: str) -> tuple[Endpoints, Tokens]:
+    endpoints, attempt, address = begun(provider)
+    code = provider.code(endpoints, attempt, signed_in(browser, address, *roles))
+    return endpoints, provider.exchange(endpoints, attempt, code, HERE)
+
+
+def test_who_signs_in_gets_the_token_that_the_api_takes_and_the_next_one(
+    provider: Provider, browser: httpx2.Client, issuer: Issuer
+) -> None:
+    endpoints, tokens = tokens_of(provider, browser, "admin")
+    for each in (tokens, provider.refresh(endpoints, tokens)):
+        claims = jwt.decode(
+            each.token, issuer.key.public_key(), algorithms=["RS256"], audience="acta", issuer=issuer.url
+        )
+        assert (claims["tenant"], claims["sub"], claims["roles"]) == ("acme", "ann", '["admin", "member"]')
+
+
+def test_what_renews_a_sign_in_is_no_token_of_the_api(
+    provider: Provider, browser: httpx2.Client, issuer: Issuer
+) -> None:
+    endpoints, tokens = tokens_of(provider, browser)
+    assert jwt.decode(str(tokens.refresh_token), options={"verify_signature": False})["aud"] != "acta"
+    for wrong in (tokens.token, "x", issuer.issue_token("acme", "ann", "admin")):
+        with pytest.raises(SignInEnded):
+            provider.refresh(endpoints, Tokens("t", 0, "ann", wrong))
+
+
+def test_a_code_is_of_use_once_to_who_has_the_verifier(provider: Provider, browser: httpx2.Client) -> None:
+    endpoints, attempt, address = begun(provider)
+    code = provider.code(endpoints, attempt, signed_in(browser, address))
+    with pytest.raises(SignInEnded):
+        provider.exchange(endpoints, Attempt(nonce=attempt.nonce), code, HERE)
+    with pytest.raises(SignInEnded):
+        provider.exchange(endpoints, attempt, code, HERE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("redirect_uri", "http://evil.example/callback"),
+        ("redirect_uri", "http://127.0.0.1:22820@evil.example/callback"),
+        ("redirect_uri", "http://127.0.0.1:22820/other"),
+        ("redirect_uri", "http://127.0.0.1:no/callback"),
+        ("client_id", "other"),
+        ("code_challenge_method", "plain"),
+        ("code_challenge", ""),
+        ("response_type", "token"),
+    ],
+)
+def test_nothing_is_asked_and_no_code_is_sent_for_another_client(
+    provider: Provider, browser: httpx2.Client, name: str, value: str
+) -> None:
+    _, _, address = begun(provider)
+    asked = {**dict(parse_qsl(urlsplit(address).query)), name: value}
+    where = address.partition("?")[0]
+    assert browser.get(f"{where}?{urlencode(asked)}").status_code == 400
+    answer = browser.post(where, data={**asked, "tenant": "acme", "user": "ann"})
+    assert (answer.status_code, answer.headers.get("Location")) == (400, None)
+
+
+def test_another_page_signs_nobody_in_and_what_it_gives_is_text(
+    provider: Provider, browser: httpx2.Client
+) -> None:
+    _, _, address = begun(provider)
+    asked = dict(parse_qsl(urlsplit(address).query))
+    where = address.partition("?")[0]
+    form = {**asked, "tenant": "acme", "user": "ann"}
+    assert browser.post(where, data=form, headers={"Origin": "https://evil.example"}).status_code == 403
+    page = browser.get(f"{where}?{urlencode({**asked, 'state': '<script>'})}")
+    assert "<script>" not in page.text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+
+
+def test_the_browser_s_answer_belongs_to_one_attempt(provider: Provider, browser: httpx2.Client) -> None:
+    endpoints, _, address = begun(provider)
+    with pytest.raises(SignInFailed):
+        provider.code(endpoints, Attempt(), signed_in(browser, address))
