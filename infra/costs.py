@@ -43,7 +43,8 @@ BY_RESOURCE: Mapping[str, tuple[str, float]] = {
     "AWS::SecretsManager::Secret": ("secrets", 0.40),
     "AWS::WAFv2::WebACL": ("firewalls, with two rules", 7.00),
 }
-"""Type -> a word for it, and USD a month for one. Lists of US East (N. Virginia), November 2026, without free tiers."""
+"""Type -> a word for it, and USD a month for one; of alarms for each metric that they look at. Lists of US East
+(N. Virginia), November 2026, without free tiers."""
 RECOVERY = 0.30
 """USD a month: `recover` each minute, some 50 small reads and half a second (docs/costs.md)."""
 METRIC_READ = 0.43

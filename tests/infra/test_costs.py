@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
+from acta.cli.operations.deployed.policies import ALARM, counted_in
 from infra.costs import BY_RESOURCE, COUNTED_TURNS, PER_TURN, Costs, UnknownPrice, costs, total
 from infra.environments import DEV, PROD
+from infra.options import AT_ONCE
 from tests.infra.conftest import Synthesised
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text(encoding="utf-8")
+OPERATIONS = " ".join(
+    (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8").split()
+)
 MODEL = "claude-sonnet-5-5"
 ROWS = {
     "DynamoDB write units": "write units",
@@ -63,9 +68,16 @@ def aws(found: Costs) -> float:
 
 def test_a_deployment_at_rest_costs_what_its_templates_have(each: Synthesised) -> None:
     templates = (each.stateful, each.sessions, each.stateless)
-    resources = {kind: sum(len(one.resources(kind)) for one in templates) for kind in BY_RESOURCE}
+    resources = counted_in(one.body for one in templates)
     idle = costs(5, MODEL, environment=each.environment, resources=resources).idle
     assert idle["alarms"] == pytest.approx(resources["AWS::CloudWatch::Alarm"] * 0.10)
+    if not each.environment.is_local and each.environment.roll_out != AT_ONCE:
+        alarms, metrics = len(each.stateless.resources(ALARM)), resources[ALARM]
+        rolls = [one for name, one in each.stateless.resources(ALARM).items() if name.startswith("RollOut")]
+        assert metrics > alarms
+        said = f"{metrics * 0.10:.2f} dollars for the {alarms} alarms of `staging` or `prod`, which look at {metrics}. "
+        of_them = counted_in([{"Resources": dict(enumerate(rolls))}])[ALARM]
+        assert f"{said}{len(rolls)} of them, with {of_them} metrics" in OPERATIONS
     assert (idle["secrets"] > 0) == (not each.environment.is_local)
     for word, usd in BY_RESOURCE.values():
         name = word.split(",")[0].removesuffix("s")

@@ -5,8 +5,9 @@ import os
 import tempfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
@@ -19,6 +20,7 @@ from infra.local.cdk import CommandFailed, Commands, cdk_environ
 from infra.local.toolchain import ROOT
 
 DEPLOYER = "deployer.json"
+ALARM = "AWS::CloudWatch::Alarm"
 
 
 def write_policies(arguments: Namespace) -> int:
@@ -45,7 +47,9 @@ def write_policies(arguments: Namespace) -> int:
 
 
 def resources_in_templates(environment: Environment) -> Counter[str]:
-    """How many of each type. Synthesised without the functions' code. Raises CliError."""
+    """How many of each type; of alarms, how many metrics they look at, which is what AWS bills. Synthesised without the
+    functions' code. Raises CliError.
+    """
     with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
         commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
         app = Path(scratch) / "app"
@@ -56,7 +60,15 @@ def resources_in_templates(environment: Environment) -> Counter[str]:
         finally:
             commands.stop()
         templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
-    return Counter(each["Type"] for template in templates for each in template["Resources"].values())
+    return counted_in(templates)
+
+
+def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    found = Counter[str]()
+    for each in (resource for template in templates for resource in template["Resources"].values()):
+        compared = each.get("Properties", {}).get("Metrics", ()) if each["Type"] == ALARM else ()
+        found[each["Type"]] += sum("MetricStat" in metric for metric in compared) or 1
+    return found
 
 
 def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
