@@ -16,6 +16,7 @@ from shared.adapters.tools.tenant.definition import (
     check_timeout,
     to_config,
 )
+from shared.adapters.tools.tenant.parameters import in_path
 from shared.agent.tools.trial import Trial
 from shared.api.app import Api
 from shared.api.request.definition_bodies import CallTool, CreateTool, PutTool
@@ -251,11 +252,15 @@ def _stakes(body: PutTool, name: str, write_version: int) -> bool:
 
 def _check_is_read(config: HttpConfig | LambdaConfig, write_version: int) -> None:
     """Raises Unusable or FieldsInvalid where the release before could not read the definition while it may still
-    run: it knows no secrets in headers, and no name of a function that has the environment in it.
+    run: it knows no secrets in headers, no arguments in paths and headers, and no name of a function that has the
+    environment in it.
     """
-    if isinstance(config, HttpConfig) and config.secret_headers:
-        stored_as = ("HttpConfig", "secret_headers")
-        refuse_what_is_not_stored({"config.headers": stored_as}, write_version)
+    if isinstance(config, HttpConfig):
+        newer = {"config.headers": "secret_headers"} if config.secret_headers else {}
+        newer |= {"config.parameters": "parameters"} if config.parameters else {}
+        newer |= {"config.url": "parameters"} if in_path(config.url) else {}
+        stored_as = {field: ("HttpConfig", name) for field, name in newer.items()}
+        refuse_what_is_not_stored(stored_as, write_version)
     if write_version < FUNCTIONS_OF_ENVIRONMENTS_SINCE and isinstance(config, LambdaConfig):
         why = (
             f"Tools of kind lambda cannot be stored while the deployment still writes version {write_version}"

@@ -48,7 +48,7 @@ TOOL = {
     "repeatable": "Identical calls do not mean that a run is stuck.",
     "timeout_seconds": "Of one call.",
     "result_limit_bytes": "The model gets the beginning of a longer result; all of it is stored.",
-    "config": "Where it is: `{url, method, headers?}` of kind `http`, `{function}` of kind `lambda`.",
+    "config": "Where it is: `{url, method, headers?, parameters?}` of kind `http`, `{function}` of kind `lambda`.",
     "applied": APPLIED,
     "version": VERSION,
 }
@@ -192,6 +192,13 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "PutTool": (
             "A whole definition. Absent fields take their defaults.",
             {**TOOL, "name": "The path's, or absent: a tool keeps its name."},
+        ),
+        "CallTool": (
+            "A trial call.",
+            {
+                "input": "The arguments, as the tool's `input_schema` has them.",
+                "confirm": "A tool of high stakes is to run: 409 without it.",
+            },
         ),
         "PutToolSecret": (
             "A new value.",

@@ -124,11 +124,32 @@ SECRET: Json = {
     "required": ["secret"],
     "additionalProperties": False,
 }
+PARAMETER: Json = {
+    "type": "object",
+    "description": "Where an argument goes, and what the API calls it.",
+    "properties": {
+        "in": {"type": "string", "enum": ["path", "query", "header", "body"]},
+        "name": {"type": "string", "pattern": tool.WIRE_NAME_PATTERN},
+    },
+    "required": ["in"],
+    "additionalProperties": False,
+}
 HTTP_CONFIG: Json = {
     "type": "object",
     "description": "Of kind `http`.",
     "properties": {
-        "url": {"type": "string", "minLength": 1, "maxLength": tool.MAX_URL_CHARS},
+        "url": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": tool.MAX_URL_CHARS,
+            "description": "`{name}` in its path is an argument.",
+        },
+        "parameters": {
+            "type": "object",
+            "maxProperties": tool.MAX_PARAMETERS,
+            "description": "By argument. All others go into the query of a GET, else into a JSON body.",
+            "additionalProperties": PARAMETER,
+        },
         "method": {"type": "string", "enum": list(get_args(tool.Method))},
         "headers": {
             "type": "object",

@@ -73,6 +73,7 @@ TABLE = {
     "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
     "shared/adapters/tools/tenant/query.py PROPERTY": Met("names in a tenant's schema and in arguments"),
+    "shared/adapters/tools/tenant/parameters.py _VARIABLE": Met("the URL of a tool"),
     "shared/adapters/tools/tenant/query.py _SEPARATORS": Met("the query of a tool's URL"),
     "shared/agent/queries/history.py _CURSOR": Met("a query parameter"),
     "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),

@@ -93,7 +93,8 @@ TOOLS = {
         "Add a tool",
         (ok(Tool, says="The tool.", status=201, headers=("Location",)),),
         about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything runs. A "
-        "header's value is a text only where its name and value are plain; all else refers to a secret.",
+        "header's value is a text only where its name and value are plain; all else refers to a secret. `{name}` in "
+        "the path of `url` is an argument; `parameters` says of others where they go, as in OpenAPI.",
         codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={
@@ -108,7 +109,23 @@ TOOLS = {
                     "required": ["customer"],
                 },
                 "effect": "read",
-            }
+            },
+            "path and query": {
+                "name": "order_lines",
+                "description": "The lines of an order, those with a word in their text or all.",
+                "kind": "http",
+                "config": {
+                    "url": "https://api.example.com/orders/{order_id}/lines",
+                    "method": "GET",
+                    "parameters": {"word": {"in": "query", "name": "q"}},
+                },
+                "input_schema": {
+                    "type": "object",
+                    "properties": {"order_id": {"type": "string"}, "word": {"type": "string"}},
+                    "required": ["order_id"],
+                },
+                "effect": "read",
+            },
         },
     ),
     "GET /v1/tools/{name}": Operation(

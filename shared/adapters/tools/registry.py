@@ -29,7 +29,7 @@ class BuiltinRegistry:
         if spec.name in FILE_TOOLS:
             _check_path(spec.name, arguments["path"], private)
         if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
-            _check_fixed(spec.name, spec.config.url, arguments)
+            _check_request(spec.name, spec.config, arguments)
 
 
 def _check_path(tool: str, path: str, private: bool) -> None:
@@ -44,14 +44,11 @@ def _check_path(tool: str, path: str, private: bool) -> None:
         raise ToolInputInvalid(f"{NOT_HERE}.")
 
 
-def _check_fixed(name: str, url: str, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolInputInvalid where an argument would change a parameter that the admin has fixed in the tool's URL."""
-    from shared.adapters.tools.tenant.query import fixed_names
+def _check_request(name: str, config: HttpConfig, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolInputInvalid where an argument would change what the admin has fixed, or cannot go where it has to."""
+    from shared.adapters.tools.tenant.parameters import request_of
 
-    if fixed_names(url, arguments):
-        raise ToolInputInvalid(
-            f"the tool {name} has fixed some of these fields itself. Leave out what its schema does not name."
-        )
+    request_of(name, config, arguments)
 
 
 class TenantRegistry(BuiltinRegistry):

@@ -10,7 +10,14 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import DESCRIPTIONS, Prompt
-from shared.domain.definitions.tool import HIDDEN, HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
+from shared.domain.definitions.tool import (
+    HIDDEN,
+    HttpConfig,
+    LambdaConfig,
+    Parameter,
+    ToolDefinition,
+    ToolSpec,
+)
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.notifications.receiver import TenantReceiver
 
@@ -130,7 +137,14 @@ def _tool_config(
     headers: dict[str, str | definitions.SecretReference] = dict.fromkeys(config.headers, HIDDEN)
     for header, name in config.secret_headers.items():
         headers[header] = {"secret": name}
-    return {"url": config.url, "method": config.method, "headers": headers}
+    view: definitions.HttpToolConfig = {"url": config.url, "method": config.method, "headers": headers}
+    if config.parameters:
+        view["parameters"] = {name: _parameter(said) for name, said in config.parameters.items()}
+    return view
+
+
+def _parameter(said: Parameter) -> definitions.ToolParameter:
+    return {"in": said.place} if said.name is None else {"in": said.place, "name": said.name}
 
 
 def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> definitions.ToolTrial:

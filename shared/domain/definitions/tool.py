@@ -20,6 +20,9 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 TOOL_NAME_PATTERN = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 HEADER_PATTERN = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"
 HEADER_VALUE_PATTERN = r"^[ -~]{0,1024}$"
+WIRE_NAME_PATTERN = r"^[A-Za-z0-9!#$%&'*+.^_`|~\[\]-]{1,64}$"
+"""What a header may be called, and what an API may call a parameter of a query: `filter[state]`, `$top`."""
+MAX_PARAMETERS = 40
 MAX_URL_CHARS = 2_000
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
@@ -88,9 +91,17 @@ def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
     return effect != "read" or risk == "system" or name.lower().replace("-", "_") in HIGH_STAKES_NAMES
 
 
+class Parameter(FrozenModel):
+    """Where an argument of an `http` tool goes, and under which name; None: its own."""
+
+    place: Literal["path", "query", "header", "body"]
+    name: Annotated[str, Field(pattern=WIRE_NAME_PATTERN)] | None = None
+
+
 class HttpConfig(FrozenModel):
-    """`headers`: sent with every request to the host of `url`, and never to another host. `secret_headers`: so, too;
-    header -> the secret that has its value.
+    """`url`: `{name}` in its path is an argument. `headers`: sent with every request to the host of `url`, and never to
+    another host. `secret_headers`: so, too; header -> the secret that has its value. `parameters`: argument -> where it
+    goes.
     """
 
     url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
@@ -99,6 +110,9 @@ class HttpConfig(FrozenModel):
         default_factory=dict
     )
     secret_headers: Annotated[dict[HeaderName, SecretName], Field(max_length=MAX_HEADERS)] = Field(
+        default_factory=dict
+    )
+    parameters: Annotated[dict[str, Parameter], Field(max_length=MAX_PARAMETERS)] = Field(
         default_factory=dict
     )
 

@@ -32,7 +32,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
                 | {"read_outside", "spent", "tally", "visibility", "writers"}
             ),
             "ExecutionPlan": frozenset({"approved"}),
-            "HttpConfig": frozenset({"secret_headers"}),
+            "HttpConfig": frozenset({"parameters", "secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
             "OpenCall": frozenset({"tool_written"}),

@@ -14,7 +14,7 @@ from shared.adapters.egress.exchange import MAX_BYTES
 from shared.adapters.tools.tenant.credentials import Known, Secrets
 from shared.adapters.tools.tenant.http import SHOWN_BYTES, HttpTool
 from shared.agent.tools.results_for_model import failure_text
-from shared.domain.definitions.tool import Effect, HttpConfig, Method, ToolDefinition
+from shared.domain.definitions.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.errors import (
     AwsDenied,
@@ -57,8 +57,15 @@ def run(
     secret_headers: dict[str, str] | None = None,
     secrets: Secrets = NO_SECRETS,
     known: Known = lambda tenant: (),
+    parameters: dict[str, Parameter] | None = None,
 ) -> OutsideText:
-    config = HttpConfig(url=url, method=method, headers=headers or {}, secret_headers=secret_headers or {})
+    config = HttpConfig(
+        url=url,
+        method=method,
+        headers=headers or {},
+        secret_headers=secret_headers or {},
+        parameters=parameters or {},
+    )
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="http", config=config, effect=effect,
         version=1, created_at=NOW, updated_at=NOW,
@@ -89,6 +96,34 @@ def test_arguments_of_a_get_go_into_the_query(sink: Sink) -> None:
     (heard,) = sink.heard
     assert (heard.path, heard.body) == ("/find?a=1&q=x+%26+y&n=2&all=true", None)
     assert heard.headers["idempotency-key"] == "eff_1"
+
+
+def test_arguments_go_where_the_definition_has_them(sink: Sink) -> None:
+    places = {
+        "expand": Parameter(place="query", name="with"),
+        "lang": Parameter(place="header", name="X-Lang"),
+    }
+    arguments = {"order_id": "A 7", "expand": ["lines", "notes"], "lang": "de", "note": "Grüße"}
+    run(sink.url("/orders/{order_id}/notes?v=2"), sink, arguments=arguments, parameters=places)
+    (heard,) = sink.heard
+    assert (heard.method, heard.path) == ("POST", "/orders/A%207/notes?v=2&with=lines&with=notes")
+    assert heard.body == {"note": "Grüße"}
+    assert (heard.headers["x-lang"], heard.headers["idempotency-key"]) == ("de", "eff_1")
+
+
+def test_where_every_argument_has_its_place_there_is_no_body(sink: Sink) -> None:
+    run(sink.url("/orders/{order_id}"), sink, method="DELETE", arguments={"order_id": "7"})
+    (heard,) = sink.heard
+    assert (heard.method, heard.path, heard.body) == ("DELETE", "/orders/7", None)
+    assert "content-type" not in heard.headers
+
+
+def test_an_argument_in_a_header_goes_to_no_other_host(sink: Sink, other: Sink) -> None:
+    sink.replies["/a"] = Reply(302, b"", {"Location": other.url("/b")})
+    places = {"lang": Parameter(place="header", name="X-Lang")}
+    run(sink.url("/a"), sink, other, method="GET", arguments={"lang": "de"}, parameters=places)
+    assert sink.heard[0].headers["x-lang"] == "de"
+    assert "x-lang" not in other.heard[0].headers
 
 
 def test_nothing_to_say_is_said(sink: Sink) -> None:

@@ -11,14 +11,17 @@ from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.references import BadReference, check_references
 from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
+from shared.adapters.tools.tenant.header_names import as_servers_read, reserved
 from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, may_be_literal
+from shared.adapters.tools.tenant.parameters import (
+    ParameterRefused,
+    check_parameters,
+    in_path,
+    sample_url,
+    with_places,
+)
 from shared.adapters.tools.tenant.query import PROPERTY, fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
-
-RESERVED_HEADERS = frozenset((
-    "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
-    "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-))  # fmt: skip
 
 NO_LITERAL = (
     "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
@@ -52,22 +55,28 @@ def to_config(
     try:
         match kind:
             case "http":
-                config = HttpConfig.model_validate(with_references(given), strict=True)
+                config = HttpConfig.model_validate(with_places(with_references(given)), strict=True)
                 return _usable(config, reachable.addresses)
             case "lambda":
                 return _allowed(LambdaConfig.model_validate(given, strict=True), reachable.functions, tenant)
     except ValidationError as error:
         raise Unusable(_problems(error)) from None
-    except ReferenceRefused as refused:
+    except (ReferenceRefused, ParameterRefused) as refused:
         raise Unusable({refused.field: [str(refused)]}) from None
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
 
 
 def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) -> None:
-    """Raises Unusable where the schema names a field that the URL's query has fixed: every call would be refused."""
+    """Raises Unusable where an argument cannot go where it is to go, or would be a field that the URL's query has
+    fixed: every call would be refused.
+    """
     if not isinstance(config, HttpConfig):
         return
-    taken = fixed_names(config.url, schema.get("properties", ()))
+    problems = check_parameters(config, schema)
+    if problems:
+        raise Unusable(problems)
+    others = set(schema.get("properties", ())) - config.parameters.keys() - set(in_path(config.url))
+    taken = fixed_names(config.url, others)
     if taken:
         raise _wrong(
             f"The query of config.url fixes these fields: {', '.join(taken)}. Leave them out here or there."
@@ -122,25 +131,17 @@ def _references(value: Any) -> list[str]:
     return found
 
 
-def _as_servers_read(name: str) -> str:
-    """A header's name in lower case, with `-` for what CGI and its heirs (RFC 3875, 4.1.18) do not tell from it:
-    `Transfer_Encoding` is `transfer-encoding` there.
-    """
-    return "".join(char if char.isalnum() else "-" for char in name.lower())
-
-
 def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     problems: Problems = {}
     try:
-        guard.check(config.url)
+        guard.check(sample_url(config.url))
     except AddressRefused as refused:
         problems["config.url"] = [f"This URL cannot be used: {refused}."]
     names = [*config.headers, *config.secret_headers]
-    reserved = sorted(name for name in names if _as_servers_read(name) in RESERVED_HEADERS)
     literal = sorted(name for name, value in config.headers.items() if not may_be_literal(name, value))
-    if reserved:
-        problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved)}."]
-    elif len({_as_servers_read(name) for name in names}) < len(names):
+    if reserved(names):
+        problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved(names))}."]
+    elif len({as_servers_read(name) for name in names}) < len(names):
         problems["config.headers"] = ["A header is named twice."]
     elif len(names) > MAX_HEADERS:
         problems["config.headers"] = [f"There are at most {MAX_HEADERS} headers."]

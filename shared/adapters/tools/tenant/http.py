@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
 from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
-from shared.adapters.tools.tenant.query import with_query
+from shared.adapters.tools.tenant.parameters import request_of
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.errors import ToolFailed, ToolUnanswered
 from shared.domain.untrusted.quoting import OutsideText
@@ -45,18 +45,18 @@ class HttpTool:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
         deadline = time.monotonic() + context.deadline_seconds
         credentials = credentials_of(tool.name, config, self._secrets, self._known, context.tenant)
-        method, url, body = config.method, config.url, None
+        method, body = config.method, None
+        request = request_of(tool.name, config, arguments)
+        url = request.url
         headers = {
             "Accept": "application/json, text/*;q=0.9, */*;q=0.1",
             "User-Agent": "acta",
             "Idempotency-Key": context.effect_id,
         }
-        if method == "GET":
-            url = with_query(url, arguments)
-        else:
+        if request.body is not None:
             headers["Content-Type"] = "application/json"
-            body = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
-        configured: Mapping[str, str] = {**config.headers, **credentials.headers}
+            body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "replace")
+        configured: Mapping[str, str] = {**request.headers, **config.headers, **credentials.headers}
         first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):

@@ -4,7 +4,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -13,16 +13,15 @@ PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _SEPARATORS = re.compile(r"[][ ._+-]")
 
 
-def with_query(url: str, arguments: Mapping[str, Any]) -> str:
-    """Adds the arguments to the URL. Texts are written as they are, null is left out, all other values as JSON."""
-    pairs = [
+def with_pairs(url: str, pairs: Iterable[tuple[str, Any]]) -> str:
+    """Adds names and values to the URL. Texts are written as they are, all other values as JSON."""
+    texts = [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in arguments.items()
-        if value is not None
+        for name, value in pairs
     ]
-    if not pairs:
+    if not texts:
         return url
-    query = urlencode(pairs, errors="replace")
+    query = urlencode(texts, errors="replace")
     return f"{url}{'&' if '?' in url else '?'}{query}"
 
 
@@ -35,17 +34,36 @@ def fixed_names(url: str, names: Iterable[str]) -> list[str]:
     query fixes anything, a name of other characters than a property's is always one of them: servers undo escapes,
     fold wide letters, and cut at what they take for an end.
     """
+    return clashing(names, query_names(url))
+
+
+def query_names(url: str) -> list[str]:
+    """Names of the parameters in the URL's query."""
     pairs = parse_qsl(urlsplit(url).query.replace(";", "&"), keep_blank_values=True)
-    fixed = {read for name, _ in pairs for read in _as_servers_read(name)}
-    if not fixed:
+    return [name for name, _ in pairs]
+
+
+def whole_names(names: Iterable[str]) -> list[str]:
+    """The names as servers read them, of a field of an object with the object's."""
+    return [_SEPARATORS.sub("", _plain(name)) for name in names]
+
+
+def clashing(names: Iterable[str], fixed: Iterable[str]) -> list[str]:
+    """Those of `names` that a server may take for one of `fixed`, sorted (`fixed_names`)."""
+    taken = {read for name in fixed for read in _as_servers_read(name)}
+    if not taken:
         return []
     return sorted(
-        name for name in names if not PROPERTY.fullmatch(name) or not fixed.isdisjoint(_as_servers_read(name))
+        name for name in names if not PROPERTY.fullmatch(name) or not taken.isdisjoint(_as_servers_read(name))
     )
 
 
 def _as_servers_read(name: str) -> set[str]:
     """The whole name, and the object that it is a field of."""
-    plain = name.partition("\0")[0].strip(" .[").casefold()
+    plain = _plain(name)
     outer = plain.partition("[")[0].partition(".")[0]
     return {_SEPARATORS.sub("", plain), _SEPARATORS.sub("", outer)}
+
+
+def _plain(name: str) -> str:
+    return name.partition("\0")[0].strip(" .[").casefold()

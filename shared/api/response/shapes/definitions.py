@@ -106,13 +106,22 @@ class SecretReference(TypedDict):
     """Its name."""
 
 
+ToolParameter = TypedDict(
+    "ToolParameter", {"in": Literal["path", "query", "header", "body"], "name": NotRequired[str]}
+)
+ToolParameter.__doc__ = "Where an argument goes, and under which name where that is another one."
+
+
 class HttpToolConfig(TypedDict):
     """Of kind `http`."""
 
     url: str
+    """`{name}` in its path is an argument."""
     method: Method
     headers: dict[str, str | SecretReference]
     """A value that is not a reference is shown as `***`."""
+    parameters: NotRequired[dict[str, ToolParameter]]
+    """By argument. All others go into the query of a GET, else into a JSON body."""
 
 
 class LambdaToolConfig(TypedDict):

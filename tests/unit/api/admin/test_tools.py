@@ -374,3 +374,49 @@ def test_an_agent_says_which_of_its_tools_are_not_there_any_more(api: AdminApi) 
     assert api.member.request("GET", "/v1/agents/cashier").data["warnings"] == [sentence]
     listed = api.member.request("GET", "/v1/agents").data["items"]
     assert {one["agent_id"]: one["warnings"] for one in listed} == {"cashier": [sentence], "default": []}
+
+
+ORDER = {
+    **TOOL,
+    "name": "order",
+    "effect": "read",
+    "high_stakes": False,
+    "approver_role": None,
+    "approver_must_differ": None,
+    "input_schema": {
+        "type": "object",
+        "properties": {"order_id": {"type": "string"}, "term": {"type": "string"}},
+        "required": ["order_id"],
+    },
+    "config": {
+        "url": "https://pay.example.com/orders/{order_id}",
+        "method": "GET",
+        "headers": {},
+        "parameters": {"term": {"in": "query", "name": "q"}},
+    },
+}
+
+
+def test_where_arguments_go_is_read_as_it_was_written(api: AdminApi) -> None:
+    made = api.admin.request("POST", "/v1/tools", json_body=ORDER)
+    assert (made.status, made.data["config"]) == (201, ORDER["config"])
+    assert api.admin.request("GET", "/v1/tools/order").data["config"] == ORDER["config"]
+
+
+def test_a_tool_without_parameters_shows_none(api: AdminApi) -> None:
+    assert "parameters" not in create(api)["config"]
+
+
+@pytest.mark.parametrize("left_out", ["parameters", "path"])
+def test_arguments_in_path_or_headers_are_refused_while_a_release_may_run_that_would_send_them_elsewhere(
+    left_out: str,
+) -> None:
+    api = AdminApi(SETTINGS.model_copy(update={"write_version": PREVIOUS}))
+    config = dict(ORDER["config"])  # type: ignore[call-overload]
+    if left_out == "parameters":
+        del config["parameters"]
+    else:
+        config["url"] = "https://pay.example.com/orders"
+    answer = api.admin.request("POST", "/v1/tools", json_body={**ORDER, "config": config})
+    field = "config.url" if left_out == "parameters" else "config.parameters"
+    assert (answer.status, [*answer.error["details"]]) == (400, [field])
