@@ -107,7 +107,10 @@ class InProcess:
             HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
             LambdaTool(FunctionGuard(self.settings)),
             PythonTools(
-                {}, SystemClock(), lambda seconds: CalledInProcess(tools, self.files_of, self.secrets)
+                {},
+                SystemClock(),
+                lambda tenant, person, access: {"person": person},
+                lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
             ),
         )
         self.runtime = ToolRuntime(

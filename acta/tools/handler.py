@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from acta.tools.define import MODULE, tools_in
+from acta.tools.files import files_of
 from acta.tools.run import answer
 from acta.tools.secrets import Secrets
 
@@ -19,4 +20,4 @@ def _secrets() -> Secrets:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return answer(TOOLS, event, read_secret=_secrets().read)
+    return answer(TOOLS, event, files=files_of(event), read_secret=_secrets().read)

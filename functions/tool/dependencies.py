@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from shared.adapters.aws.file_credentials import FileCredentials
 from shared.adapters.aws.tool_secrets import ToolSecretReader
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
@@ -61,6 +62,10 @@ def runtime() -> ToolRuntime:
                 DynamoToolSecretNames(chosen.table).all,
             ),
             LambdaTool(FunctionGuard(chosen)),
-            PythonTools(chosen.tool_versions, clock),
+            PythonTools(
+                chosen.tool_versions,
+                clock,
+                FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes),
+            ),
         ),
     )

@@ -1,6 +1,7 @@
 """Tools of kind `python`: a call invokes the Lambda of the tool's folder (docs/own-tools.md).
 
-The function gets `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline"}`. It answers
+The function gets `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`,
+`files` where the tool has declared that it needs some: how it reaches them (ADR 88). It answers
 `{"result": …}`, a text or JSON, or `{"error": "…"}`, which the tool tells the model (`acta/tools/run.py`). How else it
 may fail: `shared/adapters/tools/tenant/invoke.py`.
 """
@@ -10,9 +11,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from shared.adapters.aws.file_credentials import FileCredentials
 from shared.adapters.tools.tenant.invoke import SHOWN_CHARS, function_client, invoke
-from shared.domain.definitions.tool import PythonTool
-from shared.domain.errors import ToolFailed
+from shared.domain.definitions.tool import FileAccess, PythonTool
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.clock import Clock
 from shared.ports.tools import CallContext
@@ -20,14 +22,20 @@ from shared.ports.tools import CallContext
 
 class PythonTools:
     """Runs calls. `versions`: folder -> the published version of its function that belongs to this release; a folder
-    that is not among them is called at its newest code. `client`: as `LambdaTool`'s.
+    that is not among them is called at its newest code. `files`: gives a call the tenant's files. `client`: as
+    `LambdaTool`'s.
     """
 
     def __init__(
-        self, versions: Mapping[str, str], clock: Clock, client: Callable[[int], Any] = function_client
+        self,
+        versions: Mapping[str, str],
+        clock: Clock,
+        files: FileCredentials,
+        client: Callable[[int], Any] = function_client,
     ) -> None:
         self._versions = versions
         self._clock = clock
+        self._files = files
         self._client = client
 
     def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
@@ -35,7 +43,7 @@ class PythonTools:
         version = self._versions.get(tool.folder)
         function = tool.function if version is None else f"{tool.function}:{version}"
         deadline = self._clock.now() + timedelta(seconds=context.deadline_seconds)
-        payload = {
+        payload: dict[str, Any] = {
             "tool": tool.name,
             "arguments": dict(arguments),
             "effect_id": context.effect_id,
@@ -45,8 +53,17 @@ class PythonTools:
             "rerun": context.rerun,
             "deadline": deadline.isoformat(),
         }
+        if tool.files is not None:
+            payload["files"] = self._reached(tool.files, context)
         body = invoke(self._client, tool, function, payload, context.deadline_seconds, tells_messages=False)
         return OutsideText("answer", tool.name, _result(tool, body))
+
+    def _reached(self, access: FileAccess, context: CallContext) -> dict[str, Any]:
+        """Raises ToolNotRun."""
+        try:
+            return self._files.for_call(context.tenant, context.user if context.private else None, access)
+        except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
+            raise ToolNotRun(missing) from None
 
 
 def _result(tool: PythonTool, body: bytes) -> str:
