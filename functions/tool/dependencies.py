@@ -65,7 +65,7 @@ def runtime() -> ToolRuntime:
             PythonTools(
                 chosen.tool_versions,
                 clock,
-                FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes),
+                FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes).for_call,
             ),
         ),
     )

@@ -70,18 +70,19 @@ class FileCredentials(NamedTuple):
 
 def shared_files_policy(partition: str, bucket: str, root: str, access: FileAccess) -> str:
     """The tenant's files but private ones, whose folders begin with `~`. A listing of everything would name those, so
-    the top is listed by folder alone (`s3:delimiter`), and below it whatever does not begin with `~`.
+    the top is listed by folder alone (`s3:delimiter`), and below it what does not begin with `~`.
 
     At most 2,048 characters, and without a `Version`, as `session_policy`'s.
     """
     bucket_arn = f"arn:{partition}:s3:::{bucket}"
     top = {"StringEquals": {"s3:prefix": root, "s3:delimiter": "/"}}
-    below = {"StringLike": {"s3:prefix": f"{root}?*"}, "StringNotLike": {"s3:prefix": f"{root}~*"}}
+    below, private = ({"StringLike": {"s3:prefix": f"{root}{each}*"}} for each in ("?", "~"))
     return _policy(
         _allow(ACTIONS[access], f"{bucket_arn}/{root}*"),
-        {"Effect": "Deny", "Action": "s3:*", "Resource": f"{bucket_arn}/{root}~*"},
+        _deny("s3:*", f"{bucket_arn}/{root}~*"),
         {**_allow("s3:ListBucket", bucket_arn), "Condition": top},
         {**_allow("s3:ListBucket", bucket_arn), "Condition": below},
+        {**_deny("s3:ListBucket", bucket_arn), "Condition": private},
         _encrypted(partition),
     )
 
@@ -99,6 +100,10 @@ def private_files_policy(partition: str, bucket: str, folder: str, access: FileA
 
 def _allow(actions: Sequence[str] | str, resource: str) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": actions, "Resource": resource}
+
+
+def _deny(actions: str, resource: str) -> dict[str, Any]:
+    return {"Effect": "Deny", "Action": actions, "Resource": resource}
 
 
 def _encrypted(partition: str) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _s3(request: Signed) -> Iterator[Ask]:
                 yield Ask(action, f"{BUCKETS}{bucket}/{told['Key']}")
     elif request.method == "GET" and ("versions" in query or "list-type" in query):
         action = "s3:ListBucketVersions" if "versions" in query else "s3:ListBucket"
-        context = {"s3:prefix": query["prefix"]} if "prefix" in query else {}
+        context = {f"s3:{name}": query[name] for name in ("prefix", "delimiter") if name in query}
         yield Ask(action, f"{BUCKETS}{bucket}", context)
     else:
         raise NotEvaluated(f"{request.method} {request.url}")

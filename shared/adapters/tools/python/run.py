@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from shared.adapters.aws.file_credentials import FileCredentials
 from shared.adapters.tools.tenant.invoke import SHOWN_CHARS, function_client, invoke
 from shared.domain.definitions.tool import FileAccess, PythonTool
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
@@ -19,10 +18,13 @@ from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.clock import Clock
 from shared.ports.tools import CallContext
 
+ReachFiles = Callable[[str, str | None, FileAccess], Mapping[str, Any]]
+"""From a tenant, the person of a private session and what a tool may do, to how its function reaches the files."""
+
 
 class PythonTools:
     """Runs calls. `versions`: folder -> the published version of its function that belongs to this release; a folder
-    that is not among them is called at its newest code. `files`: gives a call the tenant's files. `client`: as
+    that is not among them is called at its newest code. `reach_files`: `FileCredentials.for_call`. `client`: as
     `LambdaTool`'s.
     """
 
@@ -30,12 +32,12 @@ class PythonTools:
         self,
         versions: Mapping[str, str],
         clock: Clock,
-        files: FileCredentials,
+        reach_files: ReachFiles,
         client: Callable[[int], Any] = function_client,
     ) -> None:
         self._versions = versions
         self._clock = clock
-        self._files = files
+        self._reach_files = reach_files
         self._client = client
 
     def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
@@ -58,10 +60,10 @@ class PythonTools:
         body = invoke(self._client, tool, function, payload, context.deadline_seconds, tells_messages=False)
         return OutsideText("answer", tool.name, _result(tool, body))
 
-    def _reached(self, access: FileAccess, context: CallContext) -> dict[str, Any]:
+    def _reached(self, access: FileAccess, context: CallContext) -> Mapping[str, Any]:
         """Raises ToolNotRun."""
         try:
-            return self._files.for_call(context.tenant, context.user if context.private else None, access)
+            return self._reach_files(context.tenant, context.user if context.private else None, access)
         except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
             raise ToolNotRun(missing) from None
 

@@ -1,0 +1,232 @@
+"""Python tools on the engine's side: who has them, what their function gets, and what its answers mean."""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from acta.testing.memory.clock import FakeClock
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.file_credentials import (
+    FileCredentials,
+    private_files_policy,
+    shared_files_policy,
+)
+from shared.adapters.storage.keys import FILES, MAX_PART_BYTES, tenant_prefix
+from shared.adapters.tools.python.run import PythonTools
+from shared.adapters.tools.registry import TenantRegistry
+from shared.domain.definitions.tool import PythonTool, ToolSpec, written_as
+from shared.domain.errors import FunctionUnavailable, StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from shared.domain.private_files import private_folder
+from shared.ports.tools import CallContext
+
+CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")
+
+
+def tool(name: str = "find", **more: Any) -> PythonTool:
+    said: dict[str, Any] = {
+        "name": name,
+        "description": "Finds.",
+        "input_schema": {"type": "object"},
+        "folder": "orders",
+        "function": "acta-test-tool-orders",
+        "tenants": ("*",),
+        "digest": "d",
+    }
+    return PythonTool(**{**said, **more})
+
+
+class Lambdas:
+    """Answers each invocation with `said` as its result, and keeps what it was asked."""
+
+    def __init__(self, said: Any = None) -> None:
+        self.said: Mapping[str, Any] = {"result": said}
+        self.failed: Mapping[str, str] = {}
+        self.asked: list[dict[str, Any]] = []
+
+    def invoke(self, **asked: Any) -> dict[str, Any]:
+        self.asked.append({**asked, "Payload": json.loads(asked["Payload"])})
+        return {"Payload": io.BytesIO(json.dumps(self.said).encode()), **self.failed}
+
+
+def tools(lambdas: Any, versions: Mapping[str, str] | None = None, files: Any = None) -> PythonTools:
+    return PythonTools(versions or {}, FakeClock(), files or (lambda *asked: asked), lambda seconds: lambdas)
+
+
+def test_the_function_gets_the_call_and_answers_with_a_text_or_json() -> None:
+    lambdas = Lambdas({"état": 1})
+
+    said = tools(lambdas).run(tool(), {"order": 7}, CALL)
+
+    assert said.text == '{"état": 1}'
+    assert lambdas.asked[0]["FunctionName"] == "acta-test-tool-orders"
+    payload = lambdas.asked[0]["Payload"]
+    assert payload.pop("deadline").endswith("+00:00")
+    assert payload == {
+        "tool": "find",
+        "arguments": {"order": 7},
+        "effect_id": "e-1",
+        "session_id": "s-1",
+        "tenant": "acme",
+        "user": "u-1",
+        "rerun": True,
+    }
+    assert tools(Lambdas("as it is")).run(tool(), {}, CALL).text == "as it is"
+
+
+def test_the_version_that_belongs_to_the_release_is_called() -> None:
+    lambdas = Lambdas("")
+
+    tools(lambdas, {"orders": "12"}).run(tool(), {}, CALL)
+    tools(lambdas, {"others": "12"}).run(tool(), {}, CALL)
+
+    assert [asked["FunctionName"] for asked in lambdas.asked] == [
+        "acta-test-tool-orders:12",
+        "acta-test-tool-orders",
+    ]
+
+
+def test_what_a_tool_says_went_wrong_is_told_and_of_an_exception_the_type_alone() -> None:
+    with pytest.raises(ToolFailed) as said:
+        tools(Saying({"error": "no such order"})).run(tool(), {}, CALL)
+    assert (str(said.value), said.value.outside and said.value.outside.text) == (
+        "find failed.",
+        "no such order",
+    )
+
+    raised = {"errorType": "KeyError", "errorMessage": "a password"}
+    with pytest.raises(ToolFailed) as failed:
+        tools(Failing(raised)).run(tool(), {}, CALL)
+    assert failed.value.outside
+    assert failed.value.outside.text == "KeyError"
+
+
+class Saying(Lambdas):
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.said = said
+
+
+class Failing(Saying):
+    def __init__(self, raised: Mapping[str, str]) -> None:
+        super().__init__(raised)
+        self.failed = {"FunctionError": "Unhandled"}
+
+
+@pytest.mark.parametrize(
+    ("effect", "means"), [("read", ToolFailed), ("idempotent", ToolUnanswered), ("once", ToolUnanswered)]
+)
+def test_a_function_that_dies_gave_no_answer(effect: str, means: type[Exception]) -> None:
+    died = Failing({"errorType": "Runtime.ExitError", "errorMessage": "signal: killed"})
+
+    with pytest.raises(means):
+        tools(died).run(tool(effect=effect), {}, CALL)
+
+
+def test_a_tool_that_declared_files_gets_those_of_the_sessions_visibility() -> None:
+    lambdas = Lambdas("")
+    reached = tools(lambdas)
+
+    reached.run(tool(files="read"), {}, CALL)
+    reached.run(tool(files="write"), {}, CALL._replace(private=True))
+    reached.run(tool(), {}, CALL)
+
+    assert [asked["Payload"].get("files") for asked in lambdas.asked] == [
+        ["acme", None, "read"],
+        ["acme", "u-1", "write"],
+        None,
+    ]
+
+
+def test_without_credentials_for_the_files_the_function_is_not_run() -> None:
+    def away(*_: Any) -> Mapping[str, Any]:
+        raise StoreUnavailable("assume_role")
+
+    lambdas = Lambdas("")
+    with pytest.raises(ToolNotRun):
+        tools(lambdas, files=away).run(tool(files="read", effect="once"), {}, CALL)
+    assert lambdas.asked == []
+    assert FunctionUnavailable is not StoreUnavailable
+
+
+class Sts:
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def assume_role(self, **asked: Any) -> dict[str, Any]:
+        self.asked.append(asked)
+        keys = {"AccessKeyId": f"k{len(self.asked)}", "SecretAccessKey": "s", "SessionToken": "t"}
+        return {"Credentials": keys}
+
+
+def test_files_are_reached_with_keys_for_the_tenant_and_further_ones_for_a_private_session() -> None:
+    sts = Sts()
+    credentials = FileCredentials("arn:aws:iam::1:role/tenant", "b", 9, Service("sts", sts))
+
+    shared = credentials.for_call("acme", None, "read")
+    private = credentials.for_call("acme", "u-1", "write")
+
+    keys = {"aws_access_key_id": "k1", "aws_secret_access_key": "s", "aws_session_token": "t"}
+    assert shared == {
+        "bucket": "b", "access": "read", "max_bytes": 9, "shared": {"prefix": "files/acme/", "keys": keys},
+    }  # fmt: skip
+    assert private["private"]["prefix"] == f"files/acme/{private_folder('u-1')}/"
+    assert private["private"]["keys"] != private["shared"]["keys"]
+    assert {asked["DurationSeconds"] for asked in sts.asked} == {900}
+    assert ["s3:PutObject" in asked["Policy"] for asked in sts.asked] == [False, True, True]
+
+
+def test_policies_fit_into_what_sts_takes_for_the_longest_names() -> None:
+    root = tenant_prefix(FILES, "é" * (MAX_PART_BYTES // 6))
+    bucket = "b" * 63
+
+    assert len(shared_files_policy("aws-us-gov", bucket, root, "write")) <= 2_048
+    assert len(private_files_policy("aws-us-gov", bucket, f"{root}{private_folder('u')}/", "write")) <= 2_048
+
+
+class NoDefinitions:
+    def tools(self) -> tuple[ToolSpec, ...]:
+        raise AssertionError("the tenant's definitions were read")
+
+    def agent(self, agent_id: str) -> None:
+        return None
+
+
+class Own(NoDefinitions):
+    def tools(self) -> tuple[ToolSpec, ...]:
+        schema: dict[str, Any] = {"type": "object"}
+        return tuple(
+            ToolSpec(name=name, description="mine", input_schema=schema) for name in ("find", "other")
+        )
+
+
+def registry(definitions: Any, *known: PythonTool) -> TenantRegistry:
+    return TenantRegistry(
+        lambda tenant: definitions,
+        weather=False,
+        environment=lambda tenant: {each.name: each for each in known if each.is_for(tenant)},
+    )
+
+
+def test_an_environments_tool_is_found_without_reading_the_tenants_definitions() -> None:
+    specs = registry(NoDefinitions(), tool()).specs("acme", "a")
+
+    assert specs["find"].kind == "python"
+    assert written_as(specs["find"]) == "d"
+
+
+def test_a_tool_of_the_environment_wins_over_one_of_the_tenants_and_comes_before_it() -> None:
+    specs = registry(Own(), tool(), tool("list_files")).specs("acme", "a")
+
+    assert [*specs][-2:] == ["find", "other"]
+    assert specs["find"].description == "Finds."
+    assert specs["list_files"].kind == "builtin"
+
+
+def test_tenants_that_a_folder_does_not_name_do_not_have_its_tools() -> None:
+    specs = registry(Own(), tool(tenants=("shop",))).specs("acme", "a")
+
+    assert specs["find"].description == "mine"
+    assert "find" in registry(NoDefinitions(), tool(tenants=("shop",))).specs("shop", "a")
