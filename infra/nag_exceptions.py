@@ -8,7 +8,7 @@ from aws_cdk import Acknowledgment, Stack, Token, Validations
 from infra.environments import Environment
 from infra.issuers import OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
-from infra.names import notification_secrets, tenant_functions, tool_secrets
+from infra.names import notification_secrets, own_tool_secret, tenant_functions, tool_secrets
 
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -70,6 +70,19 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     }
 
 
+def secrets_of_tools(environment: Environment, stateful: Stack) -> Mapping[str, str]:
+    """Of folders of Python tools: Secrets Manager ends each ARN with six characters of its own."""
+    region = "<AWS::Region>" if Token.is_unresolved(stateful.region) else stateful.region
+    account = "<AWS::AccountId>" if Token.is_unresolved(stateful.account) else stateful.account
+    prefix = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:"
+    names = [
+        own_tool_secret(environment.name, folder.name, each)
+        for folder in environment.tool_folders
+        for each in folder.secrets
+    ]
+    return {f"{prefix}{name}-??????": "An operator makes the secret, and AWS ends its ARN." for name in names}
+
+
 EDGE: Mapping[str, str] = MappingProxyType(
     {
         "CFR1": "Who may use Acta is decided by tokens, not by countries.",
@@ -94,7 +107,10 @@ def acknowledge(
     if edge is not None:
         for rule, reason in EDGE.items():
             _acknowledge(edge, rule, reason)
-    for resource, reason in wildcards(stateful, sessions).items():
+    for resource, reason in {
+        **wildcards(stateful, sessions),
+        **secrets_of_tools(environment, stateful),
+    }.items():
         _acknowledge(stateless, f"IAM5[Resource::{resource}]", reason)
 
 

@@ -49,3 +49,12 @@ def test_only_tenants_that_the_folder_names_have_its_tools(shop: Person, admit: 
     assert (mine["kind"], mine["effect"], mine["timeout_seconds"]) == ("python", "read", 20)
     assert json.loads(json.dumps(mine["input_schema"]))["required"] == ["order_id"]
     assert admit().get("/v1/tools/lookup_order").status_code == 404
+
+
+def test_a_python_function_writes_a_file_of_the_tenant_and_reaches_no_private_one(
+    shop: Person, llmock: Any
+) -> None:
+    (said,) = run(shop, llmock, ToolCall("write_receipt", {"order_id": "1008"}))
+
+    assert "Wrote receipts/1008.md." in said
+    assert "Total: 25.20" in shop.get("/v1/files/receipts/1008.md").text
