@@ -18,7 +18,7 @@ from shared.adapters.storage.keys import FILES, MAX_PART_BYTES, tenant_prefix
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.domain.definitions.tool import PythonTool, ToolSpec, written_as
-from shared.domain.errors import FunctionUnavailable, StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from shared.domain.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from shared.domain.private_files import private_folder
 from shared.ports.tools import CallContext
 
@@ -148,7 +148,6 @@ def test_without_credentials_for_the_files_the_function_is_not_run() -> None:
     with pytest.raises(ToolNotRun):
         tools(lambdas, files=away).run(tool(files="read", effect="once"), {}, CALL)
     assert lambdas.asked == []
-    assert FunctionUnavailable is not StoreUnavailable
 
 
 class Sts:

@@ -37,7 +37,8 @@ def files(
     credentials = FileCredentials(NARROWED, aws.bucket, 100, account._sts(account.running_as(BASE)))
 
     def client(keys: Mapping[str, str]) -> Any:
-        return account.watched(make_client("s3", region_name="us-east-1", **keys))
+        where: dict[str, Any] = {"region_name": "us-east-1", **keys}
+        return account.watched(make_client("s3", **where))
 
     return S3Files(credentials.for_call(tenant, person, access), "e-1", client)
 
