@@ -7,12 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from acta.cli.apply.yaml_text import NoYaml, read
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
 from shared.domain.validation_messages import error_sentence
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
-"""Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file is JSON
-with these fields.
+"""Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file has
+them as JSON, or is `agents/NAME.yaml` of `acta apply`.
 """
 
 
@@ -46,12 +47,17 @@ def check_tools(agent: AgentDefinition, known: Collection[str]) -> None:
 
 
 def _fields_of(path: Path) -> dict[str, Any]:
+    """A YAML file's name is the agent's id."""
+    is_yaml = path.suffix == ".yaml"
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        fields = read(text).value if is_yaml else json.loads(text)
     except OSError as error:
         raise BadAgent(f"{path}: {error.strerror}") from None
+    except NoYaml as error:
+        raise BadAgent(f"{path}:{error.line}: {error}") from None
     except ValueError as error:
         raise BadAgent(f"{path} is no JSON: {error}") from None
     if not isinstance(fields, dict):
-        raise BadAgent(f"{path} has no JSON object")
-    return fields
+        raise BadAgent(f"{path} does not define an agent: it has no fields")
+    return {**({"agent_id": path.stem} if is_yaml else {}), **fields}

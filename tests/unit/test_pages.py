@@ -18,7 +18,7 @@ TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOT_SETTINGS = re.compile(
     r"ACTA_(TEST_\w+|API_URL|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET"
-    r"|TRACES_HEADERS|RETRY_BASE_SECONDS)"
+    r"|TOOLS_DIR|TRACES_HEADERS|RETRY_BASE_SECONDS)"
 )
 """Read by the command line, the local stack or the tests."""
 
@@ -58,7 +58,7 @@ def test_every_make_target_on_a_page_is_one(page: Path) -> None:
 def test_every_command_on_a_page_is_one_with_its_options(page: Path) -> None:
     commands = ACTA.commands
     for text in code(page):
-        for line in re.findall(r"(?:^|\s|bin/)acta ([a-z]+\b[^#&;|]*)", text):
+        for line in re.findall(r"(?:^|\s|bin/)acta (?!import\b)([a-z]+\b[^#&;|]*)", text):
             words = line.split()
             assert words[0] in commands, text
             options = set(re.findall(r"--[a-z][a-z-]*", line))

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -116,5 +117,7 @@ def _tell(folder: Path, files: list[str], function: str, *, as_json: bool) -> No
 
 def _python() -> str:
     """The interpreter that has Acta, as one types it from here."""
-    path = Path(sys.executable)
+    path, found = Path(sys.executable), shutil.which("python")
+    if found is not None and Path(found) == path:
+        return "python"
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -65,6 +65,7 @@ class ToolWatch:
         self._settled = Settled(seen(stack.tools_dir))
         self._live: Mapping[str, Live] = {}
         self._names: list[str] = []
+        self._refused = False
 
     def begin(self) -> None:
         """After the start, which has deployed the folders."""
@@ -90,7 +91,11 @@ class ToolWatch:
             if found is not None:
                 self._take(found, built)
                 self._know(built)
+            elif self._refused:
+                self._say("tools: mended, they are as they run")
+            self._refused = False
         except (BadFolder, NotDeployed, ActaError) as failed:
+            self._refused = True
             self._say(f"tools: {failed}\ntools: this change is not taken, what ran before still runs")
 
     def _know(self, built: Built) -> None:
@@ -113,7 +118,7 @@ class ToolWatch:
             return
         for name in found.folders:
             self._put(built[name])
-        self._say(f"tools: {', '.join(found.folders)} updated: calls run as it is now")
+        self._say(f"tools: {', '.join(found.folders)} updated, the next call runs it")
 
     def _put_where_older(self, built: Built) -> None:
         """After a deployment. CloudFormation compares templates, and does not see what was put beside it."""

@@ -126,9 +126,10 @@ def test_a_message_after_the_end_begins_another_run() -> None:
 
 def test_an_agent_is_its_fields_or_a_file_of_them(tmp_path: Path) -> None:
     fields = {"name": "Reader", "tools": ["read_file"], "system_prompt": "You read."}
-    file = tmp_path / "reader.json"
+    file, applied = tmp_path / "reader.json", tmp_path / "reader.yaml"
     file.write_text(json.dumps(fields))
-    for agent in (fields, file, str(file)):
+    applied.write_text("name: Reader\ntools: [read_file]\nsystem_prompt: |\n  You read.\n")
+    for agent in (fields, file, str(file), applied):
         session = run("Read", [completes("Nothing to read.")], agent=agent)
         assert [tool.name for tool in session.requests[1].tools] == [
             "update_plan",
@@ -143,6 +144,7 @@ def test_an_agent_is_its_fields_or_a_file_of_them(tmp_path: Path) -> None:
     [
         ({"tools": ["read_fil"]}, "There is no tool 'read_fil'. Did you mean read_file"),
         ({"tool": ["read_file"]}, "tool: There is no such field."),
+        ("pyproject.toml", "pyproject.toml is no JSON"),
         ("nowhere.json", "nowhere.json: No such file or directory"),
     ],
 )

@@ -88,7 +88,7 @@ def watched(tmp_path: Path) -> Watched:
 
 def test_an_edit_is_put_into_the_folders_lambda_and_said_in_one_line(watched: Watched) -> None:
     watched.write("orders", TOOL.replace("sent", "paid"))
-    assert watched.take() == ["tools: orders updated: calls run as it is now"]
+    assert watched.take() == ["tools: orders updated, the next call runs it"]
     ((function, code),) = watched.stack.put
     assert function == "acta-local-tool-orders"
     assert 'STATE = "paid"' in code
@@ -157,9 +157,11 @@ def test_an_error_of_the_folder_is_said_with_its_place_and_the_tools_before_go_o
     assert told.endswith("tools: this change is not taken, what ran before still runs")
     assert (watched.stack.put, watched.stack.deployments) == ([], 0)
     assert watched.take() == [], "it is said once"
+    watched.write("orders", TOOL)
+    assert watched.take() == ["tools: mended, they are as they run"]
 
     watched.write("orders", TOOL.replace("sent", "mended"))
-    assert watched.take() == ["tools: orders updated: calls run as it is now"]
+    assert watched.take() == ["tools: orders updated, the next call runs it"]
 
 
 def test_a_deployment_that_fails_is_said_and_tried_again_with_the_next_change(watched: Watched) -> None:
