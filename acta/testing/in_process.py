@@ -27,6 +27,8 @@ from shared.adapters.egress.address import AddressGuard
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.mcp.listing import schema_problem
+from shared.adapters.tools.mcp.servers import McpServers
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.schema.answer import check_answer
@@ -111,6 +113,12 @@ class InProcess:
                 SystemClock(),
                 lambda tenant, person, access: {"person": person},
                 lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
+            ),
+            McpServers(
+                AddressGuard(self.settings),
+                self.secret_values,
+                MemoryToolSecretNames(table).all,
+                schema_problem,
             ),
         )
         self.runtime = ToolRuntime(

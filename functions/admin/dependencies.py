@@ -12,7 +12,7 @@ from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
-from shared.adapters.dynamodb.tools import DynamoToolStore
+from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.storage.keys import notification_secrets_prefix
 from shared.adapters.system_clock import SystemClock
@@ -20,7 +20,7 @@ from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore, ToolStore
+from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
@@ -34,6 +34,7 @@ class Dependencies(NamedTuple):
     files: FileStore
     definitions: DefinitionStore
     tools: ToolStore
+    mcp_servers: McpServerStore
     secret_names: ToolSecretNames
     secret_values: ToolSecretValues
     receivers: TenantReceivers
@@ -55,6 +56,7 @@ def dependencies() -> Dependencies:
         files=S3Files(chosen.bucket),
         definitions=DynamoDefinitions(chosen.table, clock, write_version=chosen.write_version),
         tools=DynamoToolStore(chosen.table, clock, write_version=chosen.write_version),
+        mcp_servers=DynamoMcpServerStore(chosen.table, clock, write_version=chosen.write_version),
         secret_names=DynamoToolSecretNames(chosen.table),
         secret_values=ToolSecretStore(chosen.env, chosen.tool_secrets_key),
         receivers=DynamoTenantReceivers(chosen.table),

@@ -4,6 +4,7 @@ from functions.admin.agents import add_agents
 from functions.admin.audit import add_audit
 from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
+from functions.admin.mcp_servers import Servers, add_mcp_servers
 from functions.admin.memories import add_memories
 from functions.admin.notifications import add_notifications
 from functions.admin.prompts import add_prompts
@@ -27,8 +28,26 @@ def build(deps: Dependencies) -> Api:
         settings.weather,
         settings.tool_approvers,
     )
-    add_tools(api, deps.tools, deps.secret_names, deps.idempotency, deps.clock, allowed, deps.tool_function)
-    add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.clock)
+    add_tools(
+        api,
+        deps.tools,
+        deps.secret_names,
+        deps.idempotency,
+        deps.clock,
+        allowed,
+        deps.tool_function,
+        deps.mcp_servers,
+    )
+    add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.mcp_servers, deps.clock)
+    servers = Servers(
+        deps.mcp_servers,
+        deps.secret_names,
+        deps.tool_function,
+        reachable.addresses,
+        settings.longest_tool_seconds,
+        deps.clock,
+    )
+    add_mcp_servers(api, servers)
     hosts = AddressGuard(settings, lists=FOR_NOTIFICATIONS)
     add_notifications(api, deps.receivers, deps.receiver_secrets, hosts, deps.clock)
     add_agents(
@@ -36,7 +55,7 @@ def build(deps: Dependencies) -> Api:
         deps.definitions,
         deps.idempotency,
         deps.clock,
-        lambda tenant: registered(deps.tools, tenant, weather=settings.weather),
+        lambda tenant: registered(deps.tools, tenant, deps.mcp_servers, weather=settings.weather),
         settings,
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)

@@ -7,6 +7,7 @@ from shared.api.app import Api
 from shared.api.request.definition_bodies import PutToolSecret
 from shared.api.response.definition_views import tool_secret_view
 from shared.api.response.envelope import Response, no_content, page, success
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import (
     MAX_TOOL_SECRETS,
@@ -16,12 +17,17 @@ from shared.domain.definitions.tool_secret import (
 )
 from shared.domain.errors import Conflict, FieldsInvalid, NotFound
 from shared.ports.clock import Clock
-from shared.ports.definitions import ToolChanged, ToolStore
+from shared.ports.definitions import McpServerStore, ServerChanged, ToolChanged, ToolStore
 from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 
 
 def add_tool_secrets(
-    api: Api, names: ToolSecretNames, values: ToolSecretValues, tools: ToolStore, clock: Clock
+    api: Api,
+    names: ToolSecretNames,
+    values: ToolSecretValues,
+    tools: ToolStore,
+    servers: McpServerStore,
+    clock: Clock,
 ) -> None:
     @api.get("/v1/tool-secrets")
     def list_secrets() -> Response:
@@ -43,15 +49,15 @@ def add_tool_secrets(
         secret = ToolSecret(
             name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
         )
-        _check_hosts(secret, _users(tools, tenant, name))
+        _check_hosts(secret, _users(tools, tenant, name), _servers_with(servers, tenant, name))
         # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
         names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
         # before, for calls that were asked for until now; after, for those asked for until the new value was there
-        _write_anew(tools, tenant, name, clock)
+        _write_anew(tools, servers, tenant, name, clock)
         values.put(tenant, name, body.value)
         secret = secret.model_copy(update={"updated_at": clock.now()})
         names.put(tenant, secret)
-        _write_anew(tools, tenant, name, clock)
+        _write_anew(tools, servers, tenant, name, clock)
         return success(tool_secret_view(secret), 201 if old is None else 200)
 
     @api.delete("/v1/tool-secrets/{name}")
@@ -64,6 +70,12 @@ def add_tool_secrets(
             named = ", ".join(users)
             raise Conflict(
                 f"Tools refer to this secret: {named}. Change or delete them first.", {"tools": users}
+            )
+        using = [server.name for server in _servers_with(servers, tenant, name)]
+        if using:
+            raise Conflict(
+                f"MCP servers refer to this secret: {', '.join(using)}. Change or delete them first.",
+                {"mcp_servers": using},
             )
         values.delete(tenant, name)
         names.delete(tenant, name)
@@ -82,12 +94,22 @@ def _users(tools: ToolStore, tenant: str, secret: str) -> list[ToolDefinition]:
     return [tool for tool in tools.all(tenant) if secret in tool.secrets]
 
 
-def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition]) -> None:
+def _servers_with(servers: McpServerStore, tenant: str, secret: str) -> list[McpServer]:
+    """The MCP servers that refer to the secret."""
+    return [server for server in servers.all(tenant) if secret in server.secrets]
+
+
+def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition], servers: Sequence[McpServer]) -> None:
     """Raises Conflict where a tool would send the secret elsewhere."""
     elsewhere = [
         tool.name
         for tool in users
         if isinstance(tool.config, HttpConfig) and not secret.may_be_sent_to(tool.config.url)
+    ]
+    elsewhere += [
+        server.name
+        for server in servers
+        if server.secret_sent_to is not None and not secret.may_be_sent_to(server.secret_sent_to)
     ]
     if elsewhere:
         raise Conflict(
@@ -96,7 +118,7 @@ def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition]) -> None:
         )
 
 
-def _write_anew(tools: ToolStore, tenant: str, secret: str, clock: Clock) -> None:
+def _write_anew(tools: ToolStore, servers: McpServerStore, tenant: str, secret: str, clock: Clock) -> None:
     """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
     runs with it (design §8).
     """
@@ -104,3 +126,7 @@ def _write_anew(tools: ToolStore, tenant: str, secret: str, clock: Clock) -> Non
         written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
         with suppress(ToolChanged):  # then somebody else has written it anew
             tools.replace(tenant, tool, written)
+    for server in _servers_with(servers, tenant, secret):
+        anew = server.model_copy(update={"version": server.version + 1, "updated_at": clock.now()})
+        with suppress(ServerChanged):
+            servers.write(tenant, server, anew)

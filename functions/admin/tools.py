@@ -26,6 +26,7 @@ from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
+from shared.domain.definitions.mcp_server import SEPARATOR, with_servers
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
     HttpConfig,
@@ -38,7 +39,7 @@ from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvali
 from shared.domain.ids import EFFECT
 from shared.domain.session.commit import milliseconds
 from shared.ports.clock import Clock
-from shared.ports.definitions import ToolChanged, ToolExists, ToolStore
+from shared.ports.definitions import McpServerStore, ToolChanged, ToolExists, ToolStore
 from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
 from shared.ports.tools import ToolFunction
@@ -48,12 +49,15 @@ FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
-def registered(store: ToolStore, tenant: str, *, weather: bool) -> dict[str, ToolSpec]:
+def registered(
+    store: ToolStore, tenant: str, servers: McpServerStore, *, weather: bool
+) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
-    tenant's.
+    tenant's and those of its MCP servers.
     """
     first = {**python_tools(tenant), **offered_builtins(weather=weather)}
-    own = {tool.name: tool for tool in store.all(tenant) if tool.name not in {*builtins(), *first}}
+    added = with_servers(store.all(tenant), servers.all(tenant))
+    own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
     return {**offered_builtins(weather=weather), **first, **own}
 
 
@@ -78,6 +82,7 @@ def add_tools(
     clock: Clock,
     allowed: Allowed,
     tool_function: ToolFunction,
+    servers: McpServerStore,
 ) -> None:
     def view(tool: ToolSpec) -> Json:
         """With the role that holds, and what the definition says where an operator says something else."""
@@ -99,7 +104,7 @@ def add_tools(
     @api.get("/v1/tools")
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
-        found = registered(store, api.caller.tenant, weather=allowed.weather)
+        found = registered(store, api.caller.tenant, servers, weather=allowed.weather)
         return page([view(spec) for spec in found.values()], None)
 
     @api.get("/v1/tools/{name}")
@@ -107,6 +112,10 @@ def add_tools(
         offered = {**python_tools(api.caller.tenant), **offered_builtins(weather=allowed.weather)}
         if name in offered:
             return success(view(offered[name]))
+        if SEPARATOR in name:
+            of_server = with_servers((), servers.all(api.caller.tenant)).get(name)
+            if of_server is not None and store.get(api.caller.tenant, name) is None:
+                return success(view(of_server))
         return tools.answer(tools.get(name))
 
     @api.post("/v1/tools")

@@ -14,6 +14,8 @@ from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
+from shared.adapters.tools.mcp.listing import schema_problem
+from shared.adapters.tools.mcp.servers import McpServers
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.functions import FunctionGuard
@@ -25,6 +27,13 @@ from shared.agent.tools.execute import ToolRuntime
 from shared.domain.definitions.agent import AgentDefinition
 from shared.invocation_meter import METER
 from shared.settings import settings
+
+
+@cache
+def mcp_servers() -> McpServers:
+    chosen = settings()
+    known = DynamoToolSecretNames(chosen.table).all
+    return McpServers(AddressGuard(chosen), ToolSecretReader(chosen.env), known, schema_problem)
 
 
 @cache
@@ -67,5 +76,6 @@ def runtime() -> ToolRuntime:
                 clock,
                 FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes).for_call,
             ),
+            mcp_servers(),
         ),
     )

@@ -8,6 +8,7 @@ name in `shared/ports/tools.py` and a line in `OPERATIONS`.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from functions.tool.mcp_listing import list_mcp_tools
 from functions.tool.trial import trial
 from shared.bound_tenant import bound_to
 from shared.domain.errors import CallerError, Refused, TransientError, Unavailable
@@ -31,6 +32,7 @@ class Asked(NamedTuple):
 Operations = Mapping[str, Callable[[Asked], Mapping[str, Any]]]
 
 OPERATIONS: Operations = {
+    "list_mcp_tools": lambda asked: list_mcp_tools(asked.tenant, asked.given, asked.seconds),
     "try_tool": lambda asked: trial(asked.tenant, asked.user, asked.given, asked.seconds),
 }
 

@@ -200,6 +200,48 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "confirm": "A tool of high stakes is to run: 409 without it.",
             },
         ),
+        "PutMcpServer": (
+            "A whole definition. Absent fields take their defaults.",
+            {
+                "name": "The path's, or absent: a server keeps its name.",
+                "url": "Where it answers, streamable HTTP. https, of a host that the operator allows.",
+                "auth": "How calls prove who they are. Absent: they do not.",
+                "timeout_seconds": "Of one call.",
+                "tools": "The tools that agents may have, by the server's names. Absent: those that are confirmed "
+                "already; none where the URL changes.",
+                "version": VERSION,
+            },
+        ),
+        "McpAuth": (
+            "One of both.",
+            {
+                "secret": "The secret that is the whole value of the header `Authorization`.",
+                "client_credentials": "Tokens by OAuth 2.0 client credentials.",
+            },
+        ),
+        "ClientCredentials": (
+            "OAuth 2.0 client credentials.",
+            {
+                "client_id": "As the authorization server knows Acta.",
+                "secret": "The secret that is the client's.",
+                "token_url": "Where tokens come from. Absent: the server's metadata say so.",
+                "issuer": "The authorization server that the metadata have to name. Absent: whichever they name.",
+                "scope": "What the token is to be good for. Absent: what the server asks for.",
+            },
+        ),
+        "ConfirmMcpTools": (
+            "Tools to confirm, beside those that are confirmed already.",
+            {"tools": "By the server's names for them."},
+        ),
+        "ConfirmMcpTool": (
+            "A tool that agents may have.",
+            {
+                "pin": "Of what you have seen: a refresh shows it.",
+                "confirmed_read": "It only reads, as its server says.",
+                "high_stakes": "A person approves each call. Absent: unless it only reads.",
+                "approver_role": "Who decides on its calls.",
+            },
+        ),
         "PutToolSecret": (
             "A new value.",
             {

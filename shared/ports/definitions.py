@@ -1,4 +1,4 @@
-"""Definitions: the agents, managed prompts and tools of a tenant, which its admins write (design §3, §7).
+"""Definitions: the agents, managed prompts, tools and MCP servers of a tenant, which its admins write (design §3, §7).
 
 A turn reads one small item: the tenant's revision, strongly consistent. Everything else comes from the process's
 memory until the revision changes. Each write changes the revision in its transaction. So an edit that was answered with
@@ -11,6 +11,7 @@ release does not know.
 from typing import NamedTuple, Protocol
 
 from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.log import IdempotencyRecord
@@ -51,6 +52,10 @@ class Snapshot(Protocol):
 
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The tools that the tenant's admins have added, sorted by name."""
+        ...
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        """The MCP servers that the tenant's admins have named, sorted by name."""
         ...
 
 
@@ -170,4 +175,28 @@ class ToolStore(Protocol):
 
     def leave_key(self, record: IdempotencyRecord) -> None:
         """After a call that was not made."""
+        ...
+
+
+class ServerChanged(Exception):
+    """Somebody has made, changed or deleted the MCP server since it was read. Nothing was written."""
+
+
+class McpServerStore(Protocol):
+    """What admins use. These methods read the store each time, strongly consistent."""
+
+    def all(self, tenant: str) -> tuple[McpServer, ...]:
+        """Sorted by name."""
+        ...
+
+    def get(self, tenant: str, name: str) -> McpServer | None:
+        """None: there is no such server."""
+        ...
+
+    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
+        """`old`: as it was read; None: there was none of this name. Raises ServerChanged."""
+        ...
+
+    def delete(self, tenant: str, old: McpServer) -> None:
+        """`old`: as it was read. Raises ServerChanged."""
         ...

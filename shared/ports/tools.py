@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.untrusted.quoting import OutsideText
 
-ToolOperation = Literal["try_tool"]
+ToolOperation = Literal["try_tool", "list_mcp_tools"]
 """What `tool` does when the API asks. What each one is: `functions/tool/operations.py`."""
 OPERATION_SECONDS = 20
 """The most seconds that an operation may take. With a cold start of `tool` it fits into a request to the API."""

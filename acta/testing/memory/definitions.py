@@ -1,4 +1,4 @@
-"""Agents, managed prompts and tenants' tools in memory."""
+"""Agents, managed prompts, tenants' tools and MCP servers in memory."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.definition_items import (
@@ -8,10 +8,11 @@ from shared.adapters.dynamodb.definition_items import (
     to_agent,
     to_prompt,
 )
-from shared.adapters.dynamodb.tools import from_tool, to_tool
+from shared.adapters.dynamodb.tools import from_server, from_tool, to_server, to_tool
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.domain.schema.versions import CURRENT
@@ -21,6 +22,7 @@ from shared.ports.definitions import (
     AgentPage,
     DefinitionChanged,
     PromptPage,
+    ServerChanged,
     ToolChanged,
     ToolExists,
 )
@@ -75,6 +77,35 @@ class MemoryToolStore:
             raise ToolChanged
 
 
+class MemoryMcpServerStore:
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+
+    def all(self, tenant: str) -> tuple[McpServer, ...]:
+        with self._table.lock:
+            own = [each for key, each in sorted(self._table.mcp_servers.items()) if key[0] == tenant]
+        return tuple(to_server(each.version, each.body) for each in own)
+
+    def get(self, tenant: str, name: str) -> McpServer | None:
+        stored = self._table.mcp_servers.get((tenant, name))
+        return None if stored is None else to_server(stored.version, stored.body)
+
+    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
+        with self._table.lock:
+            self._expect(tenant, new.name, old)
+            self._table.mcp_servers[tenant, new.name] = StoredDocument(CURRENT, from_server(new, CURRENT))
+
+    def delete(self, tenant: str, old: McpServer) -> None:
+        with self._table.lock:
+            self._expect(tenant, old.name, old)
+            del self._table.mcp_servers[tenant, old.name]
+
+    def _expect(self, tenant: str, name: str, old: McpServer | None) -> None:
+        there = self.get(tenant, name)
+        if (there and there.written) != (old and old.written):
+            raise ServerChanged
+
+
 class MemorySnapshot:
     def __init__(self, store: "MemoryDefinitions", tenant: str) -> None:
         self._store = store
@@ -89,12 +120,16 @@ class MemorySnapshot:
     def tools(self) -> tuple[ToolDefinition, ...]:
         return self._store.tools.all(self._tenant)
 
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        return self._store.servers.all(self._tenant)
+
 
 class MemoryDefinitions:
     def __init__(self, table: MemoryTable, clock: Clock) -> None:
         self._table = table
         self._clock = clock
         self.tools = MemoryToolStore(table, clock)
+        self.servers = MemoryMcpServerStore(table)
 
     def snapshot(self, tenant: str) -> MemorySnapshot:
         return MemorySnapshot(self, tenant)

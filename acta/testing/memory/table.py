@@ -62,6 +62,7 @@ class MemoryTable:
         self.seeds: dict[str, StoredDocument] = {}
         self.memories: dict[tuple[str, str], StoredDocument] = {}
         self.tools: dict[tuple[str, str], StoredDocument] = {}
+        self.mcp_servers: dict[tuple[str, str], StoredDocument] = {}
         self.tool_secrets: dict[tuple[str, str], ToolSecret] = {}
         self.tenant_receivers: dict[str, TenantReceiver] = {}
         self.receivers: dict[tuple[str, str], str] = {}

@@ -4,6 +4,8 @@ from infra.document.fields import DELETED
 from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import (
     Agent,
+    ListedMcpTools,
+    McpServer,
     Memory,
     Prompt,
     PromptInForce,
@@ -12,11 +14,13 @@ from shared.api.response.shapes.definitions import (
     ToolTrial,
 )
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
+from shared.domain.definitions.mcp_server import SERVER_NAME_PATTERN
 from shared.domain.definitions.prompt import PLANNING, SEED_VERSION, SEEDS
 from shared.domain.definitions.tool_secret import NAME_PATTERN
 
 AGENT = {"agent_id": "The agent's id."}
 TOOL = {"name": "The tool's name."}
+SERVER = {"name": "1 to 24 small letters, digits and `-`, beginning with a letter."}
 SECRET = {"name": "1 to 64 letters, digits and `_`, not beginning with a digit."}
 MEMORY = {"memory_id": "The memory's id."}
 PROMPT = {
@@ -184,6 +188,70 @@ TOOLS = {
             "high stakes": {"input": {"order": "7", "cents": 1250}, "confirm": True},
         },
         parameters=TOOL,
+    ),
+    "GET /v1/mcp-servers": Operation(
+        "listMcpServers",
+        "Tools",
+        "List the MCP servers",
+        (page_of(McpServer, "All on one page, with their confirmed tools."),),
+    ),
+    "GET /v1/mcp-servers/{name}": Operation(
+        "readMcpServer",
+        "Tools",
+        "Read an MCP server",
+        (ok(McpServer, says="The server and its confirmed tools.", headers=("ETag",)),),
+        codes=("NOT_FOUND",),
+        parameters=SERVER,
+    ),
+    "PUT /v1/mcp-servers/{name}": Operation(
+        "writeMcpServer",
+        "Tools",
+        "Name an MCP server, or replace its definition",
+        (
+            ok(McpServer, says=REPLACED, headers=("ETag",)),
+            ok(McpServer, says="It is new. No agent has a tool of it yet.", status=201),
+        ),
+        about="409 also where a tool is to be confirmed and the server does not answer.",
+        codes=("CONFLICT",),
+        takes=("If-Match",),
+        bodies={
+            "bearer": {"url": "https://mcp.example.com/mcp", "auth": {"secret": "desk_key"}},
+            "client credentials": {
+                "url": "https://mcp.example.com/mcp",
+                "auth": {"client_credentials": {"client_id": "acta", "secret": "desk_client"}},
+            },
+        },
+        parameters=SERVER,
+        values={"name": {"type": "string", "pattern": SERVER_NAME_PATTERN}},
+    ),
+    "DELETE /v1/mcp-servers/{name}": Operation(
+        "deleteMcpServer",
+        "Tools",
+        "Delete an MCP server and its tools",
+        (NOTHING,),
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        parameters=SERVER,
+    ),
+    "POST /v1/mcp-servers/{name}/refresh": Operation(
+        "refreshMcpServer",
+        "Tools",
+        "Ask an MCP server what it says of its tools now",
+        (ok(ListedMcpTools, says="Each tool, and whether that is what was confirmed. Nothing is stored."),),
+        about="409 where the server does not answer as one of MCP.",
+        codes=("NOT_FOUND", "CONFLICT"),
+        parameters=SERVER,
+    ),
+    "POST /v1/mcp-servers/{name}/confirm": Operation(
+        "confirmMcpTools",
+        "Tools",
+        "Let agents have tools of an MCP server",
+        (ok(McpServer, says="The server with its confirmed tools.", headers=("ETag",)),),
+        about="400 where the server describes a tool otherwise than the pin says.",
+        codes=("NOT_FOUND", "CONFLICT"),
+        takes=("If-Match",),
+        bodies={"read": {"tools": {"search": {"pin": "0" * 64, "confirmed_read": True}}}},
+        parameters=SERVER,
     ),
     "GET /v1/tool-secrets": Operation(
         "listToolSecrets",

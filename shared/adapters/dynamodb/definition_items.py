@@ -1,10 +1,11 @@
-"""Items of agents, managed prompts and tools, and the one function that writes a tenant's definitions.
+"""Items of agents, managed prompts, tools and MCP servers, and the one function that writes a tenant's definitions.
 
 pk                        sk                        attributes
 T#{tenant}                R                         r revision, another text after each write of a definition
 T#{tenant}                A#{agent}                 n version, c created at, v, z body
 T#{tenant}                P#{prompt}                n version in force, v, z body
 T#{tenant}                F#{tool}                  n version, c created at, v, z body
+T#{tenant}                MCP#{server}              n version, c created at, v, z body
 T#{tenant}#P#{prompt}     V#{version:010d}          v, z body
 D                         P#{prompt}                the deployment's seed: v, z body
 """

@@ -11,12 +11,13 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
 from shared.adapters.dynamodb.definition_items import change_definition
 from shared.adapters.dynamodb.table_layout import Item
-from shared.adapters.dynamodb.tools import DynamoToolStore
+from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import tenant_pk
 from shared.domain.definitions import prompt as prompts
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.domain.schema.versions import CURRENT
@@ -35,6 +36,8 @@ class _Known(NamedTuple):
     prompts: dict[str, Prompt]
     tools: list[tuple[ToolDefinition, ...]]
     """Empty: not read yet. Else one tuple with all tools."""
+    servers: list[tuple[McpServer, ...]]
+    """As `tools`."""
 
 
 class DynamoSnapshot:
@@ -60,6 +63,11 @@ class DynamoSnapshot:
             self._known.tools.append(self._store.tools.all(self._tenant))
         return self._known.tools[0]
 
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        if not self._known.servers:
+            self._known.servers.append(self._store.servers.all(self._tenant))
+        return self._known.servers[0]
+
 
 class DynamoDefinitions:
     """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
@@ -71,6 +79,7 @@ class DynamoDefinitions:
         self._deployment = Service("dynamodb", client, of_deployment=True)
         self._write_version = write_version
         self.tools = DynamoToolStore(table, clock, client, write_version=write_version)
+        self.servers = DynamoMcpServerStore(table, clock, client, write_version=write_version)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def snapshot(self, tenant: str) -> DynamoSnapshot:
@@ -79,7 +88,7 @@ class DynamoDefinitions:
         revision = "" if item is None else item["r"]["S"]
         known = self._known.get(tenant)
         if known is None or known.revision != revision:
-            known = self._known[tenant] = _Known(revision, {}, {}, [])
+            known = self._known[tenant] = _Known(revision, {}, {}, [], [])
         self._known.move_to_end(tenant)
         if len(self._known) > TENANTS_KEPT:
             self._known.popitem(last=False)

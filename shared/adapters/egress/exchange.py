@@ -9,7 +9,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shared.adapters.egress.address import Target
@@ -19,12 +20,27 @@ MAX_BYTES = 2_097_152
 CHUNK_BYTES = 65_536
 
 
+EVENT_STREAM = "text/event-stream"
+
+Watch = Callable[[bytes], bool]
+"""Gets an event stream's bytes as they come. True: the rest is not wanted."""
+
+
 class HttpAnswer(NamedTuple):
-    """`location`: the header of that name."""
+    """`location`: the header of that name. `headers`: all of them, names in small letters. `is_whole` False: the reader
+    wanted no more, or an event stream broke off.
+    """
 
     status: int
     location: str | None
     body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
+    is_whole: bool = True
+
+    @property
+    def content_type(self) -> str:
+        """In small letters, without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class NotSent(Exception):
@@ -40,11 +56,16 @@ class AnswerTooLarge(Exception):
 
 
 def exchange(
-    target: Target, method: str, headers: Mapping[str, str], body: bytes | None, seconds: float
+    target: Target,
+    method: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    seconds: float,
+    watch: Watch | None = None,
 ) -> HttpAnswer:
     """Sends a request and returns its answer. `seconds`: for everything together; what is left of
     `CallContext.deadline_seconds` for a tool, `SECONDS` of `shared/adapters/notifications/webhook.py` for a
-    notification.
+    notification. `watch`: of an answer that is an event stream; such an answer may break off.
 
     Raises NotSent, NoAnswer, AnswerTooLarge.
     """
@@ -66,7 +87,7 @@ def exchange(
     timer.start()
     try:
         connection.request(method, target.path, body, {"Host": _host(target), **headers})
-        answer = _read(connection.getresponse())
+        answer = _read(connection.getresponse(), watch)
     except (OSError, ValueError, http.client.HTTPException):
         raise NoAnswer from None
     finally:
@@ -87,8 +108,12 @@ def _secured(connected: socket.socket, target: Target, seconds: float) -> socket
     return ssl.create_default_context().wrap_socket(connected, server_hostname=target.host)
 
 
-def _read(response: http.client.HTTPResponse) -> HttpAnswer:
+def _read(response: http.client.HTTPResponse, watch: Watch | None) -> HttpAnswer:
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    answer = HttpAnswer(response.status, response.getheader("Location"), b"", headers)
     with response:
+        if watch is not None and answer.content_type == EVENT_STREAM:
+            return _watched(response, answer, watch)
         body = bytearray()
         while chunk := response.read(CHUNK_BYTES):
             body += chunk
@@ -96,7 +121,24 @@ def _read(response: http.client.HTTPResponse) -> HttpAnswer:
                 raise AnswerTooLarge
         if response.length:  # the connection ended before the announced length
             raise NoAnswer
-        return HttpAnswer(response.status, response.getheader("Location"), bytes(body))
+        return answer._replace(body=bytes(body))
+
+
+def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watch) -> HttpAnswer:
+    """Reads an event stream until its reader has what it wants, or the stream ends, however it does."""
+    size = 0
+    while True:
+        try:
+            chunk = response.read1(CHUNK_BYTES)
+        except http.client.IncompleteRead:
+            return answer._replace(is_whole=False)
+        if not chunk:
+            return answer
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise AnswerTooLarge
+        if watch(chunk):
+            return answer._replace(is_whole=False)
 
 
 def _end(connected: socket.socket, timed_out: threading.Event) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from shared.adapters.tools.python.catalogue import python_tools
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
 from shared.domain.definitions.builtins import builtins, offered_builtins
+from shared.domain.definitions.mcp_server import with_servers
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 from shared.domain.private_files import NOT_HERE, is_private
@@ -74,7 +75,8 @@ class TenantRegistry(BuiltinRegistry):
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         def added() -> Mapping[str, ToolSpec]:
-            return {tool.name: tool for tool in self._snapshot(tenant).tools()}
+            read = self._snapshot(tenant)
+            return with_servers(read.tools(), read.mcp_servers())
 
         # An environment's tool may get the name of one that a later release has built in. The built-in one wins.
         own = {name: spec for name, spec in self._environment(tenant).items() if name not in builtins()}

@@ -19,6 +19,7 @@ from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_star
 from shared.agent.tools.results_for_model import failure_text, read_result, result_text
 from shared.domain.definitions.agent import AgentDefinition, built_in, policies_of
 from shared.domain.definitions.builtins import READ_RESULT
+from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
 from shared.domain.errors import ModelFeedback, ToolFailed, ToolNotRun
 from shared.domain.interventions.approval import approval_reason
@@ -282,7 +283,7 @@ def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall, calle
     """
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True
-    if open_call.tool_written == "" and isinstance(spec, ToolDefinition):
+    if open_call.tool_written == "" and isinstance(spec, ToolDefinition | McpTool):
         return spec.updated_at > called_at
     return written_as(spec) != open_call.tool_written
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from shared.api.request.bodies import NOT_BLANK, READABLE, JsonObject, Name, NotifyUrl
 from shared.api.request.json_body import RequestBody
-from shared.domain.definitions import agent, memory, prompt, tool, tool_secret
+from shared.domain.definitions import agent, mcp_server, memory, prompt, tool, tool_secret
 from shared.domain.definitions.applied import Applied
 from shared.domain.interventions import options_and_defaults
 from shared.domain.notifications import receiver
@@ -165,6 +165,46 @@ class CallTool(RequestBody):
 
     input: JsonObject = Field(default_factory=dict)
     confirm: bool = False
+
+
+class McpAuth(mcp_server.McpAuth):
+    model_config = ConfigDict(strict=True)
+
+
+class ConfirmMcpTool(RequestBody):
+    """`pin`: of what the admin has seen, as a refresh shows it. `confirmed_read`: it only reads, as its server says.
+    `high_stakes` absent: only where it does more than read.
+    """
+
+    pin: mcp_server.Pin
+    confirmed_read: bool = False
+    high_stakes: bool | None = None
+    approver_role: options_and_defaults.RoleName | None = None
+
+
+ConfirmedTools = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=128)], ConfirmMcpTool],
+    Field(max_length=mcp_server.MAX_SERVER_TOOLS),
+]
+
+
+class PutMcpServer(RequestBody):
+    """`PUT /v1/mcp-servers/{name}`: the whole server. `tools`: the confirmed ones, by the server's names for them;
+    None: those that are confirmed already, unless the URL changes. `version`: the version that it replaces.
+    """
+
+    name: str | None = None
+    url: mcp_server.Url
+    auth: McpAuth | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
+    tools: ConfirmedTools | None = None
+    version: Annotated[int, Field(ge=1)] | None = None
+
+
+class ConfirmMcpTools(RequestBody):
+    """`POST /v1/mcp-servers/{name}/confirm`: these tools, beside those that are confirmed already."""
+
+    tools: ConfirmedTools
 
 
 def _usable_value(value: str) -> str:

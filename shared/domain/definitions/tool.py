@@ -13,7 +13,9 @@ from shared.domain.interventions.options_and_defaults import RoleName
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
-ToolKind = Literal["builtin", "python", "http", "lambda"]
+StoredKind = Literal["builtin", "http", "lambda"]
+"""Of a definition in the table. Releases that know no others read it, so no other is stored there."""
+ToolKind = Literal["builtin", "python", "http", "lambda", "mcp"]
 FileAccess = Literal["read", "write"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -72,6 +74,11 @@ class ToolSpec(FrozenModel):
         return self.risk != "read"
 
     @property
+    def written(self) -> str:
+        """What a call of the tool is bound to: it names what an admin wrote. Empty: nobody wrote the tool."""
+        return ""
+
+    @property
     def wants_another_approver(self) -> bool:
         """Whether who asked for a call of the tool may not approve it."""
         return (
@@ -80,8 +87,8 @@ class ToolSpec(FrozenModel):
 
 
 def written_as(spec: ToolSpec) -> str:
-    """What a call is bound to (`ToolDefinition.written`, `PythonTool.written`); empty for a built-in tool."""
-    return spec.written if isinstance(spec, ToolDefinition | PythonTool) else ""
+    """What a call is bound to (`ToolSpec.written`)."""
+    return spec.written
 
 
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
@@ -155,6 +162,7 @@ class ToolDefinition(ToolSpec):
 
     model_config = ConfigDict(extra="ignore")  # earlier releases stored `cache_seconds`, which did nothing
 
+    kind: StoredKind = "builtin"
     config: HttpConfig | LambdaConfig
     applied: Applied | None = None
     version: Annotated[int, Field(ge=1)]

@@ -9,7 +9,7 @@ from uuid import uuid4
 from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolStore
+from acta.testing.memory.definitions import MemoryDefinitions, MemoryMcpServerStore, MemoryToolStore
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
@@ -28,7 +28,7 @@ from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
-from shared.adapters.dynamodb.tools import DynamoToolStore
+from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
@@ -36,7 +36,7 @@ from shared.domain.schema.versions import CURRENT
 from shared.ports.attempts import AttemptStore
 from shared.ports.audit import AuditTrail
 from shared.ports.blobs import BlobStore
-from shared.ports.definitions import DefinitionStore, ToolStore
+from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
@@ -74,6 +74,7 @@ class Stores:
     other_definitions: DefinitionStore
     tools: ToolStore
     other_tools: ToolStore
+    servers: McpServerStore
     secret_names: ToolSecretNames
     receivers: TenantReceivers
     memories: MemoryStore
@@ -180,6 +181,7 @@ def memory_stores() -> Stores:
         other_definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         other_tools=MemoryToolStore(table, clock),
+        servers=MemoryMcpServerStore(table),
         secret_names=MemoryToolSecretNames(table),
         receivers=MemoryTenantReceivers(table),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
@@ -241,6 +243,7 @@ def aws_stores(aws: Aws) -> Stores:
         other_definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
         tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
         other_tools=DynamoToolStore(aws.table, clock, aws.dynamodb),
+        servers=DynamoMcpServerStore(aws.table, clock, aws.dynamodb),
         secret_names=DynamoToolSecretNames(aws.table, aws.dynamodb),
         receivers=DynamoTenantReceivers(aws.table, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),

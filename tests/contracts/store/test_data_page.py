@@ -33,6 +33,7 @@ from shared.domain.spending.usage import Amounts, RowKey, counted
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
 from shared.ports.meter import Fold, Partition
 from tests.contracts.store.backends import Aws, Stores, aws_stores
+from tests.contracts.store.definitions.test_mcp_servers import make_server
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for
 
 pytestmark = pytest.mark.contract
@@ -155,6 +156,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
         AgentDefinition(agent_id="librarian", name="Librarian", version=1, created_at=now, updated_at=now),
     )
     stores.tools.create(TENANT, tool_of(now))
+    stores.servers.write(TENANT, None, make_server(stores))
     stores.secret_names.put(
         TENANT,
         ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann", hosts=("a.example",)),

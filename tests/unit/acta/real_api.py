@@ -3,7 +3,7 @@
 import json
 import threading
 
-from acta.testing.memory.definitions import MemoryToolStore
+from acta.testing.memory.definitions import MemoryMcpServerStore, MemoryToolStore
 from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from functions.admin.dependencies import Dependencies as AdminDependencies
 from functions.admin.routes import build as build_admin
@@ -64,6 +64,7 @@ class RealApi(LoopbackServer):
             files=house.files,
             definitions=house.definitions,
             tools=MemoryToolStore(house.table, house.clock),
+            mcp_servers=MemoryMcpServerStore(house.table),
             secret_names=MemoryToolSecretNames(house.table),
             secret_values=house.secret_values,
             receivers=MemoryTenantReceivers(house.table),

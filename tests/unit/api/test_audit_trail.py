@@ -19,8 +19,10 @@ from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.unit.api.gateway import TENANT, Gateway, claims
 from tests.unit.api.samples import SETTINGS, start_api
 
-CHANGES_NOTHING = {"POST /v1/models/check", "POST /mcp"}
-"""The one asks the providers whether they take the keys. The other asks routes that are recorded, each by itself."""
+CHANGES_NOTHING = {"POST /v1/models/check", "POST /v1/mcp-servers/{name}/refresh", "POST /mcp"}
+"""They ask the providers whether they take the keys, and a server what tools it has. The last asks routes that are
+recorded, each by itself.
+"""
 MESSAGES = "/v1/sessions/ses_01/messages"
 HELLO = {"content": "hello, marker"}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.validator import validator_of
 from shared.adapters.tools.schema.work import TooMuchWork, limited_work
+from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
 from shared.domain.untrusted.visible import visible
@@ -50,7 +51,8 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
-    schema = closed(spec.input_schema) if isinstance(spec, ToolDefinition) else spec.input_schema
+    is_tenants = isinstance(spec, ToolDefinition | McpTool)
+    schema = closed(spec.input_schema) if is_tenants else spec.input_schema
     return errors_of(json.dumps(schema, sort_keys=True), dict(arguments))
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from shared.adapters.tools.mcp.servers import McpServers
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import HttpConfig, LambdaConfig, PythonTool, ToolDefinition, ToolSpec
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Toolbox
@@ -14,15 +16,25 @@ from shared.ports.tools import CallContext, Toolbox
 class TenantTools:
     """A Toolbox. `others`: runs all tools that are built in."""
 
-    def __init__(self, others: Toolbox, http: HttpTool, functions: LambdaTool, python: PythonTools) -> None:
+    def __init__(
+        self,
+        others: Toolbox,
+        http: HttpTool,
+        functions: LambdaTool,
+        python: PythonTools,
+        servers: McpServers,
+    ) -> None:
         self._others = others
         self._http = http
         self._functions = functions
         self._python = python
+        self._servers = servers
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if isinstance(spec, PythonTool):
             return self._python.run(spec, arguments, context)
+        if isinstance(spec, McpTool):
+            return self._servers.run(spec, arguments, context)
         if not isinstance(spec, ToolDefinition):
             return self._others.run(spec, arguments, context)
         match spec.config:

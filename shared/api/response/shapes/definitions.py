@@ -194,6 +194,81 @@ class ToolTrial(TypedDict):
     duration_ms: int
 
 
+class ClientCredentials(TypedDict):
+    """OAuth 2.0 client credentials."""
+
+    client_id: str
+    secret: str
+    """The name of the one that is the client's secret."""
+    token_url: str | None
+    """null: the server's metadata say where tokens come from."""
+    issuer: str | None
+    scope: str | None
+
+
+class McpCredentials(TypedDict):
+    """Tokens by OAuth 2.0 client credentials."""
+
+    client_credentials: ClientCredentials
+
+
+class ConfirmedMcpTool(TypedDict):
+    """As the server described it when it was confirmed."""
+
+    tool: str
+    """The server's name for it."""
+    name: str
+    """What agents call it."""
+    description: str
+    input_schema: dict[str, Any]
+    pin: str
+    """The hash of what the server said of it when it was confirmed."""
+    confirmed_read: bool
+    high_stakes: bool
+    approver_role: str | None
+    confirmed_at: Instant
+    confirmed_by: str
+
+
+class McpServer(TypedDict):
+    """A server whose tools agents may have, where an admin has confirmed them."""
+
+    name: str
+    url: str
+    auth: SecretReference | McpCredentials | None
+    timeout_seconds: int
+    tools: list[ConfirmedMcpTool]
+    """Those that agents may have."""
+    version: int
+    created_at: Instant
+    updated_at: Instant
+
+
+class ListedMcpTool(TypedDict):
+    """What the server says of a tool now, in its own words."""
+
+    tool: str
+    name: str
+    """What agents call it, once it is confirmed."""
+    state: Literal["new", "confirmed", "changed", "gone", "unusable"]
+    """`changed`: calls are refused until it is confirmed anew. `gone`: the server lists it no longer."""
+    reason: str | None
+    """Why it is unusable."""
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    annotations: dict[str, bool]
+    pin: str
+    confirmed: ConfirmedMcpTool | None
+    """What was confirmed."""
+
+
+class ListedMcpTools(TypedDict):
+    """All of a server's tools."""
+
+    items: list[ListedMcpTool]
+
+
 class ToolSecret(TypedDict):
     """A secret without its value, which nobody is shown."""
 

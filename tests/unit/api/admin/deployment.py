@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolStore
+from acta.testing.memory.definitions import MemoryDefinitions, MemoryMcpServerStore, MemoryToolStore
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.memories import MemoryMemories
@@ -42,6 +42,7 @@ def admin_root(
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
+        mcp_servers=MemoryMcpServerStore(table),
         secret_names=MemoryToolSecretNames(table),
         secret_values=secret_values or MemoryToolSecretValues(),
         receivers=MemoryTenantReceivers(table),

@@ -1,0 +1,224 @@
+"""Tools of MCP servers: lists them, and runs calls of the confirmed ones (design §6.3, §7).
+
+Before a call the tool is compared with what an admin has confirmed, by its pin: a server that describes it otherwise
+now is not called. The list is read anew once it is no longer fresh.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from shared.adapters.egress.address import AddressGuard
+from shared.adapters.egress.exchange import HttpAnswer
+from shared.adapters.tools.mcp.content import NOTHING, text_of
+from shared.adapters.tools.mcp.exchange import (
+    CALL_TOOL,
+    Authorize,
+    Eras,
+    HttpRefused,
+    McpExchange,
+    McpFailed,
+    NotAnswered,
+    NotReached,
+    RpcRefused,
+)
+from shared.adapters.tools.mcp.listing import CheckSchema, ListedTool, Listing, Listings, read_listing
+from shared.adapters.tools.mcp.oauth import Tokens
+from shared.adapters.tools.mcp.param_headers import BadHeaders, param_headers
+from shared.adapters.tools.mcp.wire import EFFECT_ID, HEADER_MISMATCH, Call
+from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
+from shared.domain.definitions.mcp_server import McpConnection, McpTool
+from shared.domain.definitions.tool import HttpConfig
+from shared.domain.errors import ToolFailed, ToolUnanswered
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.tools import CallContext
+
+MAX_RESULT_CHARS = 4_194_304
+CAPABILITIES: Mapping[str, Any] = {}
+"""What servers are told that Acta does for them."""
+CHANGED = (
+    "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
+    "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
+)
+GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
+
+
+class McpServers:
+    """`guard`: says which URLs may be called. `secrets`, `known`: as for http tools. `check`: what keeps a schema from
+    being a tool's.
+    """
+
+    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known, check: CheckSchema) -> None:
+        self._guard = guard
+        self._secrets = secrets
+        self._known = known
+        self._check = check
+        self._eras = Eras()
+        self._tokens = Tokens(guard)
+        self._listings = Listings()
+
+    def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
+        """What the server says now. Raises McpFailed, and what a call raises for want of its secret."""
+        used = _Used(self, tenant, connection)
+        with used.exchange(time.monotonic() + seconds) as exchange:
+            listing = read_listing(exchange, self._check)
+        self._listings.keep(used.key, listing)
+        return listing
+
+    def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        with used.exchange(time.monotonic() + context.deadline_seconds) as exchange:
+            listed = self._confirmed(tool, used, exchange)
+            result = self._called(tool, listed, arguments, context, used, exchange)
+        text = used.hidden(text_of(result))
+        if result.get("resultType", "complete") != "complete":
+            raise ToolFailed(
+                f"{tool.name} answered with something that Acta cannot go on with. It may have run."
+            )
+        if result.get("isError") is True:
+            raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
+        if len(text) > MAX_RESULT_CHARS:
+            raise ToolFailed(f"{tool.name} answered with too much. It has run; ask it for less.")
+        return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)
+
+    def _confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool:
+        """The tool as its server lists it. Raises ToolFailed where that is not what was confirmed; nothing ran."""
+        listing = self._listings.fresh(used.key)
+        if listing is None:
+            try:
+                listing = read_listing(exchange, self._check)
+            except McpFailed as failed:
+                _not_called(tool, failed, used)
+            self._listings.keep(used.key, listing)
+        listed = listing.tool(tool.tool)
+        if listed is None:
+            raise ToolFailed(GONE.format(name=tool.name))
+        if listed.pin != tool.pin or listed.unusable is not None:
+            raise ToolFailed(CHANGED.format(name=tool.name, server=tool.connection.server))
+        return listed
+
+    def _called(
+        self,
+        tool: McpTool,
+        listed: ListedTool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        used: "_Used",
+        exchange: McpExchange,
+    ) -> Mapping[str, Any]:
+        try:
+            headers = {"Idempotency-Key": context.effect_id, **param_headers(listed.paths, arguments)}
+        except BadHeaders as bad:
+            raise ToolFailed(f"{tool.name} was not called: {bad}. Send a smaller value.") from None
+        params = {"name": tool.tool, "arguments": dict(arguments), "_meta": {EFFECT_ID: context.effect_id}}
+        try:
+            return exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
+        except NotReached as failed:
+            _not_called(tool, failed, used)
+        except NotAnswered:
+            if tool.effect == "read":
+                raise ToolFailed(
+                    f"{tool.name} did not answer in time. Try again later, or go on without it."
+                ) from None
+            raise ToolUnanswered("a tool of kind mcp did not answer") from None
+        except RpcRefused as refused:
+            if refused.error.code == HEADER_MISMATCH:  # the next call reads the list anew
+                self._listings.forget(used.key)
+            raise _failed(tool, refused, used) from None
+        except McpFailed as failed:
+            raise _failed(tool, failed, used) from None
+
+
+class _Used:
+    """A server as one operation uses it: under which key its list is kept, and what it is sent with."""
+
+    def __init__(self, servers: McpServers, tenant: str, connection: McpConnection, tool: str = "") -> None:
+        self._servers = servers
+        self._tenant = tenant
+        self._connection = connection
+        self._name = tool or f"The MCP server {connection.server}"
+        self._values: dict[str, str] = {}
+        self.key = (tenant, connection.server, connection.model_dump_json())
+
+    def exchange(self, deadline: float) -> McpExchange:
+        servers, url = self._servers, self._connection.url
+        return McpExchange(servers._guard, url, self._authorize(), deadline, servers._eras, CAPABILITIES)
+
+    def hidden(self, text: str) -> str:
+        """The text without the values of secrets."""
+        return Credentials({}, self._values).hidden(text)
+
+    def _authorize(self) -> Authorize:
+        auth = self._connection.auth
+        if auth is None:
+            return lambda refused, deadline: {}
+        if auth.client_credentials is None:
+            return self._by_secret
+        return self._by_token
+
+    def _by_secret(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
+        """A refused value is not better the second time."""
+        auth = self._connection.auth
+        assert auth is not None
+        return {} if refused else {"Authorization": self._secret(auth.secret_name, self._connection.url)}
+
+    def _by_token(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
+        auth, tokens = self._connection.auth, self._servers._tokens
+        assert auth is not None
+        assert auth.client_credentials is not None
+        client = auth.client_credentials
+        token = None if refused is not None else tokens.kept(self.key)
+        if token is None and (refused is not None or client.token_url is not None):
+            tokens.forget(self.key)
+            token = tokens.fetch(
+                self.key,
+                client,
+                self._connection.url,
+                refused,
+                lambda url: self._secret(client.secret, url),
+                deadline,
+            )
+        if token is None:
+            return {}  # the refusal that follows says where tokens come from
+        self._values["access token"] = token
+        return {"Authorization": f"Bearer {token}"}
+
+    def _secret(self, name: str, url: str) -> str:
+        """The secret's value, for a request to the URL. Raises ToolFailed, ToolNotRun."""
+        config = HttpConfig(url=url, method="POST", secret_headers={"Authorization": name})
+        servers = self._servers
+        found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
+        self._values.update(found.values)
+        return found.headers["Authorization"]
+
+
+def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
+    """The call was not sent, whatever its effect."""
+    raise ToolFailed(
+        f"{tool.name} was not called: its server {failed}. Try again later, or go on without it.",
+        _said(tool, failed, used),
+    ) from None
+
+
+def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed:
+    hint = ""
+    if isinstance(failed, HttpRefused) and failed.status in (401, 403):
+        hint = " An admin has to look at the credentials of its server."
+    return ToolFailed(f"{tool.name} {failed}.{hint} Try another way.", _said(tool, failed, used))
+
+
+def _said(tool: McpTool, failed: McpFailed, used: _Used) -> OutsideText | None:
+    text = said_by(failed)
+    return OutsideText("answer", tool.name, used.hidden(text)) if text.strip() else None
+
+
+def said_by(failed: McpFailed) -> str:
+    """What the server itself said of its failure, bounded."""
+    match failed:
+        case HttpRefused():
+            return failed.said
+        case RpcRefused():
+            return failed.error.message[:1_000]
+        case _:
+            return ""

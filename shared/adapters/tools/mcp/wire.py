@@ -1,0 +1,112 @@
+"""What goes over the wire to an MCP server: JSON-RPC messages and the headers that mirror them.
+
+Sources: Model Context Protocol, revisions 2026-07-28 (Streamable HTTP, versioning) and 2025-11-25 (transports,
+lifecycle). The newer one has neither a handshake nor a session: each request says all there is to know.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+MODERN = "2026-07-28"
+HANDSHAKE = "2025-11-25"
+"""The version that is asked for where a server knows only those that begin with a handshake."""
+HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
+"""Those that a server may choose instead. What is used of them here is the same."""
+Era = Literal["modern", "handshake"]
+
+ACCEPT = "application/json, text/event-stream"
+CLIENT: Mapping[str, str] = {"name": "acta", "version": "1"}
+EFFECT_ID = "acta.agent/effect-id"
+"""Under this name `_meta` of a call has its idempotency key, as the header `Idempotency-Key` has."""
+_META = "io.modelcontextprotocol/"
+
+HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED = -32020, -32021, -32022
+MODERN_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED))
+"""Codes that only a server of the newer kind answers with."""
+METHOD_NOT_FOUND = -32601
+
+
+class Call(NamedTuple):
+    """A request. `name`: of the tool, which a header repeats. `headers`: further ones."""
+
+    method: str
+    params: Mapping[str, Any]
+    name: str | None = None
+    headers: Mapping[str, str] = {}
+
+
+class RpcError(NamedTuple):
+    """`data`: as the server gave it."""
+
+    code: int
+    message: str
+    data: Any
+
+
+def modern_request(call: Call, id: int, capabilities: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+    """Headers and body in the revision 2026-07-28."""
+    meta = {
+        **call.params.get("_meta", {}),
+        f"{_META}protocolVersion": MODERN,
+        f"{_META}clientInfo": CLIENT,
+        f"{_META}clientCapabilities": capabilities,
+    }
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": call.method, **call.headers}
+    if call.name is not None:
+        headers["Mcp-Name"] = header_text(call.name)
+    return headers, _body(call.method, {**call.params, "_meta": meta}, id)
+
+
+def handshake_request(call: Call, id: int, version: str, session: str) -> tuple[dict[str, str], bytes]:
+    """Headers and body in a revision before. `session`: the id that the server gave; empty: it gave none."""
+    headers = {"MCP-Protocol-Version": version, **({"Mcp-Session-Id": session} if session else {})}
+    return headers, _body(call.method, call.params, id)
+
+
+def initialize_body(id: int) -> bytes:
+    params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+    return _body("initialize", params, id)
+
+
+def notification(method: str) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "method": method}).encode()
+
+
+def reply_to(request: Mapping[str, Any]) -> bytes:
+    """The answer to a request that a server of the older kind makes while it answers ours: it may ask whether we are
+    there, and nothing else was offered to it.
+    """
+    said: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
+    if request.get("method") == "ping":
+        return json.dumps({**said, "result": {}}).encode()
+    error = {"code": METHOD_NOT_FOUND, "message": "This client does not do that."}
+    return json.dumps({**said, "error": error}).encode()
+
+
+def _body(method: str, params: Mapping[str, Any], id: int) -> bytes:
+    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def error_of(message: Mapping[str, Any]) -> RpcError | None:
+    """The error in a message; None: it has none."""
+    match message.get("error"):
+        case {"code": int(code), **rest}:
+            said = rest.get("message")
+            return RpcError(code, said if isinstance(said, str) else "", rest.get("data"))
+        case dict():
+            return RpcError(0, "", None)
+        case _:
+            return None
+
+
+def header_text(value: str) -> str:
+    """The value as a header may have it: as it is, or in base64 between markers where it is not plain ASCII, has spaces
+    at its ends, or looks like such a marker itself.
+    """
+    plain = value.isascii() and value.isprintable() and value == value.strip(" ")
+    if plain and value and not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="

@@ -1,0 +1,77 @@
+"""Calls of an MCP server's tools, as a worker makes them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from acta.testing.memory.tool_secrets import MemoryToolSecretValues
+from shared.adapters.egress.address import AddressGuard
+from shared.adapters.tools.mcp.listing import schema_problem
+from shared.adapters.tools.mcp.servers import McpServers
+from shared.adapters.tools.tenant.credentials import Known
+from shared.domain.definitions.mcp_server import (
+    ConfirmedTool,
+    McpAuth,
+    McpConnection,
+    McpServer,
+    McpTool,
+    pin_of,
+    specs_of,
+)
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.tools import CallContext
+from shared.settings import Settings
+from tests.doubles.http_sink import Sink
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Worker:
+    """A process that calls tools of MCP servers. `allowed`: servers that the operator lists."""
+
+    def __init__(
+        self, *allowed: Sink, values: Mapping[str, str] | None = None, known: Known = lambda tenant: ()
+    ) -> None:
+        secrets = MemoryToolSecretValues()
+        for name, value in (values or {}).items():
+            secrets.put("acme", name, value)
+        at = ",".join(each.at for each in allowed)
+        settings = Settings(env="local", table="t", bucket="b", http_tool_allow=at)
+        self.servers = McpServers(AddressGuard(settings), secrets, known, schema_problem)
+
+    def call(
+        self, tool: McpTool, arguments: Mapping[str, Any] | None = None, seconds: float = 20
+    ) -> OutsideText:
+        context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
+        return self.servers.run(tool, arguments or {}, context)
+
+    def list_tools(self, url: str, auth: McpAuth | None = None) -> Any:
+        return self.servers.list_tools("acme", McpConnection(server="desk", url=url, auth=auth), 20)
+
+
+def confirmed(
+    described: Mapping[str, Any], url: str, *, auth: McpAuth | None = None, read: bool = False
+) -> McpTool:
+    """The registry's entry for a tool as the server describes it."""
+    tool = ConfirmedTool(
+        tool=described["name"],
+        description=described["description"],
+        input_schema=described["inputSchema"],
+        pin=pin_of(described),
+        confirmed_read=read,
+        high_stakes=not read,
+        confirmed_at=NOW,
+        confirmed_by="ann",
+    )
+    server = McpServer(
+        name="desk",
+        url=url,
+        auth=auth,
+        tools=(tool,),
+        quotation_key="mcp_1",
+        version=1,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    (spec,) = specs_of(server)
+    return spec
