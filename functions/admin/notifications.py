@@ -63,4 +63,4 @@ def _check(url: str | None, hosts: AddressGuard) -> None:
         if url is not None:
             hosts.check(url)
     except AddressRefused as refused:
-        raise FieldsInvalid({"url": [str(refused)]}) from None
+        raise FieldsInvalid({"url": [refused.explained]}) from None

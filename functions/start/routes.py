@@ -158,7 +158,7 @@ def _check_receiver(url: str | None, deps: Dependencies, tenant: str) -> None:
     try:
         deps.hosts.check(url)
     except AddressRefused as refused:
-        raise FieldsInvalid({"notify_url": [str(refused)]}) from None
+        raise FieldsInvalid({"notify_url": [refused.explained]}) from None
     if deps.receivers.get(tenant) is None:
         raise Conflict(
             "Notifications are signed with a secret of your tenant, and it has none. An admin sets one with "

@@ -22,7 +22,18 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class AddressRefused(Exception):
-    """The message is for the caller or the model. It may name the host, and never names its IP address."""
+    """The message is for the caller or the model. It may name the host, and never names its IP address. `remedy`: a
+    sentence for admins and operators, about the setting that helps; empty: none does.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+    @property
+    def explained(self) -> str:
+        """Both, for the caller of the API."""
+        return f"{self}. {self.remedy}".rstrip()
 
 
 class HostSettings(NamedTuple):
@@ -95,20 +106,35 @@ class AddressGuard:
         if at in self._exempt:
             return target
         if target.scheme != "https":
-            raise AddressRefused(f"only https is allowed{f'; {self._own_server}' if self._is_local else ''}")
+            raise AddressRefused("only https is allowed", self._exemption(at))
         listed = at in self._hosts or (target.port == HTTPS_PORT and _bare(target.host) in self._hosts)
         if not listed:
-            variable = f"ACTA_{self._lists.listed.upper()}"
-            where = f" (locally the variable {variable}; {self._own_server})" if self._is_local else ""
+            named = _bare(target.host) if target.port == HTTPS_PORT else at
             raise AddressRefused(
-                f"the host {at} is not one of those this deployment allows; its operator has to allow it{where}"
+                f"the host {at} is not one of those this deployment allows; its operator has to allow it",
+                self._listing(named),
             )
         return target
 
-    @property
-    def _own_server(self) -> str:
+    def _listing(self, named: str) -> str:
+        listed = self._lists.listed
+        if not self._is_local:  # members are told of webhooks' hosts, too, and of tools' hosts admins alone
+            is_of_tools = self._lists is FOR_TOOLS
+            return (
+                f"An operator adds {named} to the setting {listed} of the environment." if is_of_tools else ""
+            )
+        variable = f"ACTA_{listed.upper()}"
+        return f"Start the local stack with {variable}={named}. {self._exemption('')}".strip()
+
+    def _exemption(self, at: str) -> str:
+        """Of a server of one's own machine, which the local stack alone may call."""
+        if not self._is_local:
+            return ""
         variable = f"ACTA_{self._lists.exempt.upper()}"
-        return f"a server of your own machine is named as host:port in the variable {variable}"
+        return (
+            f"For a server of your own machine start the local stack with {variable}={at or 'host:port'}, such as "
+            "127.0.0.1:8000."
+        )
 
     def resolve(self, url: str) -> Target:
         """Checks everything, and returns the target with its `ip`. Raises AddressRefused, and OSError where the host is
@@ -121,7 +147,9 @@ class AddressGuard:
         is_exempt = _name(target.host, target.port) in self._exempt
         # A name with a private address among public ones is not trusted.
         if not is_exempt and not all(is_public(address) for address in addresses):
-            raise AddressRefused(f"the host {_bare(target.host)} is not at a public address")
+            at = _name(target.host, target.port)
+            message = f"the host {_bare(target.host)} is not at a public address"
+            raise AddressRefused(message, self._exemption(at))
         return target._replace(ip=addresses[0])
 
 

@@ -89,20 +89,23 @@ def test_a_url_that_is_not_exactly_an_allowed_one_is_refused(url: str) -> None:
 @pytest.mark.parametrize(
     ("env", "url", "named"),
     [
-        ("prod", "https://b.example/", []),
+        ("prod", "https://b.example/", ["http_tool_hosts"]),
         ("prod", "http://127.0.0.1:8000/", []),
         ("local", "https://b.example/", ["ACTA_HTTP_TOOL_HOSTS", "ACTA_HTTP_TOOL_ALLOW"]),
         ("local", "http://127.0.0.1:8000/", ["ACTA_HTTP_TOOL_ALLOW"]),
+        ("local", "ftp://127.0.0.1:8000/", []),
     ],
 )
-def test_a_refusal_names_settings_only_to_whom_it_is_that_sets_them(
+def test_a_refusal_says_which_setting_helps_beside_what_a_model_is_told(
     env: str, url: str, named: list[str]
 ) -> None:
     here = Settings(env=env, table="t", bucket="b", http_tool_hosts="a.example")
     with pytest.raises(AddressRefused) as refused:
         AddressGuard(here).check(url)
     settings = ("http_tool_hosts", "ACTA_HTTP_TOOL_HOSTS", "ACTA_HTTP_TOOL_ALLOW")
-    assert [name for name in settings if name in str(refused.value)] == named
+    assert [name for name in settings if name in refused.value.remedy] == named
+    assert not [name for name in settings if name in str(refused.value)]
+    assert refused.value.explained == f"{refused.value}. {refused.value.remedy}".strip()
 
 
 def test_without_a_list_no_host_is_allowed() -> None:

@@ -396,3 +396,45 @@ def test_a_server_that_does_not_speak_tls_did_not_get_anything(sink: Sink) -> No
     with pytest.raises(ToolFailed, match="nothing happened"):
         run(sink.url().replace("http:", "https:"), sink, seconds=2)
     assert sink.heard == []
+
+
+def remedy_of(error: pytest.ExceptionInfo[ToolFailed]) -> tuple[bool, str]:
+    """Whether it ran, and what helps. The message, which a model gets, has no setting."""
+    assert "http_tool" not in failure_text(error.value, "key").lower()
+    return error.value.ran, error.value.remedy
+
+
+def test_a_host_that_is_not_allowed_names_the_setting_to_admins_and_not_to_a_model(sink: Sink) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        run("https://b.example/")
+    ran, remedy = remedy_of(failed)
+    assert not ran
+    assert "ACTA_HTTP_TOOL_HOSTS=b.example" in remedy
+    with pytest.raises(ToolFailed) as failed:
+        run(sink.url())
+    ran, remedy = remedy_of(failed)
+    assert not ran
+    assert f"ACTA_HTTP_TOOL_ALLOW={sink.at}" in remedy
+
+
+def test_after_a_redirect_elsewhere_the_tool_has_run(sink: Sink) -> None:
+    sink.replies["/a"] = Reply(302, b"", {"Location": "https://b.example/"})
+    with pytest.raises(ToolFailed) as failed:
+        run(sink.url("/a"), sink, method="GET")
+    assert remedy_of(failed)[0]
+
+
+def test_a_secret_that_is_missing_names_the_command_that_sets_it(sink: Sink) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        run(sink.url(), sink, secret_headers={"Authorization": "desk"})
+    assert remedy_of(failed) == (False, "Set it: acta tools secrets set desk.")
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_the_status_of_a_failure_and_of_a_success_is_told_beside_the_text(sink: Sink, status: int) -> None:
+    for body in (b"", b"no"):
+        sink.replies["/a"] = Reply(status, body)
+        with pytest.raises(ToolFailed) as failed:
+            run(sink.url("/a"), sink)
+        assert (failed.value.status, failed.value.ran) == (status, True)
+    assert run(sink.url("/b"), sink).status == 200

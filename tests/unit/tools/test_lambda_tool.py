@@ -240,3 +240,19 @@ def test_a_function_whose_answer_cannot_be_passed_on_has_run_and_the_result_says
     raised = {"errorType": kind, "errorMessage": "not that"}
     with pytest.raises(ToolFailed, match="has run"):
         run(Lambdas(json.dumps(raised).encode(), failed=True))
+
+
+def test_a_function_that_is_not_allowed_names_the_setting_to_admins_and_not_to_a_model() -> None:
+    with pytest.raises(ToolFailed) as failed:
+        run(Lambdas(b'"Paid."'), tenant="globex")
+    assert not failed.value.ran
+    assert f"adds {FUNCTION} to the setting tenant_tools" in failed.value.remedy
+    assert "tenant_tools" not in str(failed.value)
+
+
+def test_a_function_that_is_missing_says_what_to_deploy() -> None:
+    missing = ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "Invoke")
+    with pytest.raises(ToolFailed) as failed:
+        run(Lambdas(missing))
+    assert not failed.value.ran
+    assert FUNCTION in failed.value.remedy

@@ -73,7 +73,9 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
     for name in dict.fromkeys(config.secret_headers.values()):
         secret = about.get(name)
         if secret is not None and not secret.may_be_sent_to(config.url):
-            raise _failed(tool, name, "is for other hosts")
+            raise _failed(
+                tool, name, "is for other hosts", " --host HOST, with the host of the tool among them"
+            )
         set_at = "" if secret is None else secret.updated_at.isoformat()
         try:
             value = secrets(tenant, name, set_at)
@@ -94,8 +96,10 @@ def _about(known: Known, tenant: str) -> Mapping[str, ToolSecret]:
         raise ToolNotRun(away) from None
 
 
-def _failed(tool: str, name: str, what: str) -> ToolFailed:
+def _failed(tool: str, name: str, what: str, host: str = "") -> ToolFailed:
     return ToolFailed(
         f"{tool} did not run: its secret {name} {what}. An admin has to set it (acta tools secrets set {name}). "
-        "Tell the user, or go on without it."
+        "Tell the user, or go on without it.",
+        ran=False,
+        remedy=f"Set it: acta tools secrets set {name}{host}.",
     )

@@ -29,6 +29,11 @@ NO_LITERAL = (
     "text is for names such as {plain}, and values that do not look like a credential."
 )
 
+LONGEST = (
+    "A call has at most {longest} seconds in this environment: `longest_tool_seconds`, which an operator raises with "
+    "the timeout of the function `tool` (locally ACTA_LONGEST_TOOL_SECONDS)."
+)
+
 Problems = dict[str, list[str]]
 """By field, sentences for the admin about what is wrong with it."""
 
@@ -86,7 +91,7 @@ def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) ->
 def check_timeout(seconds: int, longest: int) -> None:
     """Raises Unusable where this deployment cannot give a call so many seconds. `longest`: what it can give."""
     if seconds > longest:
-        raise Unusable({"timeout_seconds": [f"A call has at most {longest} seconds in this environment."]})
+        raise Unusable({"timeout_seconds": [LONGEST.format(longest=longest)]})
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
@@ -136,7 +141,7 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     try:
         guard.check(sample_url(config.url))
     except AddressRefused as refused:
-        problems["config.url"] = [f"This URL cannot be used: {refused}."]
+        problems["config.url"] = [f"This URL cannot be used: {refused.explained}"]
     names = [*config.headers, *config.secret_headers]
     literal = sorted(name for name, value in config.headers.items() if not may_be_literal(name, value))
     if reserved(names):
@@ -160,7 +165,9 @@ def _allowed(config: LambdaConfig, guard: FunctionGuard, tenant: str) -> LambdaC
     try:
         guard.check(tenant, config.function)
     except FunctionRefused as refused:
-        raise Unusable({"config.function": [f"This function cannot be called: {refused}."]}) from None
+        raise Unusable(
+            {"config.function": [f"This function cannot be called: {refused.explained}"]}
+        ) from None
     return config
 
 

@@ -7,7 +7,16 @@ from shared.settings import Settings
 
 
 class FunctionRefused(Exception):
-    """The message is for the admin or the model."""
+    """The message is for the admin or the model. `remedy`: a sentence for admins and operators, about what helps."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+    @property
+    def explained(self) -> str:
+        """Both, for the caller of the API."""
+        return f"{self}. {self.remedy}"
 
 
 class FunctionGuard:
@@ -16,14 +25,23 @@ class FunctionGuard:
     def __init__(self, settings: Settings) -> None:
         self._prefix = function_prefix(settings.env)
         self._named = settings.tenant_tools
+        self._is_local = settings.env == "local"
 
     def check(self, tenant: str, function: str) -> None:
         """Raises FunctionRefused."""
         if not function.startswith(self._prefix):
             raise FunctionRefused(
-                f"a tool's function has a name that begins with {self._prefix}; rename the function"
+                f"a tool's function has a name that begins with {self._prefix}; rename the function",
+                f"Deploy it as {self._prefix}… and have an operator name it in the setting tenant_tools.",
             )
         if function not in (*self._named.get(EVERY_TENANT, ()), *self._named.get(tenant, ())):
             raise FunctionRefused(
-                "the operator of this deployment has not named the function for this tenant"
+                "the operator of this deployment has not named the function for this tenant",
+                f"An operator adds {function} to the setting tenant_tools of the environment, under the tenant or "
+                f'under "*" for all{self._locally(function)}.',
             )
+
+    def _locally(self, function: str) -> str:
+        if not self._is_local:
+            return ""
+        return f': start the local stack with ACTA_TENANT_TOOLS=\'{{"*": ["{function}"]}}\''

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 MAX_RESULT_CHARS = 4_194_304
+NOT_FOUND = "Nothing is known under the name of the host: look at config.url."
+NOT_REACHED = (
+    "There was no connection, or no valid certificate: see that the server of config.url runs and is reached."
+)
 SHOWN_BYTES = 1_000
 """The model gets the body of a failed answer up to this size."""
 
@@ -61,7 +65,7 @@ class HttpTool:
         acts = tool.effect != "read" and method != "GET"
         for hop in range(MAX_REDIRECTS + 1):
             in_doubt = acts and hop > 0
-            target = self._target(tool, in_doubt, url, credentials)
+            target = self._target(tool, in_doubt, url, credentials, is_first=hop == 0)
             first_origin = first_origin or target.origin
             answer = _exchange(
                 tool,
@@ -83,17 +87,21 @@ class HttpTool:
         _raise_if(acts)
         raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
 
-    def _target(self, tool: ToolDefinition, in_doubt: bool, url: str, credentials: Credentials) -> Target:
+    def _target(
+        self, tool: ToolDefinition, in_doubt: bool, url: str, credentials: Credentials, *, is_first: bool
+    ) -> Target:
         try:
             return self._guard.resolve(url)
         except AddressRefused as refused:
             _raise_if(in_doubt)
             # after a redirect the host is others' word, and may have in small letters what they were told
             why = None if credentials.values else OutsideText("address", tool.name, f"{refused}.")
-            raise ToolFailed(f"{tool.name} may not go there. Try another way.", why) from None
+            message = f"{tool.name} may not go there. Try another way."
+            raise ToolFailed(message, why, ran=not is_first, remedy=refused.remedy) from None
         except (OSError, UnicodeError):
             _raise_if(in_doubt)
-            raise ToolFailed(f"the host of {tool.name} was not found. Try another way.") from None
+            message = f"the host of {tool.name} was not found. Try another way."
+            raise ToolFailed(message, ran=not is_first, remedy=NOT_FOUND) from None
 
 
 def _exchange(
@@ -112,7 +120,9 @@ def _exchange(
     except NotSent:
         _raise_if(in_doubt)
         raise ToolFailed(
-            f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it."
+            f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it.",
+            ran=False,
+            remedy=NOT_REACHED,
         ) from None
     except NoAnswer:
         _unanswered(tool)

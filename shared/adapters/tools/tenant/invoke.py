@@ -76,7 +76,13 @@ def invoke(
     except AwsRefused as refused:
         missing = refused.code == NOT_FOUND
         why = "there is no such function" if missing else "AWS refused"
-        raise ToolFailed(f"{tool.name} did not run: {why}. Tell the user, or try another way.") from None
+        remedy = (
+            f"Deploy the function {function} in this account and region, or name another one."
+            if missing
+            else ""
+        )
+        message = f"{tool.name} did not run: {why}. Tell the user, or try another way."
+        raise ToolFailed(message, ran=False, remedy=remedy) from None
     except StoreUnavailable as unavailable:
         raise _no_answer(tool, unavailable) from None
     if len(body) > MAX_BYTES:

@@ -34,7 +34,9 @@ class LambdaTool:
             self._guard.check(context.tenant, config.function)
         except FunctionRefused as refused:
             raise ToolFailed(
-                f"{tool.name} did not run: {refused}. Tell the user, or try another way."
+                f"{tool.name} did not run: {refused}. Tell the user, or try another way.",
+                ran=False,
+                remedy=refused.remedy,
             ) from None
         payload = {
             "arguments": dict(arguments),
