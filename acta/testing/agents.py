@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from acta.cli.apply.yaml_text import NoYaml, read
+from acta.yaml_text import NoYaml, read
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
 from shared.domain.validation_messages import error_sentence
 

@@ -13,11 +13,11 @@ from acta.cli.apply.plan import Plan, Step, plan
 from acta.cli.apply.show import as_json, coloured_here, plan_lines
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, visible
-from acta.client.errors import ClientError
+from acta.cli.terminal.text import echo, encodable, visible
+from acta.client.errors import ApiError, ClientError
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
-REFUSED = "nothing was written: see the lines that begin with !"
+REFUSED = "nothing was written: the deployment has what this set must not change, which the plan names"
 AGAIN = "run it again to do the rest: what was done is not done twice"
 
 
@@ -47,8 +47,7 @@ def _ended_without_writes(arguments: Namespace, made: Plan) -> int:
     if arguments.json:
         echo(json.dumps(as_json(made)))
     if made.refusals:
-        print(f"acta: {REFUSED}", file=sys.stderr)
-        return exit_codes.WRONG_USE
+        raise CliError(REFUSED)
     return exit_codes.DIFFERS if made.steps else exit_codes.OK
 
 
@@ -63,40 +62,42 @@ def _confirmed(made: Plan, *, as_json: bool) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def _make(deployed: Deployed, made: Plan, as_json: bool) -> int:
+def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
     """Step by step, as far as it goes."""
     done: list[Step] = []
-    failed = ""
     for step in made.steps:
         try:
             warnings = deployed.make(step, made)
         except ClientError as error:
-            failed = _why(error)
-            break
+            _tell_failed(made, done, error, as_json=as_json)
+            return exit_codes.FAILED
         done.append(step)
         for warning in warnings:
-            print(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
-    _tell(made, done, failed, as_json=as_json)
-    return exit_codes.FAILED if failed else exit_codes.OK
+            tell(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}")
+    echo(json.dumps(_outcome(made, done)) if as_json else f"Applied: {_count(len(done))} written.")
+    return exit_codes.OK
 
 
-def _tell(made: Plan, done: list[Step], failed: str, *, as_json: bool) -> None:
+def _tell_failed(made: Plan, done: list[Step], error: ClientError, *, as_json: bool) -> None:
     left = made.steps[len(done) :]
     if as_json:
-        echo(json.dumps(_outcome(made, done, failed)))
-    elif not failed:
-        echo(f"Applied: {_count(len(done))} written.")
-    else:
-        echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
-        for step in left:
-            echo(f"  not written: {step.key}")
-    if failed:
-        print(f"acta: {left[0].key}: {failed}; {AGAIN}", file=sys.stderr)
+        echo(json.dumps(_outcome(made, done)))
+        code = error.code if isinstance(error, ApiError) else "FAILED"
+        tell(exit_codes.as_json(code, f"{left[0].key}: {error}", getattr(error, "details", {})))
+        return
+    echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
+    for step in left:
+        echo(f"  not written: {step.key}")
+    tell(f"acta: {left[0].key}: {_why(error)}; {AGAIN}")
 
 
-def _outcome(made: Plan, done: list[Step], failed: str) -> dict[str, Any]:
-    shown = as_json(made)
-    return {**shown, "written": len(done), "failed": failed or None}
+def _outcome(made: Plan, done: list[Step]) -> dict[str, Any]:
+    left = made.steps[len(done) :]
+    return {**as_json(made), "written": len(done), "not_written": [str(step.key) for step in left]}
+
+
+def tell(line: str) -> None:
+    print(encodable(line, sys.stderr.encoding), file=sys.stderr)
 
 
 def _count(number: int) -> str:

@@ -12,10 +12,10 @@ from acta.cli.apply.deployed import Deployed
 from acta.cli.apply.folder import SUFFIX, Key, read_definition
 from acta.cli.apply.kinds import KINDS, Digest
 from acta.cli.apply.schema import Json
-from acta.cli.apply.yaml_text import write
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import echo, one_line
+from acta.yaml_text import write
 
 HIDDEN = "has values of headers that nobody is shown: write them in place of ***, or refer to secrets"
 
@@ -31,7 +31,7 @@ class Written(NamedTuple):
 
 
 def export(arguments: Namespace) -> int:
-    """Exit code 2 where files are there that differ, and nothing was written. Raises CliError."""
+    """Raises CliError; also where files are there that differ, and nothing was written."""
     folder = Path(arguments.folder)
     found = compared(folder, definitions(Deployed(connect(arguments, role="admin")), arguments.set_name))
     refused = {} if arguments.overwrite else found.differing
@@ -39,7 +39,11 @@ def export(arguments: Namespace) -> int:
     for key, definition in to_write.items():
         write_file(path_of(folder, key), write(definition), replace=key in found.differing)
     tell(arguments, found, to_write, refused)
-    return exit_codes.WRONG_USE if refused else exit_codes.OK
+    if refused:
+        raise CliError(
+            "nothing was written: there are files that say something else; --overwrite replaces them"
+        )
+    return exit_codes.OK
 
 
 def definitions(deployed: Deployed, set_name: str | None) -> dict[Key, Json]:
@@ -88,10 +92,8 @@ def tell(
         for key in written:
             echo(f"+ {key}{SUFFIX}")
         for key in refused:
-            echo(f"! {key}{SUFFIX} says something else: --overwrite replaces it")
+            echo(f"! {key}{SUFFIX} says something else")
         echo(f"{len(written)} files written, {len(found.same)} said the same already")
-    if refused:
-        print("acta: nothing was written: see the lines that begin with !", file=sys.stderr)
     for key, definition in written.items():
         if "***" in str(definition.get("config", {}).get("headers")):
             print(f"acta: {key}{SUFFIX} {HIDDEN}", file=sys.stderr)

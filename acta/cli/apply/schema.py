@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
-from acta.cli.apply.yaml_text import Path
 from acta.cli.terminal.text import echo
+from acta.yaml_text import Path
 from shared.domain.untrusted.similar_names import similar
 
 Json = dict[str, Any]

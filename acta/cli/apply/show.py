@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 from acta.cli.apply.plan import Plan, Step
 from acta.cli.apply.schema import Json
-from acta.cli.apply.yaml_text import write
 from acta.cli.terminal.text import visible
+from acta.yaml_text import write
 
 MARKS = {"create": "+", "change": "~", "adopt": "=", "delete": "-"}
 SAYS = {

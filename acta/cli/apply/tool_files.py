@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from acta.cli.apply.schema import Json, Problem
-from acta.cli.apply.yaml_text import Path
+from acta.yaml_text import Path
 from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, holds_credential, may_be_literal
 from shared.domain.definitions.tool import HIDDEN, is_high_stakes_unless_said
 

@@ -160,7 +160,7 @@ def test_what_fails_in_the_middle_is_told_and_done_by_the_next_apply(
     files.write("agents/b.yaml", "name: B\n")
     shown = run("apply", str(files), "--yes", "--json")
     assert [one["name"] for one in shown.json["changes"]] == ["b", "c"]
-    assert (shown.json["written"], shown.json["failed"], shown.json["unchanged"]) == (2, None, 2)
+    assert (shown.json["written"], shown.json["not_written"], shown.json["unchanged"]) == (2, [], 2)
 
 
 def test_an_agent_with_sessions_that_run_stays(run: Run, files: Files, api: Client) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta.cli.apply.yaml_text import NoYaml, read, write
+from acta.yaml_text import NoYaml, read, write
 
 WORDS = st.sampled_from(
     ["no", "on", "1e3", "007", "~", "2020-01-01", "0x1f", "1_000", "=", "<<", "- x", ".inf", "12:30"]
