@@ -14,7 +14,7 @@ HOW = "store it with `acta tools secrets set NAME` and write {secret: NAME} in i
 
 
 def simplest(name: str, definition: Json) -> Json:
-    """Without stakes that the name, the effect and the risk have anyhow, and without empty headers."""
+    """Without stakes that the name, the effect and the risk have anyhow, and without an empty part of its config."""
     made = dict(definition)
     role = made.get("approver_role")
     effect, risk = made.get("effect", "once"), made.get("risk", "network")
@@ -24,8 +24,8 @@ def simplest(name: str, definition: Json) -> Json:
     if made.get("approver_must_differ") == (role is not None):
         del made["approver_must_differ"]
     config = made.get("config")
-    if isinstance(config, dict) and not config.get("headers", True):
-        made["config"] = {field: value for field, value in config.items() if field != "headers"}
+    if isinstance(config, dict):
+        made["config"] = {field: value for field, value in config.items() if value not in (None, {})}
     return made
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from acta.testing import BadAgent, completes, run, says, tool_call, uses
+from acta.testing import BadAgent, completes, load, run, says, tool_call, uses
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 AGENTS = EXAMPLES / "agents" / "agents"
+ORDERS = EXAMPLES / "tools" / "orders"
 
 
 def test_release_notes_are_written_from_the_changes() -> None:
@@ -54,6 +55,42 @@ def test_a_clean_table_stands_beside_the_one_that_was_typed_and_the_answer_is_da
     )
     assert session.data == answer
     assert session.files == {"may.csv": typed, "clean/may.csv": clean}
+
+
+def test_the_order_desk_pays_back_what_somebody_of_the_shop_approves() -> None:
+    session = run(
+        "Order 1007 arrived broken, I want my money back",
+        [
+            uses("lookup_order", order_id="1007"),
+            uses("refund_order", order_id="1007", reason="It arrived broken"),
+            completes("62.90 are on their way to your card."),
+        ],
+        tools=load(ORDERS),
+        agent=AGENTS / "order-desk.yaml",
+    )
+    (question,) = session.interventions
+    assert (question.type, question.role) == ("approval_required", "support")
+    session.approve(by="sue", roles=["support"])
+    assert session.goal_met
+    assert session.tool_calls[1].data["amount"] == "62.90"
+
+
+def test_the_order_desk_gives_up_where_the_shop_refuses_and_writes_receipts() -> None:
+    session = run(
+        "Order 1007 arrived broken, I want my money back and a receipt",
+        [
+            uses("lookup_order", order_id="1007"),
+            uses("refund_order", order_id="1007", reason="It arrived broken"),
+            uses("write_receipt", order_id="1007"),
+            completes("The shop did not agree: too late. The receipt is receipts/1007.md."),
+        ],
+        tools=load(ORDERS),
+        agent=AGENTS / "order-desk.yaml",
+    )
+    session.reject("too late", by="sue", roles=["support"])
+    assert session.goal_met
+    assert [call.ok for call in session.tool_calls] == [True, False, True]
+    assert "Total: 62.90" in session.files["receipts/1007.md"]
 
 
 def test_a_file_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
