@@ -18,7 +18,7 @@ from acta.client.errors import ApiError, ClientError
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
 REFUSED = "nothing was written: the deployment has what this set must not change, which the plan names"
-AGAIN = "run it again to do the rest: what was done is not done twice"
+AGAIN = "Apply again to do the rest: what was done is not done twice"
 
 
 def apply(arguments: Namespace) -> int:
@@ -88,7 +88,7 @@ def _tell_failed(made: Plan, done: list[Step], error: ClientError, *, as_json: b
     echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
     for step in left:
         echo(f"  not written: {step.key}")
-    tell(f"acta: {left[0].key}: {_why(error)}; {AGAIN}")
+    tell(f"acta: {left[0].key}: {_why(error).rstrip('.')}. {AGAIN}")
 
 
 def _outcome(made: Plan, done: list[Step]) -> dict[str, Any]:

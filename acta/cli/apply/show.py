@@ -19,6 +19,7 @@ SAYS = {
     "adopt": "is as the file says, and becomes this set's",
     "delete": "is deleted: the files no longer have it",
 }
+LEFT_OUT = " …"
 GREEN, RED, YELLOW, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 OF_MARK = {"+": GREEN, "-": RED, "~": YELLOW, "!": RED}
 
@@ -55,7 +56,10 @@ def difference(step: Step) -> list[str]:
     """Each line with `+`, `-` or a blank before it; escaped for a terminal."""
     before = _lines(step.before.definition if step.before else None)
     after = _lines(step.after)
-    return [visible(line) for line in islice(unified_diff(before, after, lineterm="", n=2), 2, None)]
+    lines = islice(
+        unified_diff(before, after, lineterm="", n=2), 3, None
+    )  # after its three lines of headings
+    return [visible(LEFT_OUT if line.startswith("@@") else line) for line in lines]
 
 
 def _lines(definition: Json | None) -> list[str]:

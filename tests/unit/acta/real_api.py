@@ -28,7 +28,9 @@ class RealApi(LoopbackServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.house = House(OfflineModel(), tenant_tools={"*": ["acta-test-tool-ping"]})
+        self.house = House(
+            OfflineModel(), tenant_tools={"*": ["acta-test-tool-ping"]}, http_tool_hosts="orders.example.com"
+        )
         self.lock = threading.Lock()
         self.audit = memory_audit(self.house.clock)
         self.tool_function = FakeToolFunction()

@@ -177,3 +177,75 @@ def test_an_agent_with_sessions_that_run_stays(run: Run, files: Files, api: Clie
     assert run("apply", str(files), "--yes").code == 0
     with pytest.raises(NotFound):
         api.agents.get("desk")
+
+
+STATUS = """\
+    description: Where an order stands.
+    kind: http
+    config:
+      url: https://orders.example.com/orders/{order}
+      method: GET
+      headers:
+        X-Api-Version: '3'
+        Authorization:
+          secret: orders_key
+      parameters:
+        lang:
+          in: query
+          name: language
+    input_schema:
+      type: object
+      properties:
+        order:
+          type: string
+        lang:
+          type: string
+      required:
+      - order
+    effect: read
+    """
+
+
+def test_a_header_whose_value_nobody_is_shown_is_compared_with_what_was_applied(
+    run: Run, files: Files, api: Client
+) -> None:
+    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    files.write("tools/status.yaml", STATUS)
+    assert run("apply", str(files), "--yes").code == 0
+    assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
+    files.write("tools/status.yaml", STATUS.replace("'3'", "'4'"))
+    assert run("apply", str(files), "--yes").out.splitlines()[-1] == "Applied: 1 change written."
+    assert api.tools.get("status")["version"] == 2
+    assert run("apply", str(files), "--plan").code == 0
+
+
+def test_a_header_s_value_is_no_part_of_an_export_which_says_so(run: Run, files: Files, api: Client) -> None:
+    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    files.write("tools/status.yaml", STATUS)
+    run("apply", str(files), "--yes")
+    assert run("export", str(files), "--overwrite").out == "0 files written, 1 said the same already"
+    files.remove("tools/status.yaml")
+    shown = run("export", str(files))
+    assert "tools/status.yaml has values of headers that nobody is shown" in shown.err
+    assert "X-Api-Version: '***'" in files.all()["tools/status.yaml"].decode()
+    shown = run("apply", str(files), "--yes")
+    assert (
+        "tools/status.yaml:16: config.headers.X-Api-Version: *** stands for a value that is not shown"
+        in shown.err
+    )
+
+
+def test_setting_a_secret_anew_is_no_edit_by_hand(run: Run, files: Files, api: Client) -> None:
+    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    files.write("tools/status.yaml", STATUS)
+    run("apply", str(files), "--yes")
+    api.tool_secrets.write("orders_key", "Bearer 9876543210")
+    assert api.tools.get("status")["version"] > 1
+    assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
+
+
+def test_a_secret_that_was_never_set_is_told_with_the_command_that_sets_it(run: Run, files: Files) -> None:
+    files.write("tools/status.yaml", STATUS)
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 1
+    assert "There is no secret called orders_key" in shown.err
