@@ -141,7 +141,8 @@ class InProcess:
     def files_of(self, tool: Tool, event: Event) -> Files:
         """What a call of a Python tool reaches: private files only in a private session."""
         is_private = self.head(event["session_id"]).private_to is not None
-        return files_for(tool, self.files, event["tenant"], event["user"] if is_private else None)
+        person = event["user"] if is_private else None
+        return files_for(tool, self.files, event["tenant"], person, event["effect_id"])
 
     @property
     def requester(self) -> Requester:

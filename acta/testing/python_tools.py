@@ -107,7 +107,7 @@ def call(
         effect_id=effect_id,
         deadline=datetime.now(UTC) + timedelta(seconds=seconds),
         rerun=rerun,
-        files=files_for(made, store, tenant, user),
+        files=files_for(made, store, tenant, user, effect_id),
         read_secret=_reader(secrets or {}),
     )
     try:
@@ -171,11 +171,11 @@ class CalledInProcess:
         return {"Payload": io.BytesIO(json.dumps(said).encode())}
 
 
-def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None) -> Files:
+def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None, effect_id: str) -> Files:
     """What the tool was declared with."""
     if made.files is None:
         return NoFiles()
-    return ToolFiles(store, tenant, user, writes=made.files == "write")
+    return ToolFiles(store, tenant, user, effect_id, writes=made.files == "write")
 
 
 def put_files(store: MemoryFiles, tenant: str, user: str, files: Mapping[str, str | bytes]) -> None:

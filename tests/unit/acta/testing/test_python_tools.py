@@ -60,13 +60,13 @@ def test_a_tool_reads_and_writes_the_files_that_it_is_given() -> None:
     assert call(report, files=files, user="bob", effect_id="eff_1") == "Written."
     assert files == {"a.txt": "hello", "b.bin": b"\xff", "report.md": "a.txt, b.bin, for bob of acme, eff_1"}
     with pytest.raises(FileRefused, match=r"there is a file report\.md already"):
-        call(report, files=files)
+        call(report, files=files, effect_id="eff_2")
 
 
 def test_a_tool_has_the_access_to_files_that_it_was_declared_with() -> None:
     assert call(peek, {"path": "a.txt"}, files={"a.txt": "hello"}) == "hello"
     for path, said in (
-        ("b.txt", "writes no files"),
+        ("b.txt", "only reads files"),
         ("c.txt", "there is no file c"),
         ("../a", r"a \. or \.\."),
     ):
