@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
 from tests.e2e.conftest import Admit
@@ -58,3 +59,36 @@ def test_a_python_function_writes_a_file_of_the_tenant_and_reaches_no_private_on
 
     assert "Wrote receipts/1008.md." in said
     assert "Total: 25.20" in shop.get("/v1/files/receipts/1008.md").text
+
+
+def test_a_tool_that_is_killed_in_the_middle_of_a_call_is_repeated_where_it_may_be(
+    shop: Person, llmock: Any
+) -> None:
+    booked, seen, divided = run(
+        shop,
+        llmock,
+        ToolCall("book", {"order": "7"}),
+        ToolCall("look", {"order": "7"}),
+        ToolCall("divide", {"order": "7"}),
+    )
+
+    assert "Booked 7 under" in booked
+    assert "look failed." in seen
+    assert "ZeroDivisionError" in divided
+    assert "nobody's business" not in divided
+
+
+def test_a_call_that_may_happen_once_is_asked_about_where_its_tool_was_killed(
+    shop: Person, llmock: Any
+) -> None:
+    model = llmock.tool_mode("off")
+    update = {"action": "create", "goal": "It", "steps": [{"description": "Do it"}]}
+    model.add(ModelReply(text=None, tool_calls=(ToolCall("update_plan", update),)))
+    model.add(ModelReply(text="I pay.", tool_calls=(ToolCall("pay_once", {"order": "7"}),)))
+    session_id = shop.start("Pay it")
+
+    waiting = shop.asked(session_id).session["interventions"]
+
+    assert [each["type"] for each in waiting] == ["error_recovery"]
+    assert waiting[0]["tool_call"]["name"] == "pay_once"
+    assert shop.post(f"/v1/sessions/{session_id}/cancel").status_code == 202

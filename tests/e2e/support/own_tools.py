@@ -1,31 +1,36 @@
-"""The Python tools of the deployed stack: the examples, for one tenant, so that no other test sees them."""
+"""The Python tools of the deployed stack: the examples and the tests' own, for one tenant, so that no other test sees
+them.
+"""
 
+import os
 import shutil
 from pathlib import Path
 
 from infra.packaging.bundle import ROOT
 
 TENANT = "shop"
-EXAMPLES = ROOT / "examples" / "tools"
+SOURCES = (ROOT / "examples" / "tools", ROOT / "tests" / "e2e" / "support" / "tools")
 PLACE = ROOT / "build" / "e2e-tools"
-FILE = f'tenants = ["{TENANT}"]\n'
 
 
 def tools_dir() -> Path:
-    """A copy of the examples as they are now, always in one place. Two processes may make it at a time."""
-    for source in sorted(EXAMPLES.rglob("*")):
-        copy = PLACE / source.relative_to(EXAMPLES)
-        if source.is_dir() or "__pycache__" in source.parts:
-            continue
-        said = source.read_bytes()
+    """A copy of the folders as they are now, always in one place. Two processes may make it at a time."""
+    wanted = {
+        path.relative_to(source): path
+        for source in SOURCES
+        for path in source.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    for place, source in wanted.items():
+        copy, said = PLACE / place, source.read_bytes()
         if source.name == "tool.toml":
-            said = said.replace(b'tenants = ["*"]\n', FILE.encode())
+            said = said.replace(b'tenants = ["*"]\n', f'tenants = ["{TENANT}"]\n'.encode())
         if not copy.is_file() or copy.read_bytes() != said:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            draft = copy.with_name(f".{copy.name}")
+            draft = copy.with_name(f".{copy.name}.{os.getpid()}")
             draft.write_bytes(said)
             draft.replace(copy)
-    for copy in sorted(PLACE.rglob("*"), reverse=True):
-        if not (EXAMPLES / copy.relative_to(PLACE)).exists():
-            shutil.rmtree(copy) if copy.is_dir() else copy.unlink(missing_ok=True)
+    for folder in PLACE.iterdir():
+        if not any(place.parts[0] == folder.name for place in wanted):
+            shutil.rmtree(folder, ignore_errors=True)
     return PLACE
