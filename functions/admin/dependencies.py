@@ -1,5 +1,6 @@
 """Everything `admin` needs, put together once per process."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -16,8 +17,10 @@ from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.s3.files import S3Files
 from shared.adapters.storage.keys import notification_secrets_prefix
 from shared.adapters.system_clock import SystemClock
+from shared.adapters.tools.python.catalogue import python_tools
 from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.domain.definitions.tool import ToolSpec
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
@@ -45,6 +48,8 @@ class Dependencies(NamedTuple):
     audit: Audit
     tool_function: ToolFunction
     limiter: Limiter | None = None
+    own_tools: Callable[[str], Mapping[str, ToolSpec]] = python_tools
+    """The environment's, that a tenant has."""
 
 
 @cache

@@ -27,6 +27,7 @@ def build(deps: Dependencies) -> Api:
         settings.write_version,
         settings.weather,
         settings.tool_approvers,
+        deps.own_tools,
     )
     add_tools(
         api,
@@ -55,7 +56,9 @@ def build(deps: Dependencies) -> Api:
         deps.definitions,
         deps.idempotency,
         deps.clock,
-        lambda tenant: registered(deps.tools, tenant, deps.mcp_servers, weather=settings.weather),
+        lambda tenant: registered(
+            deps.tools, tenant, deps.mcp_servers, weather=settings.weather, own_tools=deps.own_tools
+        ),
         settings,
     )
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)

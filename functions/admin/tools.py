@@ -1,5 +1,6 @@
 """The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
@@ -49,22 +50,27 @@ FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
+OwnTools = Callable[[str], Mapping[str, ToolSpec]]
+"""The environment's own tools that a tenant has, by name."""
+
+
 def registered(
-    store: ToolStore, tenant: str, servers: McpServerStore, *, weather: bool
+    store: ToolStore, tenant: str, servers: McpServerStore, *, weather: bool, own_tools: OwnTools
 ) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
     tenant's and those of its MCP servers.
     """
-    first = {**python_tools(tenant), **offered_builtins(weather=weather)}
+    offered = offered_builtins(weather=weather)
+    first = {**offered, **own_tools(tenant), **offered}
     added = with_servers(store.all(tenant), servers.all(tenant))
     own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
-    return {**offered_builtins(weather=weather), **first, **own}
+    return {**first, **own}
 
 
 class Allowed(NamedTuple):
     """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take;
     `write_version`: the schema version in which definitions are stored; `weather`: `get_weather` is offered;
-    `approvers`: roles that an operator names.
+    `approvers`: roles that an operator names; `own_tools`: the environment's.
     """
 
     reachable: Reachable
@@ -72,6 +78,7 @@ class Allowed(NamedTuple):
     write_version: int
     weather: bool
     approvers: Approvers = NOBODY_NAMED
+    own_tools: OwnTools = python_tools
 
 
 def add_tools(
@@ -104,12 +111,14 @@ def add_tools(
     @api.get("/v1/tools")
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
-        found = registered(store, api.caller.tenant, servers, weather=allowed.weather)
+        found = registered(
+            store, api.caller.tenant, servers, weather=allowed.weather, own_tools=allowed.own_tools
+        )
         return page([view(spec) for spec in found.values()], None)
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
-        offered = {**python_tools(api.caller.tenant), **offered_builtins(weather=allowed.weather)}
+        offered = {**allowed.own_tools(api.caller.tenant), **offered_builtins(weather=allowed.weather)}
         if name in offered:
             return success(view(offered[name]))
         if SEPARATOR in name:
@@ -130,7 +139,7 @@ def add_tools(
             made = view(tool)
             _check_secrets(tool, tenant, secrets)
             own = store.all(tenant)
-            if tool.name in {*builtins(), *python_tools(tenant)} or any(
+            if tool.name in {*builtins(), *allowed.own_tools(tenant)} or any(
                 tool.name == each.name for each in own
             ):
                 raise _taken()
@@ -149,7 +158,10 @@ def add_tools(
     def replace_tool(name: str, body: PutTool) -> Response:
         _refuse_built_in(name)
         _check_name(body, name)
-        tenant, old = api.caller.tenant, tools.get_as_read(name)
+        tenant = api.caller.tenant
+        if name in allowed.own_tools(tenant):
+            raise _of_the_environment()
+        old = tools.get_as_read(name)
         tools.check_version(body.version, old.version)
         applied = applied_after(body, old.applied, "ToolDefinition", allowed.write_version)
         new = _definition(body, name, tenant, allowed, applied, old.version + 1, old.created_at, clock.now())
@@ -162,6 +174,9 @@ def add_tools(
     def delete_tool(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """Agents that name the tool keep its name, which means nothing until there is a tool of that name again."""
         _refuse_built_in(name)
+        tenant = api.caller.tenant
+        if name in allowed.own_tools(tenant) and store.get(tenant, name) is None:
+            raise _of_the_environment()
         old = tools.get_as_read(name)
         tools.check_version(version, old.version)
         with tools.writing():
@@ -305,6 +320,10 @@ def _check_name(body: PutTool, name: str) -> None:
 def _refuse_built_in(name: str) -> None:
     if name in builtins():
         raise Conflict("This tool is built in: it can be neither replaced nor deleted.")
+
+
+def _of_the_environment() -> Conflict:
+    return Conflict("This tool is the environment's: an operator changes its folder and deploys it.")
 
 
 def _taken() -> Conflict:

@@ -1,6 +1,7 @@
 """The admin function over stores in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions, MemoryMcpServerStore, MemoryToolStore
@@ -12,6 +13,7 @@ from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSe
 from functions.admin.dependencies import Dependencies
 from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard
+from shared.domain.definitions.tool import ToolSpec
 from shared.ports.clock import Clock
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
@@ -25,6 +27,7 @@ from tests.unit.api.gateway import Gateway, claims
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
 MOST_MEMORIES = 3
+NO_TOOLS: Mapping[str, ToolSpec] = MappingProxyType({})
 
 
 def admin_root(
@@ -35,6 +38,7 @@ def admin_root(
     secret_values: ToolSecretValues | None = None,
     receiver_secrets: ToolSecretValues | None = None,
     tool_function: ToolFunction | None = None,
+    own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
 ) -> Dependencies:
     clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
@@ -52,6 +56,7 @@ def admin_root(
         clock=clock,
         audit=memory_audit(clock),
         tool_function=tool_function or FakeToolFunction(),
+        own_tools=lambda tenant: own_tools if tenant == "acme" else {},
     )
 
 
@@ -62,7 +67,9 @@ class AdminApi:
         self,
         settings: Settings = SETTINGS,
         index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+        own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
     ) -> None:
+        """`own_tools`: the environment's, of the tenant `acme`."""
         self.table = MemoryTable()
         self.secret_values = MemoryToolSecretValues()
         self.receiver_secrets = MemoryToolSecretValues()
@@ -74,6 +81,7 @@ class AdminApi:
             secret_values=self.secret_values,
             receiver_secrets=self.receiver_secrets,
             tool_function=self.tool_function,
+            own_tools=own_tools,
         )
         self._handler = build(self.root).handler
         self.admin = self.as_caller()

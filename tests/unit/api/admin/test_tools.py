@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS
+from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from shared.domain.schema.versions import PREVIOUS
 from shared.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
@@ -420,3 +420,42 @@ def test_arguments_in_path_or_headers_are_refused_while_a_release_may_run_that_w
     answer = api.admin.request("POST", "/v1/tools", json_body={**ORDER, "config": config})
     field = "config.url" if left_out == "parameters" else "config.parameters"
     assert (answer.status, [*answer.error["details"]]) == (400, [field])
+
+
+OF_THE_ENVIRONMENT = PythonTool(
+    name="refund",
+    description="Ours",
+    input_schema={"type": "object"},
+    folder="orders",
+    function="acta-test-tool-orders",
+    tenants=("acme",),
+    digest="d",
+)
+
+
+def test_a_tool_of_the_environment_is_shown_to_its_tenants_and_changed_by_none() -> None:
+    api = AdminApi(SETTINGS, own_tools={"refund": OF_THE_ENVIRONMENT})
+
+    listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
+
+    assert listed == [*builtins(), "refund"]
+    shown = api.admin.request("GET", "/v1/tools/refund").data
+    assert (shown["kind"], shown["description"]) == ("python", "Ours")
+    assert "config" not in shown
+    assert api.admin.request("POST", "/v1/tools", json_body=TOOL).status == 409
+    for method, body in (("PUT", without_name(TOOL)), ("DELETE", None)):
+        refused = api.admin.request(method, "/v1/tools/refund", json_body=body)
+        assert refused.status == 409
+        assert "the environment's" in refused.error["message"]
+    assert api.stranger.request("GET", "/v1/tools/refund").status == 404
+    assert api.stranger.request("POST", "/v1/tools", json_body=TOOL).status == 201
+
+
+def test_a_tenants_tool_that_one_of_the_environment_hides_can_still_be_deleted() -> None:
+    later: dict[str, ToolSpec] = {}
+    api = AdminApi(SETTINGS, own_tools=later)
+    create(api)
+    later["refund"] = OF_THE_ENVIRONMENT
+
+    assert api.admin.request("GET", "/v1/tools/refund").data["kind"] == "python"
+    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
