@@ -8,9 +8,11 @@ Where a folder cannot be built or deployed, what was there before goes on.
 import hashlib
 import io
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +20,7 @@ from infra.local.own_tools.changes import Live, Seen, Settled, Update, update
 from infra.names import own_tool_function
 from infra.packaging.install import Target
 from infra.packaging.tool_folders import BuiltFolder, build_folder
-from infra.tool_folders import BadFolder, ToolFolder
+from infra.tool_folders import MODULE, BadFolder, ToolFolder
 from shared.adapters.aws.clients import Service
 from shared.domain.errors import ActaError
 
@@ -26,6 +28,8 @@ ENVIRONMENT = "local"
 SECONDS_BETWEEN_LOOKS = 0.5
 
 Built = Mapping[str, BuiltFolder]
+Build = Callable[[ToolFolder, Target], BuiltFolder]
+"""Raises BadFolder."""
 
 
 class NotDeployed(RuntimeError):
@@ -58,7 +62,10 @@ class ToolWatch:
     one then. `say`: prints a line.
     """
 
-    def __init__(self, stack: Stack, record: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, stack: Stack, record: Path, say: Callable[[str], None], build: Build = build_folder
+    ) -> None:
+        self._build = build
         self._stack = stack
         self._record = record
         self._say = say
@@ -105,7 +112,7 @@ class ToolWatch:
     def _built(self) -> Built:
         """Raises BadFolder."""
         here = Target(sys.version_info[:2])
-        return {folder.name: build_folder(folder, here) for folder in self._stack.tool_folders()}
+        return {folder.name: self._build(folder, here) for folder in self._stack.tool_folders()}
 
     def _take(self, found: Update, built: Built) -> None:
         """Raises NotDeployed and what the store's client raises."""
@@ -144,21 +151,26 @@ class ToolWatch:
 
 
 def seen(tools_dir: Path | None) -> Seen:
-    """Without what tests and editors leave. A file that goes meanwhile is left out."""
+    """Files of the folders that have tools, without what tests and editors leave. What goes meanwhile is left out."""
     found: dict[str, tuple[int, int]] = {}
-    if tools_dir is None:
-        return found
-    for path in tools_dir.rglob("*"):
-        place = path.relative_to(tools_dir)
-        if any(part.startswith(".") or part == "__pycache__" for part in place.parts):
-            continue
-        try:
-            told = path.stat()
-        except FileNotFoundError:
-            continue
-        if path.is_file():
-            found[str(place)] = told.st_mtime_ns, told.st_size
+    folders: list[Path] = []
+    if tools_dir is not None:
+        with suppress(FileNotFoundError):
+            folders = [path for path in tools_dir.iterdir() if (path / MODULE).is_file()]
+    for folder in folders:
+        for place, below, names in os.walk(folder):
+            below[:] = [name for name in below if not _is_left_out(name)]  # os.walk looks into these
+            for name in names:
+                path = Path(place, name)
+                with suppress(FileNotFoundError):
+                    if not _is_left_out(name):
+                        told = path.stat()
+                        found[str(path.relative_to(folder.parent))] = told.st_mtime_ns, told.st_size
     return found
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith(".") or name == "__pycache__"
 
 
 def live(built: BuiltFolder) -> Live:
