@@ -12,6 +12,7 @@
     │   └── AgentMissing, PriceUnknown, ModelRefused, AnswerInvalid, ProviderRejected, ModelNotAllowed,
     │       ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
     ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
+    ├── ToolAsks             `run_call` asks a person, and makes the call again with what they answer
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller gets `code`, a status and the message
@@ -21,7 +22,7 @@ Any of these messages may reach a log, so no message quotes prompts, replies, pl
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.domain.untrusted.quoting import OutsideText
 
@@ -271,6 +272,14 @@ class ToolFailed(ModelFeedback):
         self.ran = ran
         self.remedy = remedy
         self.status = status
+
+
+class ToolAsks(ActaError):
+    """The server of a tool needs a person's answers before it goes on with the call. `question`: a `ToolQuestion`."""
+
+    def __init__(self, tool: str, question: Any) -> None:
+        super().__init__(f"{tool} asks a person")
+        self.question = question
 
 
 class ToolInputInvalid(ModelFeedback):

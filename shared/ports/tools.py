@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.definitions.tool import ToolSpec
+from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 
 ToolOperation = Literal["try_tool", "list_mcp_tools"]
@@ -17,6 +18,7 @@ class CallContext(NamedTuple):
     that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/agent/tools/execute.py`). `rerun`: an
     earlier attempt may have had the effect already. `user`: the subject of who started the session. `read_outside`: the
     agent may have been given a text from outside before it made this call. `private`: the session is that user's alone.
+    `answered`: what a person has answered the tool's server, which asked in the middle of this call.
     """
 
     tenant: str
@@ -28,6 +30,7 @@ class CallContext(NamedTuple):
     user: str = ""
     read_outside: bool = True
     private: bool = False
+    answered: ToolQuestion | None = None
 
 
 class Registry(Protocol):
@@ -48,7 +51,7 @@ class Toolbox(Protocol):
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         """Runs a call whose arguments were checked. Returns a sentence of Acta's, or a text from outside.
 
-        Raises ToolFailed, which the model gets as the result, ToolUnanswered, ToolNotRun, and StoreThrottled,
+        Raises ToolFailed, which the model gets as the result, ToolAsks, ToolUnanswered, ToolNotRun, and StoreThrottled,
         StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
         """
         ...

@@ -108,7 +108,12 @@ def _has_words_for_agent(option: str, given: dict[str, Any], comment: str | None
     """Whether the model reads words of whoever decides: an input, a result, a hint, or why a call was rejected. An
     answer is a message.
     """
-    return option in ("modify", "record") or "hint" in given or (option == "reject" and bool(comment))
+    return (
+        option in ("modify", "record")
+        or "hint" in given
+        or "answers" in given
+        or (option == "reject" and bool(comment))
+    )
 
 
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
@@ -139,6 +144,8 @@ def _apply(
         case "approval_required", _:
             why = f": {comment}" if comment else ""
             _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
+        case "clarification_needed", "answer" | "skip" if one.tool_call is not None:
+            _go_on_with(change, one.tool_call.call_id, given.get("answers"))
         case "clarification_needed", "answer":
             assert by is not None  # no default answers
             change.user_message(message_id, given["text"], by)
@@ -180,6 +187,16 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     if head.plan is not None:
         edited = head.has_unread_plan_edit
         change.set(plan=approval.with_permission(head.plan, one.tool_call.name, is_edited=edited))
+
+
+def _go_on_with(change: Change, call_id: str, answers: dict[str, dict[str, Any]] | None) -> None:
+    """The call is made again with what its server is answered. `answers` None: nobody answers it."""
+    open_call = change.head.open_call(call_id)
+    if open_call is None or open_call.asked is None or open_call.state == "done":
+        return
+    asked = open_call.asked.declined() if answers is None else open_call.asked.accepted(answers)
+    again = {"state": "ready", "tries": open_call.tries + 1, "starter": "", "asked": asked}
+    change.set(calls=change.head.with_call(open_call.model_copy(update=again)).calls)
 
 
 def _settle_doubt(

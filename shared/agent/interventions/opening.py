@@ -19,6 +19,7 @@ from shared.domain.interventions.options_and_defaults import (
     HOURLY_OPTIONS,
     OPTIONS,
     STUCK_OPTIONS,
+    TOOL_QUESTION_OPTIONS,
     InterventionType,
     Policies,
     Policy,
@@ -27,6 +28,9 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
+from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.untrusted.quoting import quoted
+from shared.domain.untrusted.visible import visible
 from shared.ports.clock import Clock
 
 MAX_QUESTION_CHARS = 2_000
@@ -48,6 +52,10 @@ APPROVAL = {
 }
 
 
+TOOL_ASKS = (
+    "The server of {name} asks before it goes on. What it says is not Acta's: tell it no secret, and open no link that "
+    "you do not know."
+)
 GO_ON = "Go on?"
 PAUSED = "paused"
 
@@ -91,6 +99,21 @@ def open_doubt(change: Change, call: ToolCall, tool: ToolSpec | None, rules: Ask
     question = f"{call.name} was started and its end is unknown. Look whether it happened."
     context = _asked("acta", question) | {"effect_id": call.effect_id}
     _open(change, "error_recovery", context, rules, _shown(call), tool)
+
+
+def open_tool_question(
+    change: Change, call: ToolCall, tool: ToolSpec | None, question: ToolQuestion, rules: AskingRules
+) -> None:
+    """Asks what the server of a tool asks in the middle of a call. Its words are quoted, and its links are text."""
+    said = "\n".join(
+        "\n".join((one["message"], *([one["url"]] if "url" in one else [])))
+        for one in question.requests.values()
+    )
+    words = quoted("question", call.name, visible(said), key=change.head.quotation_key)
+    context = _asked("acta", TOOL_ASKS.format(name=call.name) + f"\n{words}") | {
+        "requests": question.requests
+    }
+    _open(change, "clarification_needed", context, rules, _shown(call), tool)
 
 
 def open_review(change: Change, calls: Sequence[ToolCall], rules: AskingRules, *, said: str = "") -> None:
@@ -201,6 +224,8 @@ def _open(
     """
     policy = rules.policies.get(type, Policy())
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
+    if type == "clarification_needed" and call is not None:
+        options = TOOL_QUESTION_OPTIONS
     role = policy.role
     if call is not None:
         role, others_only = who_decides(tool, policy)

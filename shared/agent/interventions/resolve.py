@@ -133,6 +133,8 @@ def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any], private:
 
 
 MAX_ANSWER_CHARS = 10_000
+MAX_FIELDS_BYTES = 8_192
+"""What the server of a tool is answered is part of the head until the call is done."""
 MAX_RECORDED_CHARS = 10_000
 
 
@@ -305,6 +307,8 @@ def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution,
     match one.type, chosen.option:
         case "approval_required", "modify":
             return {"input": amended(deps.registry, head, one, given, by)}
+        case "clarification_needed", "answer" if one.tool_call is not None:
+            return {"answers": _fields_of(deps.registry, head, one.tool_call.call_id, given)}
         case "clarification_needed", "answer":
             return _answer(deps, _parse(Answer, given))
         case "budget_exceeded", "finish" if head.has_unread_message:
@@ -321,6 +325,37 @@ def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution,
         case _ if given:
             raise ValidationFailed("This option takes no input.", {"input": ["must be left out"]})
     return {}
+
+
+def _fields_of(
+    registry: Registry, head: Head, call_id: str, given: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The fields of each form that the server of a tool has asked with. Of a single form they are the input itself, and
+    of a single text `{"text": …}` is enough. Raises ValidationFailed.
+    """
+    open_call = head.open_call(call_id)
+    asked = open_call.asked.requests if open_call is not None and open_call.asked is not None else {}
+    forms = {key: one["schema"] for key, one in asked.items() if "schema" in one}
+    if len(forms) == 1 and given.keys() != forms.keys():
+        (key,) = forms
+        names = list(forms[key]["properties"])
+        is_text = given.keys() == {"text"} and len(names) == 1
+        given = {key: {names[0]: given["text"]} if is_text else given}
+    unknown = sorted(given.keys() - forms.keys())
+    if unknown or len(json.dumps(given)) > MAX_FIELDS_BYTES:
+        named = ", ".join(unknown)[:200]
+        why = f"no such form: {named}" if unknown else f"at most {MAX_FIELDS_BYTES} bytes as JSON"
+        raise ValidationFailed("The answer does not fit what is asked.", {"input": [why]})
+    answers: dict[str, dict[str, Any]] = {}
+    for key, schema in forms.items():
+        fields = given.get(key, {})
+        closed = {**schema, "additionalProperties": False}
+        form = ToolSpec(name="answer", description="", input_schema=closed)
+        wrong = _misfit(registry, form, fields) if isinstance(fields, dict) else "an object"
+        if wrong:
+            raise ValidationFailed("The answer does not fit what is asked.", {"input": [wrong]})
+        answers[key] = fields
+    return answers
 
 
 def _answer(deps: ResolveDeps, given: dict[str, Any]) -> dict[str, Any]:

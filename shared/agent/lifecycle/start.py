@@ -14,7 +14,7 @@ from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
-from shared.domain.interventions.intervention import require_role
+from shared.domain.interventions.intervention import is_clarification, require_role
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, chosen
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
@@ -182,7 +182,7 @@ def tell(change: Change, message_id: str, text: str, requester: Requester, agent
         raise Conflict(
             f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
         )
-    question = next((one for one in head.interventions if one.type == "clarification_needed"), None)
+    question = next((one for one in head.interventions if is_clarification(one)), None)
     if question is not None:
         require_role(question, requester.roles, agent.start_roles)
         settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.interventions.excerpt import amended_note
-from shared.agent.interventions.opening import AskingRules, open_doubt, wait_for_people
+from shared.agent.interventions.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
 from shared.agent.outages.wait_out import wait_or_ask
 from shared.agent.session.engine_decision import outage_wait
 from shared.agent.session.fencing import check_run
@@ -21,7 +21,7 @@ from shared.domain.definitions.agent import AgentDefinition, built_in, policies_
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
-from shared.domain.errors import ModelFeedback, ToolFailed, ToolNotRun
+from shared.domain.errors import ModelFeedback, ToolAsks, ToolFailed, ToolNotRun
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.options_and_defaults import Policies
 from shared.domain.rules.outage import Cause, OutageLimits
@@ -31,6 +31,7 @@ from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
 from shared.domain.session.head import Head, OpenCall, input_to_run
+from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Registry, Toolbox
 
@@ -43,6 +44,10 @@ LOST = (
 REPLANNED = (
     "Error: a person has changed the plan after this call of {name} was asked for, so it was not run. Read what they "
     "changed; make the call again if it is still right."
+)
+UNASKED = (
+    "Error: the server of {name} asks for something that nobody can be asked about now, so the call did not come to an "
+    "end. Try another way, or ask the user."
 )
 CHANGED = (
     "Error: the tool {name} was changed after this call was asked for, so the call was not run, approved or not. Make "
@@ -136,6 +141,10 @@ def run_held_call(
                 if effect == "once":
                     take_back_start(repository, session, at, call)
                 raise turned_away.reason from None
+            except ToolAsks as asks:
+                if _ask_for_server(runtime, session, at, call, spec, asks.question):
+                    return
+                result = CallResult(UNASKED.format(name=call.name), ok=False)
     start_is_logged = effect not in (
         None,
         "read",
@@ -163,6 +172,39 @@ def run_held_call(
         return _finish(now, change, call, said, took)
 
     repository.commit(session, at.call_key(call_id, "finish"), build)
+
+
+def _ask_for_server(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    spec: ToolSpec | None,
+    question: ToolQuestion,
+) -> bool:
+    """Asks a person what the tool's server asks; the call is made again with the answer. False: it cannot be asked,
+    because the run is over, or because heads of the older schema version cannot keep it.
+    """
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
+    if ("OpenCall", "asked") in added_after(repository.write_version):
+        return False
+    mine = session.head.open_call(call.call_id)
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        open_call = change.head.open_call(call.call_id)
+        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
+            return None
+        check_run(change.head, at)
+        withheld = open_call.model_copy(update={"state": "withheld", "asked": question})
+        change.set(calls=change.head.with_call(withheld).calls, read_outside=True)
+        open_tool_question(change, call, spec, question, rules)
+        wait_for_people(change)
+        return CommitDraft(change)
+
+    key = at.call_key(call.call_id, f"asked-{mine.tries if mine is not None else 0}")
+    asked = repository.commit(session, key, build)
+    return asked is not None or not session.head.is_over
 
 
 def _leave_out(
@@ -339,6 +381,7 @@ def _run(
         user=head.created_by,
         read_outside=head.read_outside is not False,
         private=head.private_to is not None,
+        answered=_answered(head, call.call_id),
     )
     try:
         runtime.registry.check(spec, arguments, private=context.private)
@@ -356,6 +399,13 @@ def _run(
         head.quotation_key,
     )
     return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
+
+
+def _answered(head: Head, call_id: str) -> ToolQuestion | None:
+    """What a person has answered the tool's server in the middle of this call."""
+    open_call = head.open_call(call_id)
+    asked = open_call.asked if open_call is not None else None
+    return asked if asked is not None and asked.responses is not None else None
 
 
 def _finish(
@@ -385,7 +435,7 @@ def _finish(
         return CommitDraft(change)
     change.set(
         calls=head.with_call(
-            open_call.model_copy(update={"state": "done", "amended": None, "starter": ""})
+            open_call.model_copy(update={"state": "done", "amended": None, "starter": "", "asked": None})
         ).calls
     )
     if head.is_over:

@@ -59,6 +59,11 @@ def is_pause(one: Intervention) -> bool:
     return one.type == "checkpoint_review" and "requested_by" in one.context
 
 
+def is_clarification(one: Intervention) -> bool:
+    """Whether the agent asks, so that a message answers it. What the server of a tool asks has fields of its own."""
+    return one.type == "clarification_needed" and one.tool_call is None
+
+
 def with_outage(context: dict[str, Any], reason: str, code: str, since: datetime) -> dict[str, Any]:
     """Marks the context of a question about an outage."""
     return context | {"outage": {"reason": reason, "code": code, "since": since.isoformat()}}

@@ -22,6 +22,9 @@ OPTIONS: dict[InterventionType, tuple[str, ...]] = {
 STUCK_OPTIONS = ("retry", "cancel")
 """The options of an `error_recovery` because the run is stuck. The ones above are for a call."""
 
+TOOL_QUESTION_OPTIONS = ("answer", "skip", "cancel")
+"""The options of a `clarification_needed` by the server of a tool. `skip`: it is told that nobody answers."""
+
 HOURLY_OPTIONS = ("continue", "finish", "cancel")
 """The options of a `budget_exceeded` about the tenant's hour. When the next hour begins, it expires and the run goes
 on."""

@@ -16,6 +16,7 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
+from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.spending.spent import Spent
 from shared.domain.spending.tally import Tally
 from shared.domain.untrusted.visible import visible
@@ -36,6 +37,7 @@ class OpenCall(StoredModel):
     In state `ready` it is the last attempt whose start was taken back: its `tool.started` has been told.
     `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
     that is gone for another reason never lets the call run.
+    `asked`: what the tool's server asks a person in the middle of the call, and what it is answered.
     `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in, or
     an earlier release stored the call.
     """
@@ -48,6 +50,7 @@ class OpenCall(StoredModel):
     starter: str = ""
     approval: Literal["", "needed", "given"] = ""
     tool_written: str = ""
+    asked: ToolQuestion | None = None
 
     @property
     def is_in_flight(self) -> bool:

@@ -200,6 +200,9 @@ class Own(NoDefinitions):
             ToolSpec(name=name, description="mine", input_schema=schema) for name in ("find", "other")
         )
 
+    def mcp_servers(self) -> tuple[ToolSpec, ...]:
+        return ()
+
 
 def registry(definitions: Any, *known: PythonTool) -> TenantRegistry:
     return TenantRegistry(

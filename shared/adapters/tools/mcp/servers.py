@@ -25,16 +25,20 @@ from shared.adapters.tools.mcp.exchange import (
 from shared.adapters.tools.mcp.listing import CheckSchema, ListedTool, Listing, Listings, read_listing
 from shared.adapters.tools.mcp.oauth import Tokens
 from shared.adapters.tools.mcp.param_headers import BadHeaders, param_headers
+from shared.adapters.tools.mcp.questions import CannotAsk, question_of
 from shared.adapters.tools.mcp.wire import EFFECT_ID, HEADER_MISMATCH, Call
 from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from shared.domain.definitions.mcp_server import McpConnection, McpTool
 from shared.domain.definitions.tool import HttpConfig
-from shared.domain.errors import ToolFailed, ToolUnanswered
+from shared.domain.errors import ToolAsks, ToolFailed, ToolUnanswered
+from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
 MAX_RESULT_CHARS = 4_194_304
-CAPABILITIES: Mapping[str, Any] = {}
+MAX_ROUNDS = 5
+"""So often a call is sent again at once where its server asks for nothing but that."""
+CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What servers are told that Acta does for them."""
 CHANGED = (
     "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
@@ -66,11 +70,12 @@ class McpServers:
         return listing
 
     def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        """Raises ToolFailed, ToolAsks, ToolUnanswered, ToolNotRun."""
         used = _Used(self, context.tenant, tool.connection, tool.name)
         with used.exchange(time.monotonic() + context.deadline_seconds) as exchange:
             listed = self._confirmed(tool, used, exchange)
             result = self._called(tool, listed, arguments, context, used, exchange)
+        self._ask(tool, result)
         text = used.hidden(text_of(result))
         if result.get("resultType", "complete") != "complete":
             raise ToolFailed(
@@ -81,6 +86,17 @@ class McpServers:
         if len(text) > MAX_RESULT_CHARS:
             raise ToolFailed(f"{tool.name} answered with too much. It has run; ask it for less.")
         return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)
+
+    def _ask(self, tool: McpTool, result: Mapping[str, Any]) -> None:
+        """Raises ToolAsks where the server needs a person's answers, and ToolFailed where it asks for what nobody can
+        give it here.
+        """
+        try:
+            question = question_of(result)
+        except CannotAsk as cannot:
+            raise ToolFailed(f"{tool.name} did not go on: its server {cannot}. Try another way.") from None
+        if question is not None:
+            raise ToolAsks(tool.name, question)
 
     def _confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool:
         """The tool as its server lists it. Raises ToolFailed where that is not what was confirmed; nothing ran."""
@@ -111,9 +127,20 @@ class McpServers:
             headers = {"Idempotency-Key": context.effect_id, **param_headers(listed.paths, arguments)}
         except BadHeaders as bad:
             raise ToolFailed(f"{tool.name} was not called: {bad}. Send a smaller value.") from None
-        params = {"name": tool.tool, "arguments": dict(arguments), "_meta": {EFFECT_ID: context.effect_id}}
+        params: dict[str, Any] = {
+            "name": tool.tool,
+            "arguments": dict(arguments),
+            "_meta": {EFFECT_ID: context.effect_id},
+        }
+        params |= _answers(context.answered)
         try:
-            return exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
+            for _ in range(MAX_ROUNDS):
+                result = exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
+                if result.get("resultType") != "input_required" or result.get("inputRequests"):
+                    break
+                params = {**params, "requestState": result.get("requestState")}
+                params.pop("inputResponses", None)
+            return result
         except NotReached as failed:
             _not_called(tool, failed, used)
         except NotAnswered:
@@ -128,6 +155,14 @@ class McpServers:
             raise _failed(tool, refused, used) from None
         except McpFailed as failed:
             raise _failed(tool, failed, used) from None
+
+
+def _answers(answered: ToolQuestion | None) -> dict[str, Any]:
+    """What a call is sent again with, once its server's question is answered."""
+    if answered is None:
+        return {}
+    state = {} if answered.state is None else {"requestState": answered.state}
+    return {"inputResponses": answered.responses or {}, **state}
 
 
 class _Used:
