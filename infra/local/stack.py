@@ -21,11 +21,12 @@ from infra.local.emulator_process import NEVER, EmulatorProcess
 from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
-from infra.local.own_tools.watch import NotDeployed
+from infra.local.own_tools.watch import HERE, NotDeployed
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
+from infra.packaging.tool_folders import build_folder
 from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in
 from shared.settings import SettingsError
 
@@ -169,6 +170,7 @@ class LocalStack:
         unchanged = last is not None and (last.assembly_key, last.issuer_url) == (assembly.key, self.url)
         if unchanged and last is not None and self.answers(last):
             return
+        self.build_tools()
         environ = {name: value for name, value in self.environ.items() if name not in ONLY_FOR}
         synthesis = Commands(cdk_environ(environ), self.state.log)
         aws = Commands(local_aws_environ(environ, self.aws_endpoint_url, self.credentials), self.state.log)
@@ -188,6 +190,14 @@ class LocalStack:
                 raise StackFailed(f"the deployed API did not become healthy; see {self.state.path}")
             time.sleep(0.2)
         self.progress.end(phase)
+
+    def build_tools(self) -> None:
+        """Before the synthesis, which does so too: what is wrong with a folder is told at once and alone."""
+        try:
+            for folder in self.config.tool_folders:
+                build_folder(folder, HERE)
+        except BadFolder as bad:
+            raise StackFailed(str(bad)) from None
 
     @property
     def tools_dir(self) -> Path | None:

@@ -26,6 +26,8 @@ from shared.domain.errors import ActaError
 
 ENVIRONMENT = "local"
 SECONDS_BETWEEN_LOOKS = 0.5
+HERE = Target(sys.version_info[:2])
+"""Local functions run on this machine."""
 
 Built = Mapping[str, BuiltFolder]
 Build = Callable[[ToolFolder, Target], BuiltFolder]
@@ -111,8 +113,7 @@ class ToolWatch:
 
     def _built(self) -> Built:
         """Raises BadFolder."""
-        here = Target(sys.version_info[:2])
-        return {folder.name: self._build(folder, here) for folder in self._stack.tool_folders()}
+        return {folder.name: self._build(folder, HERE) for folder in self._stack.tool_folders()}
 
     def _take(self, found: Update, built: Built) -> None:
         """Raises NotDeployed and what the store's client raises."""

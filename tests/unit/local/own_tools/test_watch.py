@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from infra.local.own_tools.watch import Build, NotDeployed, ToolWatch, seen
+from infra.local.stack import LocalStack, StackFailed
 from infra.packaging.install import Target
 from infra.packaging.tool_folders import BuiltFolder, build_folder
 from infra.tool_folders import BadFolder, ToolFolder, folders_in
@@ -174,6 +175,13 @@ def test_a_real_folder_is_built_and_its_error_has_file_and_line(tmp_path: Path) 
     watched.restart()
     watched.write("orders", TOOL.replace('"sent"', "nothing"))
     assert "orders: tools.py line 3: NameError: name 'nothing' is not defined" in watched.take()[0]
+
+
+def test_a_stack_does_not_begin_to_deploy_a_folder_that_cannot_be_built(tmp_path: Path) -> None:
+    Watched(tmp_path).write("orders", TOOL.replace('"sent"', "nothing"))
+    stack = LocalStack(tmp_path / "state", environ={"ACTA_TOOLS_DIR": str(tmp_path / "tools")})
+    with pytest.raises(StackFailed, match=r"orders: tools\.py line 3: NameError"):
+        stack.build_tools()
 
 
 def test_a_deployment_that_fails_is_said_and_tried_again_with_the_next_change(watched: Watched) -> None:
