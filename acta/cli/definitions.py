@@ -13,7 +13,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import echo, exact_json, visible
-from acta.client.errors import NotFound
+from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
 ROLES = {"agents": "member", "tools": "member", "prompts": "admin", "memories": "member"}
@@ -102,6 +102,19 @@ def exists(calls: Any, identity: str) -> bool:
 def remove(arguments: Namespace) -> int:
     role = "member" if arguments.kind == "memories" else "admin"
     getattr(connect(arguments, role=role), arguments.kind).delete(arguments.name)
+    return exit_codes.OK
+
+
+def remove_tool(arguments: Namespace) -> int:
+    try:
+        connect(arguments, role="admin").tools.delete(arguments.name, force=arguments.force)
+    except Conflict as conflict:
+        if "agents" not in conflict.details:
+            raise
+        naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
+        raise CliError(
+            f"agents name this tool: {naming}. Change them first; --force deletes it, and they go on without it"
+        ) from None
     return exit_codes.OK
 
 

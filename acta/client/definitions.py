@@ -106,9 +106,10 @@ class ToolCalls:
         return data(Request("PUT", path_of("tools", name), body=dict(definition)))
 
     @operation
-    def delete(self, name: str, version: int | None = None) -> Flow[None]:
-        """With its `version`, Conflict where somebody has changed it since."""
-        return data(Request("DELETE", path_of("tools", name), {"version": version}))
+    def delete(self, name: str, version: int | None = None, *, force: bool = False) -> Flow[None]:
+        """With its `version`, Conflict where somebody has changed it since. `force`: although agents name it."""
+        wanted = {"version": version, "force": True if force else None}
+        return data(Request("DELETE", path_of("tools", name), wanted))
 
     @operation
     def call(self, name: str, input: Fields, *, confirm: bool = False) -> Flow[ToolTrial]:

@@ -38,6 +38,7 @@ def build(deps: Dependencies) -> Api:
         allowed,
         deps.tool_function,
         deps.mcp_servers,
+        deps.definitions,
     )
     add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.mcp_servers, deps.clock)
     servers = Servers(

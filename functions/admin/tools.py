@@ -8,6 +8,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.stored_fields import refuse_what_is_not_stored
+from functions.admin.tools_in_use import check_not_named
 from shared.adapters.tools.python.catalogue import python_tools
 from shared.adapters.tools.tenant.definition import (
     Reachable,
@@ -40,7 +41,7 @@ from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvali
 from shared.domain.ids import EFFECT
 from shared.domain.session.commit import milliseconds
 from shared.ports.clock import Clock
-from shared.ports.definitions import McpServerStore, ToolChanged, ToolExists, ToolStore
+from shared.ports.definitions import DefinitionStore, McpServerStore, ToolChanged, ToolExists, ToolStore
 from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
 from shared.ports.tools import ToolFunction
@@ -90,6 +91,7 @@ def add_tools(
     allowed: Allowed,
     tool_function: ToolFunction,
     servers: McpServerStore,
+    agents: DefinitionStore,
 ) -> None:
     def view(tool: ToolSpec) -> Json:
         """With the role that holds, and what the definition says where an operator says something else."""
@@ -171,14 +173,20 @@ def add_tools(
         return tools.answer(new)
 
     @api.delete("/v1/tools/{name}")
-    def delete_tool(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
-        """Agents that name the tool keep its name, which means nothing until there is a tool of that name again."""
+    def delete_tool(
+        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+    ) -> Response:
+        """Agents that name the tool keep its name, which means nothing until there is a tool of that name again. So
+        it takes `force` to delete it.
+        """
         _refuse_built_in(name)
         tenant = api.caller.tenant
         if name in allowed.own_tools(tenant) and store.get(tenant, name) is None:
             raise _of_the_environment()
         old = tools.get_as_read(name)
         tools.check_version(version, old.version)
+        if not force:
+            check_not_named("this tool", name.__eq__, agents, api.caller.tenant)
         with tools.writing():
             store.delete(api.caller.tenant, old)
         return no_content()

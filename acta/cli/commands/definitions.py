@@ -118,7 +118,14 @@ TOOLS = Group(
     listed("tools", "List the tools, built-in ones first."),
     shown("tools", "Show a tool as JSON.", "NAME"),
     put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
-    removed("tools", "Delete a tool (role admin).", "NAME"),
+    Command(
+        "rm",
+        "definitions:remove_tool",
+        "Delete a tool (role admin).",
+        argument("name"),
+        flag("--force", help="although agents name it: they go on without it"),
+        *CONNECTION,
+    ),
     Command(
         "call",
         "tool_calls:call",

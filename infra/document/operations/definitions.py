@@ -163,9 +163,10 @@ TOOLS = {
         "Tools",
         "Delete a tool",
         (NOTHING,),
+        about="409 where agents name it, and `details.agents` says which. With `force=true` they go on without it.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters={**TOOL, "version": DELETED},
+        parameters={**TOOL, "version": DELETED, "force": "Delete it although agents name it."},
     ),
     "POST /v1/tools/{name}/call": Operation(
         "callTool",

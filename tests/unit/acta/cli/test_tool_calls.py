@@ -100,3 +100,18 @@ def test_a_tool_that_a_person_approves_runs_with_yes_alone(
     deployment.on("POST", PATH, success(TRIAL))
     assert acta("tools", "call", "lookup_order", "--yes") == 0
     assert deployment.requests[-1].json["confirm"] is True
+
+
+def test_a_tool_that_agents_name_is_deleted_with_force_alone(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = "/v1/tools/lookup_order"
+    details: Any = {"agents": ["clerk", "bad\x1b"]}
+    deployment.on("DELETE", path, failure(409, "CONFLICT", "Agents name this tool.", details=details))
+    assert acta("tools", "rm", "lookup_order") == 2
+    told = capsys.readouterr().err
+    assert "clerk, bad\\x1b" in told
+    assert "--force" in told
+    deployment.on("DELETE", path, success({}))
+    assert acta("tools", "rm", "lookup_order", "--force") == 0
+    assert deployment.requests[-1].path == f"{path}?force=true"

@@ -369,7 +369,7 @@ def test_an_agent_says_which_of_its_tools_are_not_there_any_more(api: AdminApi) 
     agent = {"name": "Cashier", "system_prompt": "You pay back.", "tools": ["read_file", "refund"]}
     assert api.admin.request("POST", "/v1/agents", json_body={"agent_id": "cashier", **agent}).status == 201
     assert api.member.request("GET", "/v1/agents/cashier").data["warnings"] == []
-    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
+    assert api.admin.request("DELETE", "/v1/tools/refund", query="force=true").status == 204
     sentence = "There is no tool refund any more: sessions of this agent go on without it."
     assert api.member.request("GET", "/v1/agents/cashier").data["warnings"] == [sentence]
     listed = api.member.request("GET", "/v1/agents").data["items"]
@@ -458,4 +458,38 @@ def test_a_tenants_tool_that_one_of_the_environment_hides_can_still_be_deleted()
     later["refund"] = OF_THE_ENVIRONMENT
 
     assert api.admin.request("GET", "/v1/tools/refund").data["kind"] == "python"
+
+
+def name_it(api: AdminApi, count: int = 1, **fields: Any) -> list[str]:
+    ids = [f"clerk-{number:03d}" for number in range(count)]
+    for agent_id in ids:
+        body = {"agent_id": agent_id, "name": "Clerk", **(fields or {"tools": ["refund"]})}
+        assert api.admin.request("POST", "/v1/agents", json_body=body).status == 201
+    return ids
+
+
+@pytest.mark.parametrize("fields", [{"tools": ["read_file", "refund"]}, {"high_stakes": ["refund"]}])
+def test_a_tool_that_an_agent_names_is_not_deleted_without_a_word(api: AdminApi, fields: Any) -> None:
+    create(api)
+    name_it(api, **fields)
+    answer = api.admin.request("DELETE", "/v1/tools/refund")
+    assert (answer.status, answer.error["details"]) == (409, {"agents": ["clerk-000"]})
+    assert api.admin.request("GET", "/v1/tools/refund").status == 200
+    assert api.admin.request("DELETE", "/v1/tools/refund", query="force=true").status == 204
+    assert api.admin.request("GET", "/v1/tools/refund").status == 404
+
+
+def test_of_many_agents_that_name_a_tool_the_first_are_named_and_the_others_counted(api: AdminApi) -> None:
+    create(api)
+    ids = name_it(api, 101)
+    error = api.admin.request("DELETE", "/v1/tools/refund").error
+    assert error["details"] == {"agents": ids[:20]}
+    assert "and 81 more" in error["message"]
+
+
+def test_agents_that_name_no_tool_or_another_one_or_are_another_tenant_s_stop_nothing(api: AdminApi) -> None:
+    create(api)
+    name_it(api, tools=["read_file"])
+    body = {"agent_id": "theirs", "name": "Clerk"}
+    assert api.stranger.request("POST", "/v1/agents", json_body=body).status == 201
     assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
