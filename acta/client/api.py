@@ -11,6 +11,7 @@ from acta.client.callers import AsyncCaller, Caller
 from acta.client.definitions import (
     AgentCalls,
     FileCalls,
+    McpServerCalls,
     MemoryCalls,
     NotificationCalls,
     PromptCalls,
@@ -103,6 +104,10 @@ class Tools(ToolCalls, Waiting):
     pass
 
 
+class McpServers(McpServerCalls, Waiting):
+    pass
+
+
 class ToolSecrets(ToolSecretCalls, Waiting):
     pass
 
@@ -128,6 +133,10 @@ class AsyncAgents(AgentCalls, Awaiting):
 
 
 class AsyncTools(ToolCalls, Awaiting):
+    pass
+
+
+class AsyncMcpServers(McpServerCalls, Awaiting):
     pass
 
 
@@ -162,6 +171,7 @@ class Client(SessionCalls, DeploymentCalls, Waiting):
         self.files = Files(self.caller)
         self.agents = Agents(self.caller)
         self.tools = Tools(self.caller)
+        self.mcp_servers = McpServers(self.caller)
         self.tool_secrets = ToolSecrets(self.caller)
         self.notifications = Notifications(self.caller)
         self.prompts = Prompts(self.caller)
@@ -198,6 +208,7 @@ class AsyncClient(SessionCalls, DeploymentCalls, Awaiting):
         self.files = AsyncFiles(self.caller)
         self.agents = AsyncAgents(self.caller)
         self.tools = AsyncTools(self.caller)
+        self.mcp_servers = AsyncMcpServers(self.caller)
         self.tool_secrets = AsyncToolSecrets(self.caller)
         self.notifications = AsyncNotifications(self.caller)
         self.prompts = AsyncPrompts(self.caller)

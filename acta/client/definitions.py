@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Agent,
         File,
         FileVersion,
+        McpServer,
         Memory,
         Notifications,
         Prompt,
@@ -116,6 +117,28 @@ class ToolCalls:
         """Tries it once outside a session. `confirm`: also a tool of high stakes. For admins."""
         body = {"input": dict(input), "confirm": confirm}
         return data(Request("POST", path_of("tools", name, "call"), body=body))
+
+
+class McpServerCalls:
+    """Servers whose tools agents may have, once they are confirmed. For admins."""
+
+    @listing
+    def list(self) -> Stream[McpServer]:
+        return pages(path_of("mcp-servers"))
+
+    @operation
+    def get(self, name: str) -> Flow[McpServer]:
+        return data(Request("GET", path_of("mcp-servers", name)))
+
+    @operation
+    def write(self, name: str, definition: Fields) -> Flow[McpServer]:
+        """The whole server, new or not. With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
+
+    @operation
+    def delete(self, name: str, version: int | None = None) -> Flow[None]:
+        """With its `version`, Conflict where somebody has changed it since."""
+        return data(Request("DELETE", path_of("mcp-servers", name), {"version": version}))
 
 
 class ToolSecretCalls:

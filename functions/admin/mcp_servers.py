@@ -5,9 +5,11 @@ those that agents may have.
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from functions.admin.resource import Resource, version_tag
+from pydantic import Field
+
+from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.tools import HOW_TO_SET
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.api.app import Api
@@ -23,6 +25,7 @@ from shared.domain.definitions.mcp_server import (
     McpServer,
 )
 from shared.domain.errors import Conflict, FieldsInvalid
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import McpServerStore, ServerChanged
 from shared.ports.tool_secrets import ToolSecretNames
@@ -116,6 +119,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
             url=body.url,
             auth=body.auth,
             timeout_seconds=body.timeout_seconds,
+            applied=applied_after(body, None if old is None else old.applied, "McpServer", CURRENT),
             quotation_key=deps.clock.new_id("mcp") if old is None else old.quotation_key,
             version=1 if old is None else old.version + 1,
             created_at=now if old is None else old.created_at,
@@ -132,9 +136,10 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
         return answer if old is None else servers.answer(new)
 
     @api.delete("/v1/mcp-servers/{name}")
-    def delete_server(name: str) -> Response:
+    def delete_server(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """Its tools are gone with it. Agents that name them keep the names."""
         old = servers.get_as_read(name)
+        servers.check_version(version, old.version)
         with servers.writing():
             deps.store.delete(api.caller.tenant, old)
         return no_content()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, TypeAdapter
 
 from infra.document.schemas import HTTP_CONFIG, LAMBDA_CONFIG, REF, Json, schemas_of
-from shared.api.request.definition_bodies import PutAgent, PutPrompt, PutTool
+from shared.api.request.definition_bodies import PutAgent, PutMcpServer, PutPrompt, PutTool
 
 FOLDER = Path(__file__).resolve().parents[2] / "acta" / "cli" / "apply" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -53,6 +53,10 @@ KINDS: Mapping[str, FileKind] = MappingProxyType(
             PutTool, "A tool over HTTP, or a Lambda. The file's name is its name.", rules=CONFIGS
         ),
         "prompt": FileKind(PutPrompt, "A managed prompt. The file's name is its name."),
+        "mcp-server": FileKind(
+            PutMcpServer,
+            "An MCP server, and the tools of it that agents may have. The file's name is its name.",
+        ),
         "agent": FileKind(PutAgent, "An agent. The file's name is its id.", has_name=True),
     }
 )

@@ -210,6 +210,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "tools": "The tools that agents may have, by the server's names. Absent: those that are confirmed "
                 "already; none where the URL changes.",
                 "version": VERSION,
+                "applied": APPLIED,
             },
         ),
         "McpAuth": (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta.cli.apply.folder import Key
-from acta.cli.apply.kinds import KINDS, PROMPTS, Digest, Kind, as_file
+from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, Digest, Kind, from_answer
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.schema import Json
 from acta.client.api import Client
@@ -42,7 +42,10 @@ class Deployed:
         mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
         if kind is PROMPTS:
             return self._write_prompt(step, mark)
-        body: Json = {**step.after, "applied": mark}
+        body: Json = {**kind.written, **step.after, "applied": mark}
+        if kind is MCP_SERVERS:
+            self._client.mcp_servers.write(name, {**body, "version": before and before.version})
+            return ()
         if before is None:
             written = calls.create({kind.identity: name, **body})
         else:
@@ -95,7 +98,7 @@ class Deployed:
 def _found(kind: Kind, answer: Answer) -> Found:
     applied = answer.get("applied") or {"set": "", "digest": ""}
     return Found(
-        as_file(kind, answer[kind.identity], answer),
+        from_answer(kind, answer),
         answer["version"],
         applied["set"],
         Digest.from_text(applied["digest"]),

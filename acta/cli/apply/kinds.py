@@ -23,7 +23,9 @@ class Kind(NamedTuple):
     one is called, and its schema. `identity`: the field that the file's name is. `told`: fields of answers that no file
     has. `sets`: lists of which the API keeps each entry once; `trimmed`: texts without the blanks at their ends.
     `beside`: fields that go along with a change and are none. `names`: kinds -> fields with names of theirs.
-    `simplest`: leaves out what follows from the rest. `shown`: of a file what the API would show.
+    `simplest`: leaves out what follows from the rest. `shown`: of a file what the API would show. `answered`: an answer
+    with the fields of a body. `written`: fields that a body always has. `prefix`: its name and this is how names of its
+    tools begin.
     """
 
     folder: str
@@ -36,6 +38,9 @@ class Kind(NamedTuple):
     names: Mapping[str, tuple[str, ...]] = NOTHING
     simplest: Callable[[str, Json], Json] = lambda _, definition: definition
     shown: Callable[[Json], Json] = dict
+    answered: Callable[[Mapping[str, Any]], Json] = dict
+    written: Mapping[str, Any] = NOTHING
+    prefix: str | None = None
 
     def without_beside(self, definition: Json) -> Json:
         return {name: value for name, value in definition.items() if name not in self.beside}
@@ -50,6 +55,15 @@ TOOLS = Kind(
     simplest=tool_files.simplest,
     shown=tool_files.shown,
 )
+MCP_SERVERS = Kind(
+    "mcp-servers",
+    "mcp-server",
+    "name",
+    simplest=tool_files.simplest_server,
+    answered=tool_files.of_server,
+    written={"tools": {}},
+    prefix="__",
+)
 PROMPTS = Kind(
     "prompts",
     "prompt",
@@ -63,16 +77,23 @@ AGENTS = Kind(
     "agent_id",
     sets=("tools", "high_stakes", "start_roles"),
     trimmed=("name",),
-    names={"tools": ("tools", "high_stakes")},
+    names=dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")),
 )
-KINDS: Mapping[str, Kind] = MappingProxyType({each.folder: each for each in (TOOLS, PROMPTS, AGENTS)})
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
+)
 """In the order in which they are written: what is named comes before what names it."""
 
 
+def from_answer(kind: Kind, answer: Mapping[str, Any]) -> Json:
+    """An answer of the API as the definition's file would be."""
+    given = kind.answered(answer)
+    return as_file(kind, answer[kind.identity], {**given, **(given.get(AS_DEFINED) or {})})
+
+
 def as_file(kind: Kind, name: str, given: Mapping[str, Any]) -> Json:
-    """A definition as its file would have it, in the schema's order: from a file, or from an answer of the API."""
+    """A definition in the schema's order, without what says the same as nothing."""
     schema = schema_of(kind.one)
-    given = {**given, **(given.get(AS_DEFINED) or {})}
     kept = {field: value for field, value in given.items() if field not in kind.told | {kind.identity}}
     for field in kind.sets:
         if isinstance(kept.get(field), list):

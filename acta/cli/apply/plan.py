@@ -152,6 +152,9 @@ def _place(key: Key) -> tuple[int, str]:
 
 
 def _names(user: Key, definition: Json, used: Key) -> bool:
-    """Whether an agent names the tool."""
-    fields = KINDS[user.kind].names.get(used.kind, ())
-    return any(used.name in definition.get(field, ()) for field in fields)
+    """Whether an agent names the tool, or one of the server's."""
+    prefix = KINDS[used.kind].prefix
+    named = [
+        each for field in KINDS[user.kind].names.get(used.kind, ()) for each in definition.get(field, ())
+    ]
+    return any(each == used.name if prefix is None else each.startswith(used.name + prefix) for each in named)

@@ -58,7 +58,10 @@ def problems(kind: str, definition: Any) -> list[Problem]:
 
 
 def part_of(schema: Json, whole: Json) -> Json:
-    """What `$ref` leads to, where the schema is one."""
+    """What `$ref` leads to, where the schema is one; of one that may be null, the other."""
+    options = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    if len(options) == 1:
+        return part_of(options[0], whole)
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     return dict(whole["$defs"][name]) if name else schema
 

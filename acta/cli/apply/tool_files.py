@@ -29,6 +29,24 @@ def simplest(name: str, definition: Json) -> Json:
     return made
 
 
+def simplest_server(_: str, definition: Json) -> Json:
+    """Without stakes of confirmed tools that follow from the rest."""
+    tools = {name: _simplest_confirmed(each) for name, each in definition.get("tools", {}).items()}
+    return {**definition, **({"tools": tools} if tools else {})}
+
+
+def _simplest_confirmed(tool: Json) -> Json:
+    asks = tool.get("approver_role") is not None or not tool.get("confirmed_read")
+    return {field: value for field, value in tool.items() if field != "high_stakes" or value != asks}
+
+
+def of_server(answer: Mapping[str, Any]) -> Json:
+    """An answer about an MCP server with its tools as in a file: by the server's names, with an admin's words."""
+    words = ("pin", "confirmed_read", "high_stakes", "approver_role")
+    tools = {each["tool"]: {word: each[word] for word in words} for each in answer["tools"]}
+    return {**answer, "tools": tools}
+
+
 def shown(definition: Json) -> Json:
     """As the API shows it: headers' values that are no references are not."""
     config = definition.get("config")

@@ -4,7 +4,7 @@ import click
 
 from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, flag, joined, option, words
 
-FILE_KINDS = ("tool", "prompt", "agent")
+FILE_KINDS = ("tool", "mcp-server", "prompt", "agent")
 """Those of `acta.cli.apply.kinds`, which is not loaded for a command's help; a test compares."""
 
 FILES = Group(
@@ -231,7 +231,7 @@ MEMORIES = Group(
 APPLY = Command(
     "apply",
     "apply.apply:apply",
-    "Make tools, prompts and agents what the files of FOLDER say, after showing what that changes (role admin).",
+    "Make the tenant's definitions what the files of FOLDER say, after showing what that changes (role admin).",
     argument("folder"),
     flag("--plan", help="only show what would change; exit code 3 where something would"),
     flag("--yes", help="write without asking"),
@@ -249,7 +249,7 @@ APPLY = Command(
 EXPORT = Command(
     "export",
     "apply.export:export",
-    "Write the tenant's tools, prompts and agents as files into FOLDER, as `acta apply` reads them (role admin).",
+    "Write the tenant's definitions as files into FOLDER, as `acta apply` reads them (role admin).",
     argument("folder"),
     option("--set", "set_name", metavar="NAME", help="only what this set owns"),
     flag("--overwrite", help="replace files that say something else"),

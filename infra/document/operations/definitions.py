@@ -232,7 +232,7 @@ TOOLS = {
         (NOTHING,),
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters=SERVER,
+        parameters={**SERVER, "version": DELETED},
     ),
     "POST /v1/mcp-servers/{name}/refresh": Operation(
         "refreshMcpServer",

@@ -188,7 +188,7 @@ ConfirmedTools = Annotated[
 ]
 
 
-class PutMcpServer(RequestBody):
+class PutMcpServer(Applicable):
     """`PUT /v1/mcp-servers/{name}`: the whole server. `tools`: the confirmed ones, by the server's names for them;
     None: those that are confirmed already, unless the URL changes. `version`: the version that it replaces.
     """

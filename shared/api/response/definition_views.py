@@ -52,7 +52,7 @@ def agent_view(agent: AgentDefinition) -> definitions.Agent:
         },
         "output_schema": agent.output_schema,
         "warnings": [],
-        "applied": _applied(agent.applied),
+        "applied": applied_view(agent.applied),
         "version": agent.version,
         "created_at": instant_or_none(agent.created_at),
         "updated_at": instant_or_none(agent.updated_at),
@@ -70,7 +70,7 @@ def prompt_view(prompt: Prompt, in_force: int | None = None) -> definitions.Prom
         "comment": prompt.comment,
         "created_by": prompt.created_by,
         "created_at": instant_or_none(prompt.created_at),
-        "applied": _applied(prompt.applied),
+        "applied": applied_view(prompt.applied),
         "warnings": list(prompt.warnings),
     }
 
@@ -110,7 +110,7 @@ def tool_view(spec: ToolSpec) -> definitions.Tool:
     }
     if isinstance(spec, ToolDefinition):
         view["config"] = _tool_config(spec.config)
-        view["applied"] = _applied(spec.applied)
+        view["applied"] = applied_view(spec.applied)
         view["version"] = spec.version
         view["created_at"] = instant(spec.created_at)
         view["updated_at"] = instant(spec.updated_at)
@@ -125,7 +125,7 @@ def who_approves_view(spec: ToolSpec) -> definitions.WhoApproves:
     }
 
 
-def _applied(applied: Applied | None) -> definitions.AppliedFrom | None:
+def applied_view(applied: Applied | None) -> definitions.AppliedFrom | None:
     return None if applied is None else {"set": applied.set, "digest": applied.digest}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shared.api.response.definition_views import applied_view
 from shared.api.response.views import instant
 from shared.domain.definitions.mcp_server import ConfirmedTool, McpAuth, McpServer, offered_name
 
@@ -19,6 +20,7 @@ def mcp_server_view(server: McpServer) -> definitions.McpServer:
         "auth": _auth_view(server.auth),
         "timeout_seconds": server.timeout_seconds,
         "tools": [_confirmed_view(server.name, one) for one in server.tools],
+        "applied": applied_view(server.applied),
         "version": server.version,
         "created_at": instant(server.created_at),
         "updated_at": instant(server.updated_at),

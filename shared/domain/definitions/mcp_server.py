@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.tool import (
     MAX_TIMEOUT_SECONDS,
     MAX_URL_CHARS,
@@ -93,7 +94,8 @@ class ConfirmedTool(FrozenModel):
 
 class McpServer(FrozenModel):
     """`quotation_key`: an id that the server does not know, for the marks around what it says. `version`: counts the
-    writes since `created_at`. `auth` None: calls carry no credentials.
+    writes since `created_at`. `auth` None: calls carry no credentials. `applied`: the files it came from; None: it was
+    not written by `acta apply`.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -104,6 +106,7 @@ class McpServer(FrozenModel):
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     tools: Annotated[tuple[ConfirmedTool, ...], Field(max_length=MAX_SERVER_TOOLS)] = ()
     quotation_key: str
+    applied: Applied | None = None
     version: Annotated[int, Field(ge=1)]
     created_at: datetime
     updated_at: datetime

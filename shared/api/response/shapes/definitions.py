@@ -239,6 +239,8 @@ class McpServer(TypedDict):
     timeout_seconds: int
     tools: list[ConfirmedMcpTool]
     """Those that agents may have."""
+    applied: AppliedFrom | None
+    """null: no set of files owns it."""
     version: int
     created_at: Instant
     updated_at: Instant

@@ -31,6 +31,7 @@ CLASSES = (
     definitions.FileCalls,
     definitions.AgentCalls,
     definitions.ToolCalls,
+    definitions.McpServerCalls,
     definitions.ToolSecretCalls,
     definitions.NotificationCalls,
     definitions.PromptCalls,
@@ -125,7 +126,7 @@ def kinds(client: type) -> list[type]:
     """The client's class, and those of its parts."""
     module = sys.modules[client.__module__]
     prefix = "Async" if client is AsyncClient else ""
-    parts = ("Files", "Agents", "Tools", "ToolSecrets", "Notifications", "Prompts", "Memories")
+    parts = ("Files", "Agents", "Tools", "McpServers", "ToolSecrets", "Notifications", "Prompts", "Memories")
     return [client, *(getattr(module, prefix + part) for part in parts)]
 
 
