@@ -5,12 +5,13 @@ and which one it knows. To go back is to move every alias to the versions of an 
 functions and their variables, and nothing else of the stack.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from infra.deployed.stacks import described
-from infra.names import ALIAS, function_name, stateless_stack
+from infra.names import ALIAS, function_name, own_tool_function, stateless_stack
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
@@ -20,6 +21,7 @@ from shared.settings import PREFIX
 LATEST = "$LATEST"
 KEPT = 10
 """Releases that a deployment has versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
+TOOL_VERSIONS = f"{PREFIX}TOOL_VERSIONS"
 BACKWARDS: tuple[FunctionName, ...] = (
     "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status", "fallback",
 )  # fmt: skip
@@ -304,7 +306,8 @@ def look_before(environment: str, lambdas: Any) -> Live:
 
 def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
     """Deletes the versions of all releases but the `kept` newest ones, and those that a newer one of their release
-    replaces. Says how many versions those were. One that an alias names stays, and so does all amid a roll-out.
+    replaces. Says how many versions those were. One that an alias names stays, and so does all amid a roll-out. Of
+    folders of Python tools those stay that a version of `tool` calls.
     """
     if deployed.shifting:
         return 0
@@ -314,5 +317,23 @@ def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
     service = Service("lambda", lambdas)
     for name, version in unused:
         function = function_name(deployed.environment, name)
+        service.call("delete_function", FunctionName=function, Qualifier=version)
+    return len(unused) + _forget_tools(deployed.environment, service)
+
+
+def _forget_tools(environment: str, service: Service) -> int:
+    """Versions of folders of Python tools that no version of `tool` names among its variables (ADR 87)."""
+    called: dict[str, set[str]] = {}
+    for each in _versions(service, function_name(environment, "tool")):
+        variables = (each.get("Environment") or {}).get("Variables") or {}
+        for folder, version in json.loads(variables.get(TOOL_VERSIONS, "{}")).items():
+            called.setdefault(own_tool_function(environment, folder), set()).add(version)
+    unused = [
+        (function, each["Version"])
+        for function, versions in called.items()
+        for each in _versions(service, function)
+        if each["Version"] not in (LATEST, *versions)
+    ]
+    for function, version in unused:
         service.call("delete_function", FunctionName=function, Qualifier=version)
     return len(unused)

@@ -107,7 +107,8 @@ class Lambdas:
         self.said.append(("moved", function, version))
 
     def delete_function(self, FunctionName: str, Qualifier: str) -> None:  # noqa: N803
-        assert self.aliases[FunctionName]["FunctionVersion"] != Qualifier, "AWS refuses it"
+        alias = self.aliases.get(FunctionName, {})
+        assert alias.get("FunctionVersion") != Qualifier, "AWS refuses it"
         kept = [each for each in self.functions[FunctionName] if each["Version"] != Qualifier]
         self.functions[FunctionName] = kept
         self.said.append(("deleted", FunctionName, Qualifier))

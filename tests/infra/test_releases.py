@@ -191,3 +191,21 @@ def test_every_function_says_which_release_it_is_of_and_what_that_knows(each: Sy
 def test_another_schema_version_that_is_written_is_another_release() -> None:
     assert release_of(PROD) == release_of(PROD)
     assert release_of(PROD) != release_of(PROD.with_write_version("2"))
+
+
+def test_of_folders_of_python_tools_the_versions_stay_that_a_kept_release_calls() -> None:
+    lambdas = Lambdas()
+    for number in range(1, KEPT + 3):
+        lambdas.release(f"{number}-a", *ALL)
+        lambdas.release(f"{number}-a", "tool-orders")
+        del lambdas.aliases["acta-prod-tool-orders"]  # it is called by its version
+        tool = lambdas.functions["acta-prod-tool"]
+        for each in tool[-2:]:
+            variables = {**each["Environment"]["Variables"], "ACTA_TOOL_VERSIONS": f'{{"orders":"{number}"}}'}
+            each["Environment"] = {"Variables": variables}
+
+    forget_old(look("prod", lambdas), lambdas)
+
+    kept = [each["Version"] for each in lambdas.functions["acta-prod-tool-orders"]]
+    assert kept == [*map(str, range(3, KEPT + 3)), "$LATEST"]
+    assert forget_old(look("prod", lambdas), lambdas) == 0
