@@ -10,6 +10,8 @@ from acta.tools.paths import PRIVATE, check_folder, check_new_path, check_path
 from shared.ports.files import FileExists, FileMissing, FileStore
 
 MOST_FILES = 1_000
+MOST_BYTES = 4_194_304
+"""`max_file_bytes` of an environment that says nothing else."""
 
 
 class ToolFiles:
@@ -50,6 +52,8 @@ class ToolFiles:
     def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
         if not self._writes:
             raise FileRefused('this tool only reads files. Its writer has to say @tool(files="write").')
+        if len(data) > MOST_BYTES:
+            raise FileRefused(f"{path} would have {len(data):,} bytes, a file at most {MOST_BYTES:,}.")
         self._reached(check_new_path(path))
         if replace:
             self._store.write(self._tenant, path, data)
