@@ -27,7 +27,7 @@ IDEMPOTENCY_KEY = "idempotencyKey"
 """Of a request's `_meta`, for `tools/call`."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
-HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
+HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION = -32020, -32021, -32022
 NAMED_BY: Mapping[str, str] = {
     "tools/call": "name",
     "tasks/get": "taskId",
@@ -36,6 +36,8 @@ NAMED_BY: Mapping[str, str] = {
 }
 """Method -> the parameter that the header `Mcp-Name` repeats."""
 _ENCODED = ("=?base64?", "?=")
+_SPACE = " \t"
+"""Around a header's value it is no part of it (RFC 9110, 5.5)."""
 
 Json = dict[str, Any]
 Id = str | int
@@ -150,15 +152,23 @@ def message_of(body: Json, headers: Mapping[str, str]) -> Message:
         needed = f"params._meta needs {_PROTOCOL_VERSION} and {_CLIENT_CAPABILITIES}."
         raise RpcError(INVALID_PARAMS, needed, status=400)
     _check_headers(method, params, headers)
-    return Message(identity, method, params, STATELESS, capabilities)
+    message = Message(identity, method, params, STATELESS, capabilities)
+    if method.startswith("tasks/") and method in NAMED_BY and not message.takes_tasks:
+        needed = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        raise RpcError(MISSING_CAPABILITY, "The client does not declare tasks.", needed, 400)
+    return message
 
 
 def _check_headers(method: str, params: Json, headers: Mapping[str, str]) -> None:
     """Raises RpcError where the headers that repeat the body do not say the same."""
-    if headers.get("mcp-method") != method:
+    if headers.get("mcp-method", "").strip(_SPACE) != method:
         raise _mismatch("Mcp-Method")
     name = NAMED_BY.get(method)
-    if name is not None and name in params and _decoded(headers.get("mcp-name", "")) != params[name]:
+    if (
+        name is not None
+        and name in params
+        and _decoded(headers.get("mcp-name", "").strip(_SPACE)) != params[name]
+    ):
         raise _mismatch("Mcp-Name")
 
 

@@ -85,6 +85,11 @@ def test_headers_say_what_the_body_says(client: Client, headers: dict[str, str])
     assert code_of(client.post("tools/call", call, headers)) == (400, -32020)
 
 
+def test_space_around_the_value_of_a_header_is_no_part_of_it(client: Client) -> None:
+    answer = client.post("tools/call", {"name": "say"}, {"Mcp-Name": " say\t", "Mcp-Method": "tools/call "})
+    assert answer.json["result"]["isError"] is True
+
+
 def test_a_name_in_a_header_may_be_encoded(client: Client) -> None:
     answer = client.post("tools/call", {"name": "say"}, {"Mcp-Name": "=?base64?c2F5?="})
     assert answer.json["result"]["isError"] is True

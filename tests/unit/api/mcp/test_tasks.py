@@ -42,6 +42,13 @@ def test_a_client_without_tasks_is_told_how_to_watch() -> None:
     assert "watch_session" in found["content"][0]["text"]
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_who_does_not_declare_tasks_is_told_what_is_missing(method: str) -> None:
+    answer = Client(ended(), capabilities=WITH_FORMS["elicitation"]).post(method, {"taskId": "ses_1"})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32021)
+    assert answer.json["error"]["data"] == {"requiredCapabilities": WITH_TASKS}
+
+
 def test_only_agents_are_tasks() -> None:
     client = Client(ended(), capabilities=WITH_TASKS)
     assert client.call("start_session", {"content": "Look"})["resultType"] == "complete"

@@ -13,7 +13,7 @@ from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
 from tests.integration.agent.interventions.policies import DELETE, ENDS, house_with
-from tests.unit.api.mcp.client import STATELESS, WITH_HANDSHAKE, Client, of_tenant
+from tests.unit.api.mcp.client import STATELESS, WITH_HANDSHAKE, WITH_TASKS, Client, of_tenant
 from tests.unit.api.session_functions import functions_of
 
 
@@ -160,7 +160,7 @@ def test_another_tenant_sees_nothing_of_it() -> None:
     house = house_with()
     client = Client(house)
     session_id = client.data("start_session", content="Go")["session_id"]
-    other = Client(house, gateway=of_tenant(client.gateway, "rival"))
+    other = Client(house, gateway=of_tenant(client.gateway, "rival"), capabilities=WITH_TASKS)
     for name in ("watch_session", "cancel_session", "session_receipt"):
         assert (
             other.call(name, {"session_id": session_id})["structuredContent"]["error"]["code"]
@@ -172,7 +172,7 @@ def test_another_tenant_sees_nothing_of_it() -> None:
 def test_a_private_session_is_told_from_none_by_nobody_but_its_owner() -> None:
     house = house_with()
     mine = Client(house).data("start_session", content="Go", visibility="private")["session_id"]
-    other = Client(house, user="somebody-else")
+    other = Client(house, user="somebody-else", capabilities=WITH_TASKS)
     assert (
         other.post("tasks/get", {"taskId": mine}).body == other.post("tasks/get", {"taskId": "ses_none"}).body
     )
