@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-api test-model test-traces faults mixed-fleet check format bench picture lock audit \
+.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -38,6 +38,9 @@ test-api: setup ## schemathesis asks a deployed API whatever its document allows
 
 test-model: setup ## the provider's protocol against a real server with a real small model
 	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
+
+test-mcp: setup ## the conformance suite of MCP and its official clients against a deployed stack
+	@$(BIN)/pytest tests/mcp
 
 test-traces: setup ## traces of the deployed stack in Arize Phoenix, a receiver that is not ours
 	@ACTA_TEST_TRACES=1 $(BIN)/pytest tests/phoenix

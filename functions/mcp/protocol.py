@@ -154,8 +154,8 @@ def message_of(body: Json, headers: Mapping[str, str]) -> Message:
     _check_headers(method, params, headers)
     message = Message(identity, method, params, STATELESS, capabilities)
     if method.startswith("tasks/") and method in NAMED_BY and not message.takes_tasks:
-        needed = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
-        raise RpcError(MISSING_CAPABILITY, "The client does not declare tasks.", needed, 400)
+        missing: Json = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        raise RpcError(MISSING_CAPABILITY, "The client does not declare tasks.", missing, 400)
     return message
 
 

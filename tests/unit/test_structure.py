@@ -23,6 +23,7 @@ def test_what_is_pinned_names_no_address() -> None:
         *ROOT.glob("requirements/*"),
         ROOT / "package-lock.json",
         ROOT / "tests/e2e/browser/package-lock.json",
+        ROOT / "tests/mcp/package-lock.json",
     ]
     assert [str(path.relative_to(ROOT)) for path in pinned if "://" in path.read_text(encoding="utf-8")] == []
 
