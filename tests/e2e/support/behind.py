@@ -31,6 +31,7 @@ FUNCTIONS = (
     "usage",
     "traces",
     "recover",
+    "mcp",
     "fallback",
 )
 LOOK_SECONDS = 0.1
