@@ -12,5 +12,5 @@ from tests.integration.state_machine.machine import Machine
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     state: Path = tmp_path_factory.mktemp("state-machine")
-    with EmulatorProcess(state_dir=state) as emulator:
+    with EmulatorProcess(state_dir=state, options={"longest-pause": "0.1"}) as emulator:
         yield Machine(emulator)
