@@ -5,9 +5,11 @@ from typing import Any
 from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
+from acta.testing.memory.log import MemoryLog
 from shared.agent.lifecycle.change_limits import LimitDeps, NewLimits, change_limits
 from shared.agent.lifecycle.delete import delete as delete_session
 from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
+from shared.agent.queries.history import History
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.session.engine_decision import position
 from shared.domain.plan.edit import Operation
@@ -15,7 +17,7 @@ from shared.domain.rules.caps import Limited
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
 from shared.ports.model import Model
-from tests.in_process.whole import WholeHistory
+from tests.in_process.whole import DecodedOnce, WholeHistory
 
 START = Cursor()
 
@@ -27,7 +29,9 @@ class House(InProcess):
         super().__init__(model, **settings)
 
     def history(self, session_id: str) -> WholeHistory:
-        return WholeHistory(self.stored_history(session_id))
+        plain = type(self.log) is MemoryLog  # another one may be there to fail
+        log = DecodedOnce(self.log) if plain else self.log
+        return WholeHistory(History(log, self.blobs, self.tenant, session_id))
 
     def limit(self, session_id: str, **limits: Any) -> Head:
         deps = LimitDeps(self.fresh_repository(), self.workflow, self.definitions, self.settings.caps)

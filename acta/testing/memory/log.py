@@ -32,7 +32,7 @@ class MemoryLog:
             if (tenant, session_id) in self._table.deleted:
                 found = []
         kept = found if limit is None else found[:limit]
-        commits = tuple(to_commit(each.version, each.body) for each in kept)
+        commits = tuple(self._commit(each) for each in kept)
         if commits:
             check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
         return LogPage(commits, complete=len(kept) == len(found))
@@ -49,7 +49,10 @@ class MemoryLog:
             newest = (
                 stored[max(stored)] if stored and (tenant, session_id) not in self._table.deleted else None
             )
-        return None if newest is None else to_commit(newest.version, newest.body)
+        return None if newest is None else self._commit(newest)
+
+    def _commit(self, stored: StoredCommit) -> Commit:
+        return to_commit(stored.version, stored.body)
 
     def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
         return commit.counting_write(1)
