@@ -12,6 +12,8 @@ from typing import Any
 from acta.tools.errors import SecretMissing
 
 VARIABLE = "ACTA_TOOL_SECRETS"
+NOT_THERE = ("ResourceNotFoundException", "AccessDeniedException")
+"""AWS says the second of a secret that is missing where a role may read it by its whole ARN alone."""
 KEPT_SECONDS = 60.0
 """A value that was changed is in force after so long."""
 
@@ -52,7 +54,9 @@ class Secrets:
             self._made = self._client()
         try:
             text: str = self._made.get_secret_value(SecretId=full_name)["SecretString"]
-        except self._made.exceptions.ResourceNotFoundException:
+        except self._made.exceptions.ClientError as refused:
+            if refused.response["Error"]["Code"] not in NOT_THERE:
+                raise
             raise SecretMissing(
                 f"the secret {full_name} has no value in Secrets Manager: set it there"
             ) from None

@@ -42,6 +42,7 @@ variables = { SHOP = "pens", LEVEL = "1" }
 tenants = ["shop"]
 variables = { LEVEL = "2" }
 """
+MOST_SDK_BYTES = 60_000
 HERE = Target(ENVIRONMENTS["local"].python)
 
 Write = Callable[..., Path]
@@ -123,6 +124,16 @@ def test_a_bundle_has_the_folder_the_sdk_and_pydantic_and_no_tests(write: Write)
         "__init__.py",
         "tools",
     }
+    libraries = {each.name.split("-")[0] for each in built.path.glob("*.dist-info")}
+    assert libraries == {
+        "annotated_types",
+        "pydantic",
+        "pydantic_core",
+        "typing_extensions",
+        "typing_inspection",
+    }
+    sdk = [path.stat().st_size for path in (built.path / "acta").rglob("*.py")]
+    assert sum(sdk) < MOST_SDK_BYTES
     assert [spec["name"] for spec in built.specs] == ["pay_back"]
     assert built.timeout_seconds == 45
 

@@ -144,15 +144,17 @@ class SecretsManager:
     def __init__(self) -> None:
         self.values = {"acta/dev/tool-orders/key": "first"}
         self.asked = 0
+        self.says = "ResourceNotFoundException"
 
     class exceptions:  # noqa: N801
-        class ResourceNotFoundException(Exception):
-            pass
+        class ClientError(Exception):
+            def __init__(self, code: str) -> None:
+                self.response = {"Error": {"Code": code}}
 
     def get_secret_value(self, SecretId: str) -> dict[str, str]:  # noqa: N803
         self.asked += 1
         if SecretId not in self.values:
-            raise self.exceptions.ResourceNotFoundException
+            raise self.exceptions.ClientError(self.says)
         return {"SecretString": self.values[SecretId]}
 
 
@@ -168,7 +170,11 @@ def test_a_secret_is_read_once_a_minute() -> None:
     now[0] = KEPT_SECONDS
     assert secrets.read("key") == "second"
     assert manager.asked == 2
-    with pytest.raises(SecretMissing, match="has no value in Secrets Manager"):
+    for manager.says in ("ResourceNotFoundException", "AccessDeniedException"):
+        with pytest.raises(SecretMissing, match="has no value in Secrets Manager"):
+            secrets.read("unset")
+    manager.says = "InternalServiceError"
+    with pytest.raises(manager.exceptions.ClientError):
         secrets.read("unset")
     with pytest.raises(SecretMissing, match=r"name it in tool\.toml"):
         secrets.read("other")
