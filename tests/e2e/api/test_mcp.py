@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from tests.e2e.conftest import Admit
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import TLS, Person
 
 META = "io.modelcontextprotocol/"
@@ -57,9 +58,10 @@ def test_a_goal_is_handed_over_decided_on_and_read_over_mcp(ann: Person, admit: 
 
 
 def test_without_a_token_nothing_is_answered_and_there_is_no_stream(ann: Person) -> None:
-    with httpx.Client(base_url=str(ann.http.base_url), trust_env=False, verify=TLS) as nobody:
-        refused = nobody.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-        assert (refused.status_code, refused.json()) == (401, {"message": "Unauthorized"})
+    question = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    url = ann.http.base_url.join("/mcp")
+    refused = checked(httpx.post(url, json=question, timeout=60, trust_env=False, verify=TLS))
+    assert (refused.status_code, refused.json()) == (401, {"message": "Unauthorized"})
     for method in ("GET", "DELETE"):
         answer = ann.http.request(method, "/mcp")
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")

@@ -57,6 +57,7 @@ def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> N
         "comment": "shorter",
         "created_by": "ann",
         "created_at": "2026-01-01T00:00:00.000Z",
+        "applied": None,
     }
     read = api.admin.request("GET", PROMPT)
     assert read.data == {**answer.data, "authors": ["ann", "acta"], "seed_content": SEED}
