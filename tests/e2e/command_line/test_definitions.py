@@ -1,0 +1,53 @@
+"""`acta apply` and `acta export` against a deployment, with the example agents."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from infra.packaging.bundle import ROOT
+from tests.conftest import Deployed
+from tests.e2e.conftest import Admit
+from tests.e2e.support.command import Ended, acta
+from tests.e2e.support.own_tools import TENANT
+from tests.e2e.support.samples import GOAL, give_files
+
+EXAMPLES = str(ROOT / "examples" / "agents")
+AGENTS = ["data-cleaner", "order-desk", "release-notes"]
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(deployed: Deployed, admit: Admit) -> Run:
+    """`acta` as an admin of the tenant that has the example's Python tools."""
+    admin = admit(tenant=TENANT, user="sue", role="admin")
+    give_files(admin)
+    return lambda *words: acta(*words, environ={"ACTA_API_URL": deployed.url, "ACTA_TOKEN": admin.token})
+
+
+def test_the_example_agents_are_applied_work_are_exported_and_go_with_their_set(
+    run: Run, tmp_path: Path
+) -> None:
+    planned = run("apply", EXAMPLES, "--plan")
+    assert (planned.code, planned.out.splitlines()[-1]) == (3, "set examples: 3 to make")
+    applied = run("apply", EXAMPLES, "--yes")
+    assert (applied.code, applied.out.splitlines()[-1]) == (0, "Applied: 3 changes written."), applied.err
+    again = run("apply", EXAMPLES, "--yes")
+    assert (again.code, again.out) == (0, "set examples: 3 as the files say\n")
+
+    worked = run("run", GOAL, "--agent", "release-notes", "--json")
+    assert (worked.code, json.loads(worked.out)["agent_id"]) == (0, "release-notes"), worked.err
+
+    exported = run("export", str(tmp_path / "examples"), "--set", "examples")
+    assert exported.code == 0, exported.err
+    assert sorted(path.stem for path in (tmp_path / "examples" / "agents").iterdir()) == AGENTS
+    assert run("apply", str(tmp_path / "examples"), "--plan").code == 0
+
+    (tmp_path / "none").mkdir()
+    pruned = run("apply", str(tmp_path / "none"), "--set", "examples", "--yes", "--json")
+    assert [(one["action"], one["name"]) for one in json.loads(pruned.out)["changes"]] == [
+        ("delete", name) for name in reversed(AGENTS)
+    ]
+    assert [one["agent_id"] for one in json.loads(run("agents", "ls", "--json").out)] == ["default"]
