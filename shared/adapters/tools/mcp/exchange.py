@@ -13,8 +13,8 @@ another origin than the server's.
     └── NotUnderstood   an answer that is not MCP's
 """
 
-import itertools
 import json
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -132,7 +132,6 @@ class McpExchange:
         self._deadline = deadline
         self._eras = eras
         self._capabilities = capabilities
-        self._ids = itertools.count(1)
         self._credentials: Mapping[str, str] | None = None
         self._version = ""
         self._session = ""
@@ -184,17 +183,17 @@ class McpExchange:
         return self._ask(call, *self._modern_message(call))
 
     def _modern_message(self, call: Call) -> tuple[int, dict[str, str], bytes]:
-        id = next(self._ids)
+        id = _new_id()
         return (id, *modern_request(call, id, self._capabilities))
 
     def _in_session(self, call: Call) -> Mapping[str, Any]:
-        id = next(self._ids)
+        id = _new_id()
         headers, body = handshake_request(call, id, self._version, self._session)
         return self._ask(call, id, {**headers, **call.headers}, body)
 
     def _initialize(self) -> None:
         """Raises McpFailed."""
-        id = next(self._ids)
+        id = _new_id()
         answer, message = self._post(id, {}, initialize_body(id))
         result = _result(answer, message)
         version = result.get("protocolVersion")
@@ -281,6 +280,11 @@ class McpExchange:
                 return answer
             url = urljoin(url, answer.location)
         raise NotReached(f"was redirected more than {MAX_REDIRECTS} times")
+
+
+def _new_id() -> int:
+    """Of a request. A call that is made again has another one, whichever worker makes it."""
+    return secrets.randbits(48)
 
 
 def looked_up(guard: AddressGuard, url: str) -> Target:

@@ -121,6 +121,9 @@ def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
         return tool._replace(
             description=cut, input_schema={}, unusable="What the server says of it is too long."
         )
+    execution = described.get("execution")
+    if isinstance(execution, dict) and execution.get("taskSupport") == "required":
+        return tool._replace(unusable="It runs as a task alone, which Acta does not offer.")
     try:
         paths = header_paths(schema)
     except BadHeaders as bad:

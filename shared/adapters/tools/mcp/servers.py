@@ -57,7 +57,7 @@ class McpServers:
         self._secrets = secrets
         self._known = known
         self._check = check
-        self._eras = Eras()
+        self.eras = Eras()
         self._tokens = Tokens(guard)
         self._listings = Listings()
 
@@ -178,7 +178,7 @@ class _Used:
 
     def exchange(self, deadline: float) -> McpExchange:
         servers, url = self._servers, self._connection.url
-        return McpExchange(servers._guard, url, self._authorize(), deadline, servers._eras, CAPABILITIES)
+        return McpExchange(servers._guard, url, self._authorize(), deadline, servers.eras, CAPABILITIES)
 
     def hidden(self, text: str) -> str:
         """The text without the values of secrets."""

@@ -117,6 +117,8 @@ def test_what_a_server_asks_waits_for_a_person_and_goes_back_in_the_same_call(
     assert "inputResponses" not in first
     assert second["inputResponses"] == {"which": {"action": "accept", "content": {"account": "blue"}}}
     assert second["requestState"] == STATE
+    ids = [heard.body["id"] for heard in server.heard]
+    assert len(set(ids)) == len(ids), "another request has another id"
     assert (first["arguments"], first["_meta"]["acta.agent/effect-id"]) == (
         second["arguments"], second["_meta"]["acta.agent/effect-id"],
     )  # fmt: skip

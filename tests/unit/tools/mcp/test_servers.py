@@ -211,6 +211,7 @@ def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) ->
         ),
         ({"inputSchema": {"type": "string"}}, "object"),
         ({"inputSchema": None}, "no schema"),
+        ({"execution": {"taskSupport": "required"}}, "as a task alone"),
         ({"description": "x" * 20_000}, "too long"),
     ],
 )

@@ -1,0 +1,114 @@
+"""The program that the conformance suite starts as a client: it lists a server's tools and calls them, through the same
+adapter that `tool` uses. `python -m tests.mcp.client_driver URL`; the suite's variables say what it is about.
+
+Loopback addresses are let in, whatever their port: the suite's servers choose theirs themselves.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
+from shared.adapters.tools.mcp.listing import ListedTool, schema_problem
+from shared.adapters.tools.mcp.servers import McpServers
+from shared.domain.definitions.mcp_server import (
+    ClientCredentials,
+    ConfirmedTool,
+    McpAuth,
+    McpConnection,
+    McpServer,
+    McpTool,
+    specs_of,
+)
+from shared.domain.errors import ToolAsks, ToolFailed
+from shared.domain.session.tool_question import ToolQuestion
+from shared.ports.tools import CallContext
+from shared.settings import Settings
+
+SECONDS = 20
+HANDSHAKE = "2025-11-25"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ECHO, FOCAL = "json_schema_echo", "json_schema_2020_12_tool"
+
+
+class Loopback(AddressGuard):
+    def check(self, url: str) -> Target:
+        host = url.split("/")[2].rpartition(":")
+        if host[0] not in ("localhost", "127.0.0.1"):
+            raise AddressRefused("not on this machine")
+        path = "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
+        return Target("http", host[0], int(host[2]), path)
+
+    def resolve(self, url: str) -> Target:
+        target = self.check(url)
+        return target._replace(ip=self._resolve(target.host, target.port)[0])
+
+
+class Driver:
+    """`context`: what the suite says of the scenario. `version`: the revision that it asks for."""
+
+    def __init__(self, url: str, context: Mapping[str, Any], version: str) -> None:
+        settings = Settings(env="local", table="t", bucket="b")
+        value = context.get("client_secret", "")
+        self.context = context
+        self.servers = McpServers(
+            Loopback(settings), lambda tenant, name, at: value, lambda tenant: (), schema_problem
+        )
+        client = ClientCredentials(client_id=context["client_id"], secret="client") if value else None
+        self.auth = None if client is None else McpAuth(client_credentials=client)
+        self.url = url
+        if version <= HANDSHAKE:  # the revision is the suite's to say, not found out
+            self.servers.eras.learn(url, "handshake")
+
+    def run(self) -> None:
+        connection = McpConnection(server="suite", url=self.url, auth=self.auth)
+        listing = self.servers.list_tools("acme", connection, SECONDS)
+        usable = [tool for tool in listing.tools if tool.unusable is None]
+        for tool in usable:
+            for arguments in self._arguments(tool, listing.tools):
+                print(tool.name, self._call(self._confirmed(tool), arguments))
+
+    def _arguments(self, tool: ListedTool, all_tools: tuple[ListedTool, ...]) -> list[Mapping[str, Any]]:
+        named = [call["arguments"] for call in self.context.get("toolCalls", ()) if call["name"] == tool.name]
+        if named or self.context.get("toolCalls"):
+            return named
+        if tool.name == ECHO:
+            return [{"schema": one.input_schema} for one in all_tools if one.name == FOCAL]
+        known = {"number": 2, "integer": 2, "string": "text", "boolean": True}
+        required = tool.input_schema.get("required", ())
+        fields = tool.input_schema.get("properties", {})
+        return [{name: known.get(fields.get(name, {}).get("type"), {}) for name in required}]
+
+    def _confirmed(self, tool: ListedTool) -> McpTool:
+        confirmed = ConfirmedTool(
+            tool=tool.name, description=tool.description, input_schema=tool.input_schema, pin=tool.pin,
+            confirmed_at=NOW, confirmed_by="ann",
+        )  # fmt: skip
+        server = McpServer(
+            name="suite", url=self.url, auth=self.auth, tools=(confirmed,), quotation_key="k", version=1,
+            created_at=NOW, updated_at=NOW,
+        )  # fmt: skip
+        (spec,) = specs_of(server)
+        return spec
+
+    def _call(self, tool: McpTool, arguments: Mapping[str, Any], answered: ToolQuestion | None = None) -> str:
+        context = CallContext("acme", "ses_1", "default", "eff_1", SECONDS, answered=answered)
+        try:
+            return self.servers.run(tool, arguments, context).text
+        except ToolAsks as asks:
+            question: ToolQuestion = asks.question
+            fields = {
+                key: dict.fromkeys(one.get("schema", {}).get("properties", ()), True)
+                for key, one in question.requests.items()
+            }
+            return self._call(tool, arguments, question.accepted(fields))
+        except ToolFailed as failed:
+            return f"failed: {failed}"
+
+
+if __name__ == "__main__":
+    about = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    Driver(sys.argv[1], about, os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]).run()
