@@ -18,7 +18,7 @@ from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
-from infra.tool_folders import BadFolder, digest_of
+from infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of
 
 QUIET = ("--no-notices",)
 
@@ -96,12 +96,16 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     sources before is taken again. Raises CliError.
     """
     check_tools()
-    given = {"env": target.environment.name, "tools_dir": target.environment.tools_dir, **context}
+    environment = target.environment
     try:
-        tools = digest_of(target.environment.tool_folders)
+        tools = digest_of(environment.tool_folders)
     except BadFolder as bad:
         raise CliError(str(bad)) from None
-    assembly = Assembly.of_sources(given, environment=f"{target.environment!r}{tools}")
+    # Without folders it is the same app wherever the command is given.
+    place = {"tools_dir": environment.tools_dir} if tools else {}
+    given = {"env": environment.name, **place, **context}
+    usual = environment.with_tools_dir(DEFAULT_DIR)
+    assembly = Assembly.of_sources(given, environment=f"{usual!r}{tools}")
     if not assembly.is_synthesised:
         print("synthesising: the first time takes some minutes …", file=sys.stderr, flush=True)
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)
