@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
+from zlib import crc32
 
 from aws_cdk import CfnOutput, Duration, Stack, Tags
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -15,14 +16,22 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.environments import Environment
+from infra.environments import LOCAL, Environment
 from infra.log_retention import log_removal, retention
 from infra.names import metrics_namespace
 from infra.sizing import FunctionName
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 
-LOCAL_API_ID = "ac7a0000"
-"""The local AWS takes the API's id from a tag, so that its address is known before it is deployed."""
+API_ID = "ac7a0000"
+"""Of the local stack's API."""
+
+
+def local_api_id(environment: str) -> str:
+    """The local AWS takes the API's id, eight hexadecimal digits, from a tag, so that its address is known before it is
+    deployed.
+    """
+    return API_ID if environment == LOCAL.name else f"{crc32(environment.encode()):08x}"
+
 
 # Ids, counts and durations. The route's pattern and not the path, because a path may contain file names.
 ACCESS_LOG = {
@@ -87,7 +96,7 @@ class Api(Construct):
             disable_execute_api_endpoint=environment.domain is not None or None,
         )
         if environment.is_local:
-            Tags.of(self.http_api).add("ms-custom-id", LOCAL_API_ID)
+            Tags.of(self.http_api).add("ms-custom-id", local_api_id(environment.name))
         self._routes = self._add_routes(issuer, functions)
         self.refusals: Mapping[str, cloudwatch.IMetric] = {}
         stage = self._stage()

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -5,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from infra.api.http_api import local_api_id
 from infra.environments import PROD, Environment
 from infra.issuers import ExternalIssuer
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
@@ -116,3 +118,10 @@ def test_the_stage_is_throttled_and_its_log_holds_no_path_and_no_body(each: Synt
 def test_the_stack_s_outputs_say_where_the_deployment_is(each: Synthesised) -> None:
     outputs = {"ApiUrl", "ApiId", "StateMachineArn", "TableName", "BucketName", "SessionBucketName"}
     assert outputs <= set(each.stateless.body["Outputs"])
+
+
+def test_environments_of_the_local_kind_stand_beside_each_other_in_one_local_aws() -> None:
+    assert local_api_id("local") == "ac7a0000", "its address is known to what was made before"
+    ids = [local_api_id(name) for name in ("local", "trial", "trial-2")]
+    assert len({*ids}) == 3
+    assert all(re.fullmatch(r"[0-9a-f]{8}", each) for each in ids)
