@@ -12,7 +12,7 @@ import httpx2
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.sign_in.target import Outputs, Target, outputs_for_login, target_of
+from acta.cli.sign_in.target import LOCAL, Outputs, Target, outputs_for_login, target_of
 from acta.cli.terminal.text import echo, one_line
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
@@ -94,8 +94,9 @@ def tell(arguments: Namespace, target: Target, tokens: Tokens) -> None:
         ends = datetime.fromtimestamp(tokens.expires_at).astimezone().strftime("%H:%M")
         echo(f"the issuer gave nothing to renew it with: this sign-in ends at {ends}")
     echo(f"next: {program.line('sessions', '--env', arguments.env)}")
-    others = program.line("login", "--env", arguments.env, *target.options)
-    echo(f"people without AWS credentials: {others}")
+    if arguments.env != LOCAL:
+        others = program.line("login", "--env", arguments.env, *target.options)
+        echo(f"people without AWS credentials: {others}")
 
 
 def logout(arguments: Namespace, *, http: httpx2.Client | None = None) -> int:

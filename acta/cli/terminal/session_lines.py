@@ -68,16 +68,13 @@ def plan_lines(plan: Mapping[str, Any] | None, marks: Mapping[str, str] = MARKS)
 
 
 def usage_line(session: Mapping[str, Any]) -> str:
-    """As in `12,345 tokens in 7 LLM calls, 5 tool calls, $0.012300`; without the cost where it is not known."""
+    """As in `12,345 tokens in 7 LLM calls for $0.012300, 5 tool calls`; without the cost where it is not known."""
     usage = session.get("usage") or {}
-    parts = [
-        f"{int(usage.get('total_tokens') or 0):,} tokens in {counted(usage.get('llm_calls'), 'LLM call')}",
-        counted(usage.get("tool_calls"), "tool call"),
-    ]
+    calls = f"{int(usage.get('total_tokens') or 0):,} tokens in {counted(usage.get('llm_calls'), 'LLM call')}"
     cost = usage.get("cost_usd")
-    if cost is not None:
-        parts.append(dollars(float(cost)))
-    return ", ".join(parts)
+    if cost is not None:  # of the model alone; what AWS costs is in the receipt
+        calls += f" for {dollars(float(cost))}"
+    return f"{calls}, {counted(usage.get('tool_calls'), 'tool call')}"
 
 
 def counted(number: Any, noun: str) -> str:
