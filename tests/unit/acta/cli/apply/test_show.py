@@ -3,6 +3,7 @@
 import io
 import json
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from acta.cli.apply.folder import Key
@@ -10,8 +11,8 @@ from acta.cli.apply.kinds import KINDS
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.show import is_coloured, plan_lines
 from acta.cli.commands.definitions import FILE_KINDS
+from acta.cli.main import main
 from infra.document import definition_files
-from tests.unit.acta.cli.apply.conftest import Run
 
 
 class Terminal(io.StringIO):
@@ -19,10 +20,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_every_kind_of_file_has_a_schema_that_is_shown(run: Run) -> None:
+def test_every_kind_of_file_has_a_schema_that_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(FILE_KINDS) == {kind.one for kind in KINDS.values()} == set(definition_files.KINDS)
     for kind in FILE_KINDS:
-        Draft202012Validator.check_schema(json.loads(run("schema", kind).out))
+        assert main(["schema", kind]) == 0
+        Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
 
 
 def test_there_are_colours_on_a_terminal_whose_owner_wants_them() -> None:
