@@ -8,7 +8,6 @@ from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, Digest, Kind, from
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.schema import Json
 from acta.client.api import Client
-from acta.client.errors import NotFound
 from acta.client.paths import path_of
 
 Answer = Mapping[str, Any]
@@ -66,9 +65,8 @@ class Deployed:
         self._client.put(path_of("admin", "prompts", name), body)
 
     def _write_prompt(self, step: Step, mark: Answer) -> tuple[str, ...]:
-        assert step.after is not None
-        if step.before is None:
-            raise NotFound("There is no prompt of this name: prompts' names are fixed.", 404)
+        assert step.after is not None, "a prompt that goes is withdrawn"
+        assert step.before is not None, "a prompt is never new"
         written = self._client.prompts.write(
             step.key.name,
             step.after["content"],

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from acta.cli.apply.folder import Folder, Key
-from acta.cli.apply.kinds import AGENTS, KINDS, Digest
+from acta.cli.apply.kinds import AGENTS, KINDS, PROMPTS, Digest
 from acta.cli.apply.schema import Json
 
+FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
 Action = Literal["create", "change", "adopt", "delete"]
 
@@ -103,7 +104,10 @@ def _plan_written(
     if step is None:
         made.unchanged += 1
         return
-    why = "" if there is None else _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
+    if there is None:
+        why = FIXED if key.kind == PROMPTS.folder else ""
+    else:
+        why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
     if why:
         made.refusals.append(Refusal(key, why, step))
     else:

@@ -102,8 +102,8 @@ def test_a_prompt_without_a_file_any_more_has_the_release_s_text_again(
 def test_there_is_no_prompt_of_another_name(run: Run, files: Files) -> None:
     files.write("prompts/own.yaml", "content: Plan.")
     shown = run("apply", str(files), "--yes")
-    assert shown.code != 0
-    assert "prompts' names are fixed" in shown.err
+    assert shown.code == 2
+    assert "! prompts/own: there is no prompt of this name, and prompts' names are fixed" in shown.out
 
 
 @pytest.mark.parametrize(
