@@ -119,6 +119,7 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
         sent.add((key, name))
         return answer
 
+    send("POST /mcp", "2025-11-25")
     send("POST /v1/sessions", "goal")
     send("POST /v1/sessions", "limits")
     idle = send("POST /v1/sessions", "idle").json()["data"]["session_id"]
