@@ -2,7 +2,7 @@
 
 The function gets `{"arguments", "effect_id", "session_id", "tenant"}`. `effect_id` is the idempotency key of the effect
 (design §6.3). The result is what the function returns: a text as it is, everything else as JSON. How it may fail:
-`shared/adapters/tools/tenant/invoke.py`.
+`shared/adapters/tools/tenant/invoke.py`. All of it for those who write functions: docs/tools.md.
 """
 
 import json
