@@ -61,6 +61,21 @@ def test_a_python_function_writes_a_file_of_the_tenant_and_reaches_no_private_on
     assert "Total: 25.20" in shop.get("/v1/files/receipts/1008.md").text
 
 
+def test_a_folders_secret_is_read_with_its_own_role_and_a_missing_one_fails_the_call(
+    shop: Person, llmock: Any, behind: Behind
+) -> None:
+    secrets = behind.client("secretsmanager")
+    (before,) = run(shop, llmock, ToolCall("ends_of_the_key", {}))
+    secrets.create_secret(Name="acta/local/tool-dying/key", SecretString="sk-0123456789")
+    try:
+        (after,) = run(shop, llmock, ToolCall("ends_of_the_key", {}))
+    finally:
+        secrets.delete_secret(SecretId="acta/local/tool-dying/key", ForceDeleteWithoutRecovery=True)
+
+    assert "SecretMissing" in before
+    assert "sk…89" in after
+
+
 def test_a_tool_that_is_killed_in_the_middle_of_a_call_is_repeated_where_it_may_be(
     shop: Person, llmock: Any
 ) -> None:

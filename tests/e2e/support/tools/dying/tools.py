@@ -36,3 +36,10 @@ def look(order: str, call: Call) -> str:
 def divide(order: str) -> str:
     """Divides by zero, which is no answer either."""
     raise ZeroDivisionError(f"what is nobody's business: {order}")
+
+
+@tool(effect="read")
+def ends_of_the_key(call: Call) -> str:
+    """Says how the folder's secret begins and ends."""
+    key = call.secret("key")
+    return f"{key[:2]}…{key[-2:]}"
