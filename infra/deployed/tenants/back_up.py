@@ -106,6 +106,7 @@ def _document(kind: str, document: FrozenModel) -> Line:
 def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
     yield from (_document("agent", agent) for agent in all_agents(stores, tenant) if not agent.is_built_in)
     yield from (_document("tool", tool) for tool in stores.definitions.tools.all(tenant))
+    yield from (_document("mcp_server", server) for server in stores.definitions.servers.all(tenant))
     for name in SEEDS:
         newest = stores.definitions.prompt(tenant, name)
         if newest.is_seed:

@@ -1,7 +1,7 @@
 """The format of a backup (docs/data.md, "A backup").
 
     backup.jsonl                  the list of the parts: written last, so without it a backup is not whole
-    definitions.jsonl.gz          agents, tools, versions of prompts, memories, webhook; a line each
+    definitions.jsonl.gz          agents, tools, MCP servers, versions of prompts, memories, webhook; a line each
     sessions/{session}.jsonl.gz   its commits, its texts, its decided interventions; a line each
     files.jsonl.gz                path, size and content's hash of each file
     files/{sha256}                the bytes of a file, as they are

@@ -18,12 +18,13 @@ from shared.adapters.s3.objects import MISSING, read_object
 from shared.adapters.storage.keys import FILES as FILE_KEYS
 from shared.adapters.storage.keys import tenant_prefix
 from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.ports.definitions import AgentExists, DefinitionChanged, ToolChanged, ToolExists
+from shared.ports.definitions import AgentExists, DefinitionChanged, ServerChanged, ToolChanged, ToolExists
 from shared.ports.memories import MemoryChanged, MemoryFull
 
 OPERATOR = "operator"
@@ -78,7 +79,7 @@ def restore(
             told(session.session_id, outcome)
             sessions[outcome] += 1
         files = Counter[str](_file(job, line) for line in job.backup.lines(FILES))
-    except (AgentExists, DefinitionChanged, MemoryChanged, ToolChanged, ToolExists):
+    except (AgentExists, DefinitionChanged, MemoryChanged, ServerChanged, ToolChanged, ToolExists):
         raise StoreThrottled("somebody has changed the same definition meanwhile") from None
     except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
         raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
@@ -101,6 +102,8 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 yield _agent(job, read_document(AgentDefinition, line))
             case "tool":
                 yield _tool(job, read_document(ToolDefinition, line))
+            case "mcp_server":
+                yield _server(job, read_document(McpServer, line))
             case "memory":
                 yield _memory(job, read_document(Memory, line))
             case "prompt":
@@ -136,6 +139,17 @@ def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
         is_same=lambda old: old.model_copy(update={"version": tool.version}) == tool,
         add=lambda: store.create(job.tenant, tool),
         replace=lambda old: store.replace(job.tenant, old, _next(old.version, tool)),
+    )
+
+
+def _server(job: Restore, server: McpServer) -> Outcome:
+    store = job.stores.definitions.servers
+    return _written(
+        job,
+        store.get(job.tenant, server.name),
+        is_same=lambda old: old.model_copy(update={"version": server.version}) == server,
+        add=lambda: store.write(job.tenant, None, server),
+        replace=lambda old: store.write(job.tenant, old, _next(old.version, server)),
     )
 
 

@@ -18,6 +18,7 @@ from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
 from shared.agent.queries.history import History
 from shared.agent.usage.fold import fold
 from shared.domain.definitions.agent import AgentDefinition
+from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
@@ -63,6 +64,18 @@ def define(house: StoredHouse) -> None:
             input_schema={"type": "object"},
             kind="lambda",
             config=LambdaConfig(function="acta-staging-tool-weigh"),
+            version=1,
+            created_at=now,
+            updated_at=now,
+        ),
+    )
+    stores.definitions.servers.write(
+        TENANT,
+        None,
+        McpServer(
+            name="desk",
+            url="https://mcp.example/",
+            quotation_key="mcp_1",
             version=1,
             created_at=now,
             updated_at=now,
@@ -211,10 +224,11 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
 
     done = back(stores, taken(house, Folder(tmp_path)))
 
-    assert (done.definitions, done.files) == ({"restored": 5}, {"restored": 2})
+    assert (done.definitions, done.files) == ({"restored": 6}, {"restored": 2})
     assert (done.secrets, done.webhook) == (("stripe",), True)
     assert stores.definitions.agent(OTHER, "librarian") == stores.definitions.agent(TENANT, "librarian")
     assert stores.definitions.tools.all(OTHER) == stores.definitions.tools.all(TENANT)
+    assert stores.definitions.servers.all(OTHER) == stores.definitions.servers.all(TENANT) != ()
     versions = stores.definitions.prompt_versions(OTHER, AGENT_PLANNING_SYSTEM, limit=9, cursor=None).versions
     assert [each.content for each in versions[:2]] == [
         "second",
@@ -240,7 +254,7 @@ def test_a_restore_may_be_repeated(aws: Aws, tmp_path: Path) -> None:
     again = back(house.stores, place, replace=True)
 
     assert again.sessions == again.files == {"there already": 1}
-    assert again.definitions == {"there already": 5}
+    assert again.definitions == {"there already": 6}
     assert aws.dynamodb.scan(TableName=aws.table)["Items"] == before
 
 
