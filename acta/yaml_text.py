@@ -16,6 +16,8 @@ Path = tuple[str | int, ...]
 """Where a value stands: keys, and numbers of items from 0."""
 PREFIX = "tag:yaml.org,2002:"
 NUMBER_STARTS = "-+0123456789."
+NEXT_LINE = "\x85"
+"""A line break to YAML, which would be read as another one: only between double quotes it stands as itself."""
 PLAIN: Mapping[str, Any] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -59,6 +61,7 @@ class Dumper(yaml.SafeDumper):
 
 def _write_text(dumper: Dumper, text: str) -> ScalarNode:
     style = "|" if "\n" in text and text.strip() else "'" if _is_special(text) else None
+    style = '"' if NEXT_LINE in text else style
     return dumper.represent_scalar(f"{PREFIX}str", text, style=style)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from acta.yaml_text import NoYaml, read, write
@@ -23,6 +23,8 @@ VALUES = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(VALUES)
+@example("\x85")
+@example("0\n\x85")
 def test_what_is_written_is_read_as_it_was(value: Any) -> None:
     assert read(write(value)).value == value
 
