@@ -6,6 +6,7 @@ import marshal
 import re
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from infra.packaging.asset import target_of
 from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK
 from infra.packaging.install import InstallFailed, install
 from infra.packaging.made import made_for
+from infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
 from infra.packaging.zip_contents import OURS
+from infra.tool_folders import folders_in
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.conversing import http_tool
+from tests.e2e.support.own_tools import tools_dir
 from tests.e2e.support.person import Json, Person, refused
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
@@ -55,6 +59,14 @@ def lock_of(function: str) -> Path:
     return ROOT / "requirements" / LOCKS.get(function, SHARED_LOCK)
 
 
+@cache
+def catalogue() -> bytes:
+    """What the functions that know Python tools have of them: made anew from the folders."""
+    local = select("local")
+    built = [build_folder(each, target_of(local)) for each in folders_in(tools_dir(), local.name)]
+    return to_catalogue(built, local.name, local.longest_tool_seconds)
+
+
 def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
     """Python runs it without a look at the source that lies beside it."""
     assert bytecode[: len(MAGIC_NUMBER)] == MAGIC_NUMBER
@@ -66,6 +78,7 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
     behind: Behind, function: str
 ) -> None:
     made = {place.as_posix(): path.read_bytes() for path, place in made_for(function, ROOT)}
+    known = {**made, CATALOGUE.as_posix(): catalogue()}
     with deployed(behind, function) as code:
         names = [name for name in code.namelist() if not name.endswith("/")]
         ours = [name for name in names if name.partition("/")[0] in OURS]
@@ -76,7 +89,7 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
                 source = (ROOT / folder / f"{file.partition('.')[0]}.py").read_bytes()
                 assert is_bytecode_of(source, code.read(name)), name
             else:
-                assert code.read(name) == (made.get(name) or (ROOT / name).read_bytes()), name
+                assert code.read(name) == (known.get(name) or (ROOT / name).read_bytes()), name
         assert made.keys() <= set(names)
         parse = email.parser.HeaderParser().parsestr
         metadata = [parse(code.read(name).decode()) for name in names if name.endswith(".dist-info/METADATA")]
