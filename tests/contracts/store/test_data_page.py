@@ -58,6 +58,7 @@ NAMES = {
     "int_1": "{intervention}",
     "librarian": "{agent}",
     "weigh": "{tool}",
+    "desk": "{server}",
     "stripe": "{secret}",
     "mem_1": "{memory}",
     AGENT_PLANNING_SYSTEM: "{prompt}",
