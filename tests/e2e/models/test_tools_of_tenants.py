@@ -4,9 +4,11 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
@@ -16,6 +18,7 @@ from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, Person, refused
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "http-tools"
 FUNCTION = "acta-local-tool-weigh"
 CODE = """
 import time
@@ -176,3 +179,62 @@ def test_an_address_inside_is_refused_when_a_tool_is_made(boss: Person) -> None:
         assert list(refused(boss.post("/v1/tools", tool), 400, "VALIDATION_ERROR")["details"]) == [
             "config.url"
         ]
+
+
+def example(sink: Sink, name: str) -> Json:
+    """A file of `examples/http-tools`, whose server and function are those of this test."""
+    text = (EXAMPLES / "tools" / f"{name}.yaml").read_text()
+    text = text.replace("https://orders.example.com", sink.url("").rstrip("/"))
+    definition: Json = yaml.safe_load(text.replace("acta-prod-tool-weigh-parcel", FUNCTION))
+    return {"name": name, **definition}
+
+
+def test_the_examples_are_defined_and_tried_without_a_model(boss: Person, sink: Sink) -> None:
+    sink.replies["/v2/orders/A%201007"] = Reply(body=b'{"state": "sent", "said": "Bearer key-123456"}')
+    secret = {"value": "Bearer key-123456"}
+    assert boss.http.put("/v1/tool-secrets/orders_key", json=secret).status_code == 201
+    for name in ("read_order", "search_orders", "weigh_parcel"):
+        answer = boss.post("/v1/tools", example(sink, name))
+        assert answer.status_code == 201, answer.text
+    before = len(sink.heard)
+
+    read = tried(boss, "read_order", order_id="A 1007")
+    assert (read["outcome"], read["status"]) == ("succeeded", 200)
+    assert read["result"] == '{"state": "sent", "said": "[secret orders_key]"}'
+    found = tried(boss, "search_orders", words="blue & green", states=["open", "sent"], language="de")
+    assert found["outcome"] == "succeeded"
+    weighed = tried(boss, "weigh_parcel", order_id="A-1007")
+    assert (weighed["outcome"], weighed["status"]) == ("failed", None)  # the function here knows other orders
+
+    first, second = sink.heard[before:]
+    assert (first.path, first.headers["authorization"]) == ("/v2/orders/A%201007", secret["value"])
+    assert first.headers["idempotency-key"] == read["effect_id"]
+    query = "?page[size]=20&q=blue+%26+green&filter%5Bstate%5D=open&filter%5Bstate%5D=sent"
+    assert (second.path, second.headers["x-language"]) == (f"/v2/orders{query}", "de")
+
+
+def tried(boss: Person, name: str, **arguments: Any) -> Json:
+    answer = boss.post(f"/v1/tools/{name}/call", {"input": arguments})
+    assert answer.status_code == 200, answer.text
+    trial: Json = answer.json()["data"]
+    return trial
+
+
+def test_what_cannot_be_tried_says_what_helps(boss: Person, behind: Behind, sink: Sink) -> None:
+    add(boss, "pay", "http", url=sink.url("/pay"), method="POST")
+    before = len(sink.heard)
+    refused(boss.post("/v1/tools/pay/call", {"input": {"order": "7"}}), 400, "VALIDATION_ERROR")
+    refused(boss.post("/v1/tools/read_file/call", {"input": {"path": "x"}}), 409, "CONFLICT")
+    refused(boss.post("/v1/tools/nobody/call", {}), 404, "NOT_FOUND")
+    with behind.configured("tool", ACTA_HTTP_TOOL_ALLOW=""):
+        trial = tried(boss, "pay", order=7)
+    assert trial["outcome"] == "not_run"
+    assert f"ACTA_HTTP_TOOL_ALLOW={sink.at}" in trial["error"]["remedy"]
+    assert sink.heard[before:] == []
+
+
+def test_an_admin_of_another_tenant_tries_no_tool_of_this_one(boss: Person, admit: Admit, sink: Sink) -> None:
+    add(boss, "pay", "http", url=sink.url("/pay"), method="POST")
+    stranger = admit(role="admin")
+    assert stranger.tenant != boss.tenant
+    refused(stranger.post("/v1/tools/pay/call", {"input": {"order": 7}}), 404, "NOT_FOUND")
