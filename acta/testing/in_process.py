@@ -104,6 +104,12 @@ class InProcess:
         )
         self.model = model
         self.repository = self.fresh_repository()
+        servers = McpServers(
+            AddressGuard(self.settings),
+            self.secret_values,
+            MemoryToolSecretNames(table).all,
+            schema_problem,
+        )
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
             HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
@@ -114,12 +120,7 @@ class InProcess:
                 lambda tenant, person, access: {"person": person},
                 lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
             ),
-            McpServers(
-                AddressGuard(self.settings),
-                self.secret_values,
-                MemoryToolSecretNames(table).all,
-                schema_problem,
-            ),
+            lambda: servers,
         )
         self.runtime = ToolRuntime(
             self.fresh_repository(),

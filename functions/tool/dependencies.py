@@ -1,6 +1,7 @@
 """Everything `tool` needs, put together once per process."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from shared.adapters.aws.file_credentials import FileCredentials
 from shared.adapters.aws.tool_secrets import ToolSecretReader
@@ -14,8 +15,6 @@ from shared.adapters.s3.files import S3Files
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.builtin.files import BuiltinTools
 from shared.adapters.tools.builtin.memory import MemoryTools
-from shared.adapters.tools.mcp.listing import schema_problem
-from shared.adapters.tools.mcp.servers import McpServers
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.functions import FunctionGuard
@@ -28,9 +27,16 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.invocation_meter import METER
 from shared.settings import settings
 
+if TYPE_CHECKING:
+    from shared.adapters.tools.mcp.servers import McpServers
+
 
 @cache
-def mcp_servers() -> McpServers:
+def mcp_servers() -> "McpServers":
+    # What speaks HTTP is imported here: most workers meet no server.
+    from shared.adapters.tools.mcp.listing import schema_problem
+    from shared.adapters.tools.mcp.servers import McpServers
+
     chosen = settings()
     known = DynamoToolSecretNames(chosen.table).all
     return McpServers(AddressGuard(chosen), ToolSecretReader(chosen.env), known, schema_problem)
@@ -76,6 +82,6 @@ def runtime() -> ToolRuntime:
                 clock,
                 FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes).for_call,
             ),
-            mcp_servers(),
+            mcp_servers,
         ),
     )

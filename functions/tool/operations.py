@@ -8,7 +8,6 @@ name in `shared/ports/tools.py` and a line in `OPERATIONS`.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from functions.tool.mcp_listing import list_mcp_tools
 from functions.tool.trial import trial
 from shared.bound_tenant import bound_to
 from shared.domain.errors import CallerError, Refused, TransientError, Unavailable
@@ -29,10 +28,16 @@ class Asked(NamedTuple):
     seconds: float
 
 
+def _list_mcp_tools(asked: Asked) -> Mapping[str, Any]:
+    from functions.tool.mcp_listing import list_mcp_tools  # it loads what speaks HTTP
+
+    return list_mcp_tools(asked.tenant, asked.given, asked.seconds)
+
+
 Operations = Mapping[str, Callable[[Asked], Mapping[str, Any]]]
 
 OPERATIONS: Operations = {
-    "list_mcp_tools": lambda asked: list_mcp_tools(asked.tenant, asked.given, asked.seconds),
+    "list_mcp_tools": _list_mcp_tools,
     "try_tool": lambda asked: trial(asked.tenant, asked.user, asked.given, asked.seconds),
 }
 

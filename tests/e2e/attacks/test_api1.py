@@ -25,8 +25,10 @@ BY_ID = [route for route in ROUTES if "{" in route.path and route.role is not No
 OF_EVERYBODY = {
     "PUT /v1/files/{path+}", "GET /v1/admin/prompts/{name}", "PUT /v1/admin/prompts/{name}",
     "GET /v1/admin/prompts/{name}/versions", "PUT /v1/tool-secrets/{name}",
+    "PUT /v1/mcp-servers/{name}",
 }  # fmt: skip
-"""They answer everybody, of their own: each tenant names its files and secrets, and the prompts' names are Acta's."""
+"""They answer everybody, of their own: each tenant names its files, secrets and servers, and the prompts' names are
+Acta's."""
 RANDOM = ("session_id", "intervention_id", "memory_id")
 
 
@@ -108,6 +110,8 @@ def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
         "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s"},
+        "POST /v1/tools/{name}/call": {"input": {}},
+        "POST /v1/mcp-servers/{name}/confirm": {"tools": {}},
         "POST /v1/admin/prompts/{name}/versions/{version}/restore": {},
     }
     more: dict[str, Any] = {"json": bodies[str(route)]} if str(route) in bodies else {}

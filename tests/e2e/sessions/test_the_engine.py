@@ -31,6 +31,7 @@ def test_starting_an_execution_again_is_harmless_while_it_runs_and_after_it_ende
 
     ann.resolve(session_id, seen.session["interventions"][0]["intervention_id"], "approve")
     done = ann.finished(session_id)
+    behind.ended(session_id)
     assert behind.start_again(execution["executionArn"]) == "ExecutionAlreadyExists"
     assert len(behind.executions(session_id)) == 1
     assert ann.snapshot(session_id)["last_seq"] == done.session["last_seq"]

@@ -1,9 +1,8 @@
 """Runs the tools that are not built in, by kind: those that tenants have added, and the environment's own."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from shared.adapters.tools.mcp.servers import McpServers
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
@@ -12,9 +11,14 @@ from shared.domain.definitions.tool import HttpConfig, LambdaConfig, PythonTool,
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Toolbox
 
+if TYPE_CHECKING:
+    from shared.adapters.tools.mcp.servers import McpServers
+
 
 class TenantTools:
-    """A Toolbox. `others`: runs all tools that are built in."""
+    """A Toolbox. `others`: runs all tools that are built in. `servers`: makes what runs tools of MCP servers, with the
+    first call of one: what it loads would make every cold start longer.
+    """
 
     def __init__(
         self,
@@ -22,7 +26,7 @@ class TenantTools:
         http: HttpTool,
         functions: LambdaTool,
         python: PythonTools,
-        servers: McpServers,
+        servers: "Callable[[], McpServers]",
     ) -> None:
         self._others = others
         self._http = http
@@ -34,7 +38,7 @@ class TenantTools:
         if isinstance(spec, PythonTool):
             return self._python.run(spec, arguments, context)
         if isinstance(spec, McpTool):
-            return self._servers.run(spec, arguments, context)
+            return self._servers().run(spec, arguments, context)
         if not isinstance(spec, ToolDefinition):
             return self._others.run(spec, arguments, context)
         match spec.config:

@@ -102,7 +102,7 @@ def test_a_fallback_without_a_price_counts_at_the_first_models_and_the_limit_hol
     assert head.usage.cost_usd is None, "what is not wholly known is not told as if it were"
     assert asked.context["cost_usd"] > limit
     house.resolve(session, asked, "raise", cost_budget_usd=10 * limit)
-    with pytest.raises(AssertionError, match="no more turns"):
+    with pytest.raises(AssertionError, match="a reply too many"):
         house.run()
     assert len(first.requests) == 4, "the raised limit carries calls again"
 
