@@ -110,6 +110,7 @@ def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
         "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s"},
+        "PUT /v1/mcp-servers/{name}": {"url": tool["config"]["url"]},
         "POST /v1/tools/{name}/call": {"input": {}},
         "POST /v1/mcp-servers/{name}/confirm": {"tools": {}},
         "POST /v1/admin/prompts/{name}/versions/{version}/restore": {},
