@@ -70,8 +70,10 @@ class Tool:
 
 
 def tool(
+    bare: object = None,
+    /,
     *,
-    effect: Effect,
+    effect: Effect | None = None,
     timeout_seconds: int = 60,
     name: str | None = None,
     risk: Risk | None = None,
@@ -85,16 +87,18 @@ def tool(
     """Makes a function a tool. Its docstring is the description for the model, its parameters are the arguments, a
     parameter of the type `Call` gets the call. It may be `async`. It returns a text, or what pydantic makes JSON of.
 
-    `effect`: what happens to a call whose worker died. `read`: it runs again. `idempotent`: it runs again with the same
-    `call.effect_id`. `once`: it never runs again by itself, a person is asked whether it happened.
+    `effect`: has to be said. What happens to a call whose worker died: `read`, it runs again. `idempotent`: it runs
+    again with the same `call.effect_id`. `once`: it never runs again by itself, a person is asked whether it happened.
     `timeout_seconds`: how long the engine waits for one call, 1 to 600. `risk`: what the tool touches, `read` or
     `write` unless said otherwise. `high_stakes`: a person approves each call; unless said otherwise where `effect` is
     not `read`. `approver_role`, `approver_must_differ`: who does. `repeatable`: equal calls do not mean that the agent
     is stuck. `result_limit_bytes`: the model gets the beginning of a longer result and may page through the rest.
     `files`: `call.files` reads, or reads and writes, the tenant's files. Raises BadTool.
     """
-    if callable(effect):
-        raise BadTool(f'{_named(effect)}: write @tool(effect="read") above the function, not @tool alone.')
+    if bare is not None:
+        raise BadTool(f'{_named(bare)}: write @tool(effect="read") above the function, not @tool alone.')
+    if effect is None:
+        raise BadTool('a tool says what it does: write @tool(effect="read"), or "idempotent", or "once".')
 
     def decorate(function: F) -> F:
         made = Tool(

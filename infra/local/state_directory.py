@@ -64,6 +64,7 @@ class StateDir:
             os.close(handle)
             raise self.in_use() from None
         self.handle = handle
+        (self.path / ".gitignore").write_text("*\n")  # it has keys, and stands in the user's own project
 
     def in_use(self) -> StateInUse:
         other = self.read()

@@ -30,6 +30,11 @@ def test_a_running_stack_is_found_and_a_stopped_one_is_not(tmp_path: Path) -> No
         StateDir(tmp_path).running()
 
 
+def test_its_keys_are_not_taken_into_a_repository_of_the_users(tmp_path: Path) -> None:
+    StateDir(tmp_path).claim()
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+
+
 def test_looking_does_not_take_the_directory(tmp_path: Path) -> None:
     state = StateDir(tmp_path)
     assert not state.is_served()

@@ -249,7 +249,12 @@ def test_what_cannot_be_a_tool_is_refused_with_what_to_do(
 
 def test_a_decorator_without_its_brackets_is_told_so() -> None:
     with pytest.raises(BadTool, match=re.escape('look_up: write @tool(effect="read") above the function')):
-        tool(effect=look_up)  # type: ignore[arg-type]
+        tool(look_up)
+
+
+def test_a_tool_without_an_effect_is_told_which_there_are() -> None:
+    with pytest.raises(BadTool, match=re.escape('write @tool(effect="read"), or "idempotent", or "once"')):
+        tool()
 
 
 def test_descriptions_and_schemas_that_are_too_long_are_refused() -> None:
