@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,10 +126,13 @@ class Bundler:
         return self.root / CACHE / name
 
 
-def forget_old(cache: Path, pattern: str) -> None:
-    """Keeps the newest, by ctime: the folders' modification times are all the same."""
+def forget_old(cache: Path, pattern: str, used_seconds: float = 0) -> None:
+    """Keeps the newest, by ctime: the folders' modification times are all the same. `used_seconds`: another process may
+    be about to read one that is no older.
+    """
+    latest = time.time() - used_seconds
     made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
-    for old in made[KEPT:]:
+    for old in (path for path in made[KEPT:] if path.stat().st_ctime < latest):
         shutil.rmtree(old, ignore_errors=True)
 
 

@@ -36,6 +36,8 @@ RECIPE = "1"
 HANDLER = "acta.tools.handler.handler"
 CATALOGUE = Path("shared") / "adapters" / "tools" / "python" / "catalogue.json"
 """Its place in the zips of Acta's functions."""
+USED_SECONDS = 600
+"""So long a synthesis may take from the bundle that it asks for to the one that it reads."""
 DESCRIBE_SECONDS = 120
 MAX_TOOLS = 120
 """Of all folders together."""
@@ -132,7 +134,7 @@ def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
     for path, place in (*own, *sdk):
         digest.update(f"\0{place.as_posix()}\0".encode())
         digest.update(path.read_bytes())
-    done = root / CACHE / f"tool-{folder.name}-{digest.hexdigest()[:20]}"
+    done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
     if done.exists():
         return done
     libraries = _libraries(folder, target, root)
@@ -146,7 +148,7 @@ def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
         if target.python == sys.version_info[:2]:
             compile_bytecode(work, work)
         normalise(work)
-    forget_old(done.parent, f"tool-{folder.name}-*")
+    forget_old(done.parent, f"tools.{folder.name}.*", USED_SECONDS)
     return done
 
 
@@ -163,7 +165,7 @@ def _libraries_key(folder: ToolFolder, target: Target, root: Path) -> str:
 
 
 def _libraries(folder: ToolFolder, target: Target, root: Path) -> Path:
-    done = root / CACHE / f"tool-libraries-{_libraries_key(folder, target, root)[:20]}"
+    done = root / CACHE / f"tools-libraries.{_libraries_key(folder, target, root)[:20]}"
     if not done.exists():
         try:
             with Fresh(done) as work:
@@ -174,7 +176,7 @@ def _libraries(folder: ToolFolder, target: Target, root: Path) -> Path:
                 normalise(work)
         except InstallFailed as failed:
             raise BadFolder(f"{folder.path}: its requirements cannot be installed. {failed}") from None
-        forget_old(done.parent, "tool-libraries-*")
+        forget_old(done.parent, "tools-libraries.*", USED_SECONDS)
     return done
 
 
