@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from infra.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool
+from infra.issuers import Machine as Machine  # operators' own files import it from here
 from infra.options import (
     AT_ONCE,
     Canary,

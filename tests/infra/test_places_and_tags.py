@@ -142,6 +142,16 @@ def test_a_file_of_the_operators_adds_environments_and_replaces_acta_s(tmp_path:
     assert [*every_environment({})] == ["local", "dev", "staging", "prod"]
 
 
+def test_an_operator_s_file_finds_issuers_and_machines_beside_the_environments(tmp_path: Path) -> None:
+    environ = in_file(
+        tmp_path / "ours.py",
+        "from dataclasses import replace\n"
+        "from infra.environments import DEV, ExternalIssuer, Machine, OwnPool\n"
+        'ENVIRONMENTS = [replace(DEV, name="nightly", auth=OwnPool(machines={"nightly": Machine(tenant="acme")}))]\n',
+    )
+    assert "nightly" in every_environment(environ)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
