@@ -186,9 +186,9 @@ def add_tools(
         old = tools.get_as_read(name)
         tools.check_version(version, old.version)
         if not force:
-            check_not_named("this tool", name.__eq__, agents, api.caller.tenant)
+            check_not_named(name, agents, tenant)
         with tools.writing():
-            store.delete(api.caller.tenant, old)
+            store.delete(tenant, old)
         return no_content()
 
     @api.post("/v1/tools/{name}/call")

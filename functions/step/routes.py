@@ -1,21 +1,17 @@
 """The routes of `step`: which models are configured, and whether the keys work. For admins."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from functions.step.dependencies import ModelsDeps
 from shared.api.app import Api
 from shared.api.response.envelope import Response, success
-from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.rules.price_list import PRICED_AT, Price, Rates
 from shared.domain.rules.prices import FREE_PROVIDER, price_of
-from shared.ports.definitions import DefinitionStore
+from shared.ports.definitions import all_agents
 from shared.settings import Settings
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import definitions
-
-PAGE = 100
 
 
 def build(settings: Settings, deps: ModelsDeps) -> Api:
@@ -37,7 +33,7 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
                     "context_window_tokens": one.context_window,
                     "usd_per_million_tokens": _prices(one.provider, one.model),
                 }
-                for one in configured.models(_agents(deps.definitions, api.caller.tenant))
+                for one in configured.models(all_agents(deps.definitions, api.caller.tenant))
             ],
             "priced_at": PRICED_AT,
         }
@@ -54,16 +50,6 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
         return success(shown)
 
     return api
-
-
-def _agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
-    cursor: str | None = None
-    while True:
-        page = store.agents(tenant, limit=PAGE, cursor=cursor)
-        yield from page.agents
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _prices(provider: str, model: str) -> "definitions.ModelPrice | None":

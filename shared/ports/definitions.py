@@ -8,6 +8,7 @@ All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a
 release does not know.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from shared.domain.definitions.agent import AgentDefinition
@@ -15,6 +16,8 @@ from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
 from shared.ports.log import IdempotencyRecord
+
+AGENTS_AT_ONCE = 100
 
 
 class AgentExists(Exception):
@@ -136,6 +139,17 @@ class DefinitionStore(Definitions, Protocol):
     def store_seed(self, seed: Prompt) -> None:
         """Replaces the deployment's text. Tenants' own versions stay. Repeating it is harmless."""
         ...
+
+
+def all_agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
+    """The built-in one is among them. A page is read when the caller needs it."""
+    cursor: str | None = None
+    while True:
+        page = store.agents(tenant, limit=AGENTS_AT_ONCE, cursor=cursor)
+        yield from page.agents
+        cursor = page.cursor
+        if cursor is None:
+            return
 
 
 class ToolExists(Exception):

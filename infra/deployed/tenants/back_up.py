@@ -23,7 +23,6 @@ from infra.deployed.tenants.backup_format import (
 )
 from infra.deployed.tenants.backup_places import Place
 from infra.deployed.tenants.read_all import (
-    all_agents,
     all_interventions,
     all_memories,
     all_objects,
@@ -41,6 +40,7 @@ from shared.domain.frozen_model import FrozenModel
 from shared.domain.schema.convert import to_json
 from shared.domain.schema.versions import CURRENT
 from shared.ports.blobs import BlobMissing
+from shared.ports.definitions import all_agents
 
 HASH_CHARS = 64
 Told = Callable[[str, str], None]
@@ -104,7 +104,8 @@ def _document(kind: str, document: FrozenModel) -> Line:
 
 
 def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
-    yield from (_document("agent", agent) for agent in all_agents(stores, tenant) if not agent.is_built_in)
+    agents = all_agents(stores.definitions, tenant)
+    yield from (_document("agent", agent) for agent in agents if not agent.is_built_in)
     yield from (_document("tool", tool) for tool in stores.definitions.tools.all(tenant))
     yield from (_document("mcp_server", server) for server in stores.definitions.servers.all(tenant))
     for name in SEEDS:

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb.table_layout import Item
-from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.memory import Memory
 from shared.domain.interventions.intervention import Intervention
 from shared.ports.log import IndexEntry
@@ -31,16 +30,6 @@ def all_interventions(stores: TenantStores, tenant: str, session_id: str) -> Ite
             tenant, state=None, limit=PAGE, cursor=cursor, session_id=session_id
         )
         return found.items, found.cursor
-
-    return _all(page)
-
-
-def all_agents(stores: TenantStores, tenant: str) -> Iterator[AgentDefinition]:
-    """The built-in one, too."""
-
-    def page(cursor: str | None) -> tuple[Iterable[AgentDefinition], str | None]:
-        found = stores.definitions.agents(tenant, limit=PAGE, cursor=cursor)
-        return found.agents, found.cursor
 
     return _all(page)
 
