@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from infra.deployed.tenants.backup_format import CONTENT, DEFINITIONS, FILES, Backup, BackupUnusable, Line
 from infra.deployed.tenants.backup_places import Place
-from infra.deployed.tenants.restore_sessions import Document, read_document, read_session, restore_session
+from infra.deployed.tenants.restore_sessions import read_document, read_session, restore_session
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.s3.objects import MISSING, read_object
@@ -31,6 +31,7 @@ OPERATOR = "operator"
 """Who wrote a webhook that came out of a backup."""
 
 T = TypeVar("T")
+Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer)
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
 may."""
@@ -122,34 +123,34 @@ def _agent(job: Restore, agent: AgentDefinition) -> Outcome:
     if there is not None and there.is_built_in:
         store.replace_agent(job.tenant, there, agent)
         return "restored"
-    return _written(
+    return _versioned(
         job,
         there,
-        is_same=lambda old: old.model_copy(update={"version": agent.version}) == agent,
+        agent,
         add=lambda: store.create_agent(job.tenant, agent),
-        replace=lambda old: store.replace_agent(job.tenant, old, _next(old.version, agent)),
+        replace=lambda old, new: store.replace_agent(job.tenant, old, new),
     )
 
 
 def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
     store = job.stores.definitions.tools
-    return _written(
+    return _versioned(
         job,
         store.get(job.tenant, tool.name),
-        is_same=lambda old: old.model_copy(update={"version": tool.version}) == tool,
+        tool,
         add=lambda: store.create(job.tenant, tool),
-        replace=lambda old: store.replace(job.tenant, old, _next(old.version, tool)),
+        replace=lambda old, new: store.replace(job.tenant, old, new),
     )
 
 
 def _server(job: Restore, server: McpServer) -> Outcome:
     store = job.stores.definitions.servers
-    return _written(
+    return _versioned(
         job,
         store.get(job.tenant, server.name),
-        is_same=lambda old: old.model_copy(update={"version": server.version}) == server,
+        server,
         add=lambda: store.write(job.tenant, None, server),
-        replace=lambda old: store.write(job.tenant, old, _next(old.version, server)),
+        replace=lambda old, new: store.write(job.tenant, old, new),
     )
 
 
@@ -167,9 +168,22 @@ def _memory(job: Restore, memory: Memory) -> Outcome:
         return "no room"
 
 
-def _next(version: int, document: Document) -> Document:
-    """The document as the version after this one."""
-    return document.model_copy(update={"version": version + 1})
+def _versioned(
+    job: Restore,
+    there: Versioned | None,
+    backed_up: Versioned,
+    *,
+    add: Callable[[], object],
+    replace: Callable[[Versioned, Versioned], object],
+) -> Outcome:
+    """As `_written`, of what counts its writes: the count makes no difference, and goes on where one is replaced."""
+    return _written(
+        job,
+        there,
+        is_same=lambda old: old.model_copy(update={"version": backed_up.version}) == backed_up,
+        add=add,
+        replace=lambda old: replace(old, backed_up.model_copy(update={"version": old.version + 1})),
+    )
 
 
 def _written(
