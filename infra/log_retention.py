@@ -1,7 +1,8 @@
-"""How long CloudWatch keeps a log, and whether it outlives its stack."""
+"""Log groups: how long CloudWatch keeps a log, and whether it outlives its stack."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs
+from constructs import Construct
 
 from infra.environments import Environment
 
@@ -16,15 +17,17 @@ _DAYS = {
 }
 
 
-def retention(days: int) -> logs.RetentionDays:
-    """CDK's value for `days` (`Environment.log_retention_days`). Raises ValueError for a number not listed: CloudWatch
-    accepts certain ones only.
+def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
+    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
+    after its retention. Raises ValueError for an `Environment.log_retention_days` that CloudWatch does not accept.
     """
+    days = environment.log_retention_days
     if days not in _DAYS:
         raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
-    return _DAYS[days]
-
-
-def log_removal(environment: Environment) -> RemovalPolicy:
-    """Where data outlives the stack, what was logged about it does, too: it still ends after its retention."""
-    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+    return logs.LogGroup(
+        scope,
+        id,
+        log_group_name=name,
+        retention=_DAYS[days],
+        removal_policy=RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY,
+    )

@@ -17,7 +17,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import LOCAL, Environment
-from infra.log_retention import log_removal, retention
+from infra.log_retention import new_log_group
 from infra.names import metrics_namespace
 from infra.sizing import FunctionName
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
@@ -206,12 +206,8 @@ class Api(Construct):
             *self._routes
         )  # the gateway refuses settings of a route that is not there yet
         if not environment.is_local:
-            log_group = logs.LogGroup(
-                self,
-                "AccessLog",
-                log_group_name=f"/aws/vendedlogs/apis/acta-{environment.name}",
-                retention=retention(environment.log_retention_days),
-                removal_policy=log_removal(environment),
+            log_group = new_log_group(
+                self, "AccessLog", f"/aws/vendedlogs/apis/acta-{environment.name}", environment
             )
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
                 destination_arn=log_group.log_group_arn, format=json.dumps(self._access_log())

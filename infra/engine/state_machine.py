@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import Environment
-from infra.log_retention import log_removal, retention
+from infra.log_retention import new_log_group
 from infra.names import machine_name
 from infra.sizing import FunctionName
 
@@ -54,12 +53,8 @@ class StateMachine(Construct):
                 )
             },
         )
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            log_group_name=f"/aws/vendedlogs/states/{machine_name(environment.name)}",
-            retention=retention(environment.log_retention_days),
-            removal_policy=log_removal(environment),
+        log_group = new_log_group(
+            self, "Logs", f"/aws/vendedlogs/states/{machine_name(environment.name)}", environment
         )
         self.machine = sfn.StateMachine(
             self,

@@ -11,13 +11,12 @@ from aws_cdk import Environment as Where
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
 from infra.environments import Environment
 from infra.hardening.firewall import Firewall
-from infra.log_retention import log_removal, retention
+from infra.log_retention import new_log_group
 from infra.names import edge_stack, origin_secret_name
 from infra.options import EDGE_REGION, Domain, Edge
 from shared.api.request.origin import ADDRESS_HEADER, SECRET_HEADER
@@ -100,13 +99,7 @@ class EdgeStack(Stack):
         name = f"acta-{environment.name}"
         firewall = Firewall(self, name, "CLOUDFRONT", edge.requests_per_address)
         group_name = f"aws-waf-logs-{name}"  # WAF takes groups with this beginning only
-        log_group = logs.LogGroup(
-            self,
-            "FirewallLog",
-            log_group_name=group_name,
-            retention=retention(environment.log_retention_days),
-            removal_policy=log_removal(environment),
-        )
+        log_group = new_log_group(self, "FirewallLog", group_name, environment)
         # CloudFormation's ARN of a log group ends with `:*`, which WAF refuses.
         destination = self.format_arn(
             service="logs",

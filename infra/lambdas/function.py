@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
@@ -17,7 +16,7 @@ from infra.environments import SNAP_START_SINCE, Environment
 from infra.issuers import OwnPool
 from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.roles import Resources, roles_of
-from infra.log_retention import log_removal, retention
+from infra.log_retention import new_log_group
 from infra.names import (
     ALIAS,
     audit_secret_name,
@@ -69,13 +68,7 @@ class ActaFunction(Construct):
         self._resources = resources
         full_name = function_name(environment.name, name)
         size = environment.sizes[name]
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            log_group_name=f"/aws/lambda/{full_name}",
-            retention=retention(environment.log_retention_days),
-            removal_policy=log_removal(environment),
-        )
+        log_group = new_log_group(self, "Logs", f"/aws/lambda/{full_name}", environment)
         roles = roles_of(self, name, environment, resources, log_group)
         self.function = lambda_.Function(
             self,

@@ -10,7 +10,7 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.lambdas.function import ARCHITECTURES
-from infra.log_retention import log_removal, retention
+from infra.log_retention import new_log_group
 from infra.names import own_tool_function, own_tool_secret
 from infra.packaging.asset import code_of_folder
 from infra.packaging.tool_folders import HANDLER, BuiltFolder
@@ -29,13 +29,7 @@ class ToolFolderFunction(Construct):
         folder = built.folder
         super().__init__(scope, f"Tools-{folder.name}")
         name = own_tool_function(environment.name, folder.name)
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            log_group_name=f"/aws/lambda/{name}",
-            retention=retention(environment.log_retention_days),
-            removal_policy=log_removal(environment),
-        )
+        log_group = new_log_group(self, "Logs", f"/aws/lambda/{name}", environment)
         secrets = {each: own_tool_secret(environment.name, folder.name, each) for each in folder.secrets}
         self.function = lambda_.Function(
             self,
