@@ -51,7 +51,8 @@ from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
-from shared.agent.tools.execute import ToolRuntime, abandon_call, run_call
+from shared.agent.tools.execute import abandon_call, run_call
+from shared.agent.tools.runtime import ToolRuntime
 from shared.agent.turn.fused_turns import StepDeps, take_turns
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import EngineError
@@ -128,6 +129,7 @@ class InProcess:
             toolbox,
             lambda tenant, agent_id: self.definitions.snapshot(tenant).agent(agent_id),
             self.settings.outage_limits,
+            lambda: servers,
         )
         desk = self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
         self.resolve_deps = ResolveDeps(*desk, self.settings.max_message_chars, self.settings.caps)

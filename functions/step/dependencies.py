@@ -35,7 +35,7 @@ from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
     from shared.adapters.llm.configured_models import ConfiguredModels
-    from shared.agent.tools.execute import ToolRuntime
+    from shared.agent.tools.runtime import ToolRuntime
     from shared.api.limiter import Limiter
 
 
@@ -99,7 +99,7 @@ def bounded_tools() -> "ToolRuntime":
     from shared.adapters.s3.files import S3Files
     from shared.adapters.tools.builtin.files import BuiltinTools
     from shared.adapters.tools.builtin.memory import MemoryTools
-    from shared.agent.tools.execute import ToolRuntime
+    from shared.agent.tools.runtime import ToolRuntime
 
     chosen, deps = settings(), turn_deps()
     memories = DynamoMemories(chosen.table, deps.clock, write_version=chosen.write_version)

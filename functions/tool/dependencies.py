@@ -22,7 +22,7 @@ from shared.adapters.tools.tenant.http import HttpTool
 from shared.adapters.tools.tenant.lambda_ import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
-from shared.agent.tools.execute import ToolRuntime
+from shared.agent.tools.runtime import ToolRuntime
 from shared.domain.definitions.agent import AgentDefinition
 from shared.invocation_meter import METER
 from shared.settings import settings
@@ -65,6 +65,7 @@ def runtime() -> ToolRuntime:
         ),
         agent=agent,
         outage_limits=chosen.outage_limits,
+        server_tasks=mcp_servers,
         toolbox=TenantTools(
             MemoryTools(
                 BuiltinTools(S3Files(chosen.bucket), chosen),

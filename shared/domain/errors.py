@@ -13,6 +13,7 @@
     │       ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
     ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
     ├── ToolAsks             `run_call` asks a person, and makes the call again with what they answer
+    ├── ToolWaits            `run_call` commits that the tool's server works on, and the engine looks again later
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller gets `code`, a status and the message
@@ -280,6 +281,14 @@ class ToolAsks(ActaError):
     def __init__(self, tool: str, question: Any) -> None:
         super().__init__(f"{tool} asks a person")
         self.question = question
+
+
+class ToolWaits(ActaError):
+    """The server of a tool works on the call by itself: what comes of it is looked for later. `news`: a `TaskNews`."""
+
+    def __init__(self, news: Any) -> None:
+        super().__init__("a tool's server works on a call by itself")
+        self.news = news
 
 
 class ToolInputInvalid(ModelFeedback):

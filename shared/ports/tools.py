@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.definitions.tool import ToolSpec
+from shared.domain.session.server_task import ServerTask
 from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 
@@ -18,7 +19,8 @@ class CallContext(NamedTuple):
     that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/agent/tools/execute.py`). `rerun`: an
     earlier attempt may have had the effect already. `user`: the subject of who started the session. `read_outside`: the
     agent may have been given a text from outside before it made this call. `private`: the session is that user's alone.
-    `answered`: what a person has answered the tool's server, which asked in the middle of this call.
+    `answered`: what a person has answered the tool's server, which asked in the middle of this call. `takes_tasks`: the
+    server may work on the call by itself, and be asked later what came of it.
     """
 
     tenant: str
@@ -31,6 +33,7 @@ class CallContext(NamedTuple):
     read_outside: bool = True
     private: bool = False
     answered: ToolQuestion | None = None
+    takes_tasks: bool = False
 
 
 class Registry(Protocol):
@@ -51,9 +54,24 @@ class Toolbox(Protocol):
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         """Runs a call whose arguments were checked. Returns a sentence of Acta's, or a text from outside.
 
-        Raises ToolFailed, which the model gets as the result, ToolAsks, ToolUnanswered, ToolNotRun, and StoreThrottled,
-        StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
+        Raises ToolFailed, which the model gets as the result, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and
+        StoreThrottled, StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
         """
+        ...
+
+
+class ServerTasks(Protocol):
+    """What becomes of calls that their tools' servers work on by themselves."""
+
+    def look(self, spec: ToolSpec, context: CallContext, task: ServerTask) -> str | OutsideText:
+        """Tells the server what it was answered, and returns the call's result. Raises ToolFailed where the call has
+        failed, ToolAsks where the server asks more, ToolWaits where the task is not over or the server cannot be asked
+        now, ToolUnanswered where the server knows the task no more, and ToolNotRun.
+        """
+        ...
+
+    def end(self, spec: ToolSpec, context: CallContext, task_id: str) -> None:
+        """Tells the server that nobody waits any more. Raises ToolFailed and ToolNotRun where it cannot be told."""
         ...
 
 

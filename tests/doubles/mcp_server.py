@@ -25,7 +25,7 @@ def text(said: str, **more: Any) -> Answer:
 class McpSink(Sink):
     """`tools`: what it lists. `called`: from a call's arguments to its result. `modern` False: it knows the revision
     2025-11-25 alone. `token`: the value that the header `Authorization` must have. `as_events`: answers come as event
-    streams. `ttl_ms`: of its list.
+    streams. `ttl_ms`: of its list. `asked_of_task`: from a method about a task and its parameters to the result.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class McpSink(Sink):
         super().__init__()
         self.tools: list[Answer] = [SEARCH, PAY] if tools is None else tools
         self.called: Callable[[Mapping[str, Any]], Answer] = lambda arguments: text("found")
+        self.asked_of_task: Callable[[str, Mapping[str, Any]], Answer] | None = None
         self.modern = modern
         self.token = token
         self.as_events = as_events
@@ -68,6 +69,9 @@ class McpSink(Sink):
                 return self._result(heard, {"tools": self.tools, **hints})
             case {"method": "tools/call", "params": dict(params)}:
                 return self._result(heard, self.called(params))
+            case {"method": "tasks/get" | "tasks/update" | "tasks/cancel" as method, "params": dict(params)}:
+                if self.asked_of_task is not None:
+                    return self._result(heard, self.asked_of_task(method, params))
         return self._error(heard, -32601, 404)
 
     def _older(self, heard: Heard) -> Reply:

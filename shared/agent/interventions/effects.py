@@ -145,7 +145,7 @@ def _apply(
             why = f": {comment}" if comment else ""
             _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
         case "clarification_needed", "answer" | "skip" if one.tool_call is not None:
-            _go_on_with(change, one.tool_call.call_id, given.get("answers"))
+            _go_on_with(change, one, one.tool_call.call_id, given.get("answers"))
         case "clarification_needed", "answer":
             assert by is not None  # no default answers
             change.user_message(message_id, given["text"], by)
@@ -189,13 +189,20 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
         change.set(plan=approval.with_permission(head.plan, one.tool_call.name, is_edited=edited))
 
 
-def _go_on_with(change: Change, call_id: str, answers: dict[str, dict[str, Any]] | None) -> None:
-    """The call is made again with what its server is answered. `answers` None: nobody answers it."""
+def _go_on_with(
+    change: Change, one: Intervention, call_id: str, answers: dict[str, dict[str, Any]] | None
+) -> None:
+    """The call is made again with what its server is answered. `answers` None: nobody answers it. A server that works
+    on the call by itself gets the answer with the next look, and the time that people took is not its.
+    """
     open_call = change.head.open_call(call_id)
     if open_call is None or open_call.asked is None or open_call.state == "done":
         return
     asked = open_call.asked.declined() if answers is None else open_call.asked.accepted(answers)
-    again = {"state": "ready", "tries": open_call.tries + 1, "starter": "", "asked": asked}
+    again: dict[str, Any] = {"state": "ready", "tries": open_call.tries + 1, "starter": "", "asked": asked}
+    if open_call.task is not None:
+        task = open_call.task.after_people(one.created_at, change.now)
+        again = {"state": "started", "asked": asked, "task": task}
     change.set(calls=change.head.with_call(open_call.model_copy(update=again)).calls)
 
 
@@ -247,7 +254,7 @@ def _go_on(change: Change) -> None:
     """
     try_now(change)
     match next_decision(change.head, change.now).next:
-        case "act":
+        case "act" | "wait" if change.head.unfinished_calls:
             change.to_state("waiting_for_tool")
         case "plan":
             change.to_state("planning")

@@ -7,6 +7,7 @@ the next generation, which is committed before it is started. One that waits for
 from typing import Literal
 
 from shared.agent.recovery.restart import begin_next_generation, restart
+from shared.agent.session.endings import leaves_work
 from shared.agent.session.engine_decision import next_decision, next_turn_kind, position
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
@@ -124,10 +125,11 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
 
 
 def end_engine(repository: SessionRepository, workflow: Workflow, head: Head, run: Run) -> None:
-    """Stops the engine of a run that is over. Where the provider still makes an answer, another execution is started,
-    which has the keys to end that (`shared/agent/session/endings.py` has given it a generation). May be repeated.
+    """Stops the engine of a run that is over. Where the provider still makes an answer, or a server works on a call,
+    another execution is started, which has the keys to end that (`shared/agent/session/endings.py` has given it a
+    generation). May be repeated.
     """
-    if head.background is None:
+    if not leaves_work(head):
         workflow.stop(head.session_id, run.run_id, run.generation)
         return
     workflow.stop(head.session_id, run.run_id, run.generation - 1)

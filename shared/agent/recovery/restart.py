@@ -97,7 +97,8 @@ def _runs_calls(head: Head, outage: Outage) -> bool:
     """Whether the execution may still run calls beside those that wait."""
     lost = outage.lost_calls
     return bool(lost) and any(
-        call.state == "started" and call.call_id not in lost for call in head.unfinished_calls
+        call.state == "started" and call.task is None and call.call_id not in lost
+        for call in head.unfinished_calls
     )
 
 

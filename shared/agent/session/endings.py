@@ -6,7 +6,7 @@ from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.repository import CommitDraft
 from shared.domain.interventions.approval import without_permissions
 from shared.domain.session.change import Change
-from shared.domain.session.head import Ending, Failure, Result
+from shared.domain.session.head import Ending, Failure, Head, Result
 
 RESTORED = "restored"
 """Why a run is over that was at work when its session was backed up."""
@@ -84,12 +84,18 @@ def restored(change: Change, run_id: str) -> None:
 
 
 def _leave_to_next_generation(change: Change) -> None:
-    """Where a person ends a run whose answer is still being made, the execution may wait for minutes. Another one tells
-    the provider: `end_engine` in `shared/agent/recovery/recover.py` starts it.
+    """Where a person ends a run whose answer is still being made, or one of whose calls a server still works on, the
+    execution may wait for minutes. Another one tells the provider and the server: `end_engine` in
+    `shared/agent/recovery/recover.py` starts it.
     """
     run = change.head.run
-    if change.head.background is not None and run is not None:
+    if leaves_work(change.head) and run is not None:
         change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}))
+
+
+def leaves_work(head: Head) -> bool:
+    """Whether a run that is over has to tell somebody outside to end what they do for it."""
+    return head.background is not None or bool(head.tasks)
 
 
 def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:

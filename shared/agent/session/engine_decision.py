@@ -5,6 +5,7 @@ Not decided here: how long an outage is waited out (`shared/agent/outages/wait_o
 (`history_limit.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
 """
 
+import math
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -55,9 +56,12 @@ def end_decision(head: Head) -> Decision:
 
 def next_decision(head: Head, now: datetime) -> Decision:
     """Where the engine goes on: first the rest of an outage's wait, then the open calls, then the next turn. That turn
-    waits where a person is asked. A run that is over ends, once its provider has been told to end what it still makes.
+    waits where a person is asked. A run that is over ends, once its provider and the servers of its calls have been
+    told to end what they still do.
     """
     at = position(head)
+    if head.is_over and head.tasks:
+        return Decision(next="act", at=at, calls=tuple(call.call_id for call in head.tasks))
     if head.is_over:
         return end_decision(head) if head.background is None else Decision(next="think", at=at)
     turn = next_turn_kind(head)
@@ -65,10 +69,20 @@ def next_decision(head: Head, now: datetime) -> Decision:
         return Decision(next=turn, at=at)
     if head.outage is not None and head.outage.is_ahead(now):
         return outage_wait(head, now)
-    ready = tuple(call.call_id for call in head.unfinished_calls)
-    if ready:
-        return Decision(next="act", at=at, calls=ready)
+    calls = head.unfinished_calls
+    due = tuple(call.call_id for call in calls if call.task is None or call.task.is_due(now))
+    if due:
+        return Decision(next="act", at=at, calls=due)
+    if calls:
+        return _wait_for_servers(head, now)
     return Decision(next=turn, at=at)
+
+
+def _wait_for_servers(head: Head, now: datetime) -> Decision:
+    """The engine waits until it looks for the first task of a server again, at no compute cost."""
+    first = min(call.task.look_at for call in head.unfinished_calls if call.task is not None)
+    seconds = max(1, math.ceil((first - now).total_seconds()))
+    return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
 
 
 def outage_wait(head: Head, now: datetime) -> Decision:

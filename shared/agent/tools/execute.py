@@ -1,14 +1,8 @@
-"""One tool call: its start is logged, it runs, its finish is logged (design §6.3).
+"""One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
 
-What becomes of a result that comes after a cancel is decided in `_finish`.
-"""
-
-from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
 
-from shared.agent.interventions.excerpt import amended_note
-from shared.agent.interventions.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
+from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import wait_or_ask
 from shared.agent.session.engine_decision import outage_wait
 from shared.agent.session.fencing import check_run
@@ -16,24 +10,20 @@ from shared.agent.session.next_turn import count_open_calls, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
-from shared.agent.tools.results_for_model import failure_text, read_result, result_text
-from shared.domain.definitions.agent import AgentDefinition, built_in, policies_of
-from shared.domain.definitions.builtins import READ_RESULT
+from shared.agent.tools.runtime import CallResult, ToolRuntime, run_tool
+from shared.agent.tools.server_tasks import begin_task, look, lost_look
+from shared.agent.tools.settle import ask_for_server, ask_whether_it_happened, finish, record_finish
 from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
-from shared.domain.errors import ModelFeedback, ToolAsks, ToolFailed, ToolNotRun
+from shared.domain.errors import ToolAsks, ToolNotRun, ToolWaits
 from shared.domain.interventions.approval import approval_reason
-from shared.domain.interventions.options_and_defaults import Policies
-from shared.domain.rules.outage import Cause, OutageLimits
+from shared.domain.rules.outage import Cause
 from shared.domain.rules.outage_causes import cause_of_lost_call
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
-from shared.domain.session.commit import Position, StepRecord, milliseconds
-from shared.domain.session.conversation import Content, ToolCall, ToolEntry
+from shared.domain.session.commit import Position
+from shared.domain.session.conversation import ToolCall
 from shared.domain.session.head import Head, OpenCall, input_to_run
-from shared.domain.session.tool_question import ToolQuestion
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext, Registry, Toolbox
 
 LOST = (
     "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "
@@ -53,33 +43,6 @@ CHANGED = (
     "Error: the tool {name} was changed after this call was asked for, so the call was not run, approved or not. Make "
     "it again if it is still right; a person is asked where the tool wants that now."
 )
-
-
-class ToolRuntime(NamedTuple):
-    """What tool calls need from the process. `agent`: the present definition, by tenant and agent id; None: it was
-    deleted.
-    """
-
-    repository: SessionRepository
-    registry: Registry
-    toolbox: Toolbox
-    agent: Callable[[str, str], AgentDefinition | None] = lambda tenant, agent_id: built_in()
-    outage_limits: OutageLimits = OutageLimits()
-
-    def policies(self, head: Head) -> Policies:
-        """How the session's agent asks people."""
-        return policies_of(self.agent(head.tenant, head.agent_id))
-
-
-class CallResult(NamedTuple):
-    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored; `outside`: it
-    has a text from outside.
-    """
-
-    text: str
-    ok: bool
-    whole: Content | None = None
-    outside: bool = False
 
 
 def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
@@ -113,14 +76,17 @@ def run_held_call(
     if call is None or open_call is None or open_call.state == "withheld":
         return
     call = _as_it_runs(repository, session, call, open_call)
-    amended = open_call.amended is not None
     spec = _present_tool(runtime, session, call.name)
     is_other_tool = spec is not None and _is_changed_since(spec, call, open_call, session.called_at)
     effect = spec.effect if spec is not None and not is_other_tool else None
-    if effect is None and is_in_doubt(open_call, effect):
+    if open_call.task is None and effect is None and is_in_doubt(open_call, effect):
         ask_whether_it_happened(runtime, session, at, call, spec)
         return
+    if open_call.task is not None:
+        look(runtime, session, at, call, spec if effect is not None else None, attempt, deadline_seconds)
+        return
     started = repository.clock.now()
+    start_is_logged = effect not in (None, "read")
     match log_start(repository, session, at, call, effect, fused=fused):
         case "withdrawn":
             return
@@ -135,76 +101,29 @@ def run_held_call(
                 result = (
                     CallResult(CHANGED.format(name=call.name), ok=False)
                     if is_other_tool
-                    else _run(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+                    else run_tool(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
                 )
             except ToolNotRun as turned_away:
                 if effect == "once":
                     take_back_start(repository, session, at, call)
                 raise turned_away.reason from None
             except ToolAsks as asks:
-                if _ask_for_server(runtime, session, at, call, spec, asks.question):
+                if ask_for_server(runtime, session, at, call, spec, asks.question):
                     return
                 result = CallResult(UNASKED.format(name=call.name), ok=False)
-    start_is_logged = effect not in (
-        None,
-        "read",
-    )  # then the finish is recorded whatever came meanwhile (§6.1)
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
-        change.is_fused = fused
-        if not start_is_logged:
-            check_run(change.head, at)
-            change.event("tool.started", call.event_data)
-        took = milliseconds(started, change.now)
-        change.step(
-            lambda number: StepRecord(
-                step_number=number,
-                kind="tool",
-                name=call.name,
-                started_at=started,
-                completed_at=change.now,
-                duration_ms=took,
-                attempt=attempt,
-                error=None if result.ok else "TOOL_ERROR",
-            )
-        )
-        said = result._replace(text=result.text + amended_note(call.input)) if amended else result
-        return _finish(now, change, call, said, took)
-
-    repository.commit(session, at.call_key(call_id, "finish"), build)
-
-
-def _ask_for_server(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    spec: ToolSpec | None,
-    question: ToolQuestion,
-) -> bool:
-    """Asks a person what the tool's server asks; the call is made again with the answer. False: it cannot be asked,
-    because the run is over, or because heads of the older schema version cannot keep it.
-    """
-    repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(session.head))
-    if ("OpenCall", "asked") in added_after(repository.write_version):
-        return False
-    mine = session.head.open_call(call.call_id)
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        open_call = change.head.open_call(call.call_id)
-        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
-            return None
-        check_run(change.head, at)
-        withheld = open_call.model_copy(update={"state": "withheld", "asked": question})
-        change.set(calls=change.head.with_call(withheld).calls, read_outside=True)
-        open_tool_question(change, call, spec, question, rules)
-        wait_for_people(change)
-        return CommitDraft(change)
-
-    key = at.call_key(call.call_id, f"asked-{mine.tries if mine is not None else 0}")
-    asked = repository.commit(session, key, build)
-    return asked is not None or not session.head.is_over
+            except ToolWaits as waits:
+                assert spec is not None
+                ended = begin_task(
+                    runtime, session, at, call, spec, waits.news, started, start_is_logged=start_is_logged
+                )
+                if ended is None:
+                    return
+                result = ended
+    amended = open_call.amended is not None
+    record_finish(
+        runtime, session, at, call, result, started, attempt,
+        start_is_logged=start_is_logged, amended=amended, fused=fused,
+    )  # fmt: skip
 
 
 def _leave_out(
@@ -220,7 +139,7 @@ def _leave_out(
         if change.head.is_over or change.head.interventions or not is_replanned(change.head, call.call_id):
             return None
         change.is_fused = fused
-        return _finish(now, change, call, result, duration_ms=0)
+        return finish(now, change, call, result, duration_ms=0)
 
     repository.commit(session, at.call_key(call.call_id, "finish"), build)
 
@@ -244,6 +163,9 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         return
     call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
+    if open_call.task is not None:
+        lost_look(runtime, session, at, call, spec)
+        return
     if is_in_doubt(open_call, spec.effect if spec is not None else None):
         ask_whether_it_happened(runtime, session, at, call, spec)
         return
@@ -254,7 +176,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
             return None
-        return _finish(now, change, call, result, duration_ms=0)
+        return finish(now, change, call, result, duration_ms=0)
 
     repository.commit(session, at.call_key(call_id, "finish"), build)
 
@@ -336,113 +258,3 @@ def _as_it_runs(
     """The call with the input it runs with: a person's, where one changed it, else the model's."""
     loaded = repository.load_input(session, call)
     return loaded.model_copy(update={"input": input_to_run(loaded, open_call)})
-
-
-def ask_whether_it_happened(
-    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
-) -> None:
-    """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly."""
-    repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(session.head))
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        check_run(change.head, at)
-        open_call = change.head.open_call(call.call_id)
-        if change.head.is_over or open_call is None or open_call.state != "started":
-            return None
-        change.set(calls=change.head.with_call(open_call.model_copy(update={"state": "withheld"})).calls)
-        open_doubt(change, call, spec, rules)
-        wait_for_people(change)
-        return CommitDraft(change)
-
-    repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
-
-
-def _run(
-    runtime: ToolRuntime,
-    spec: ToolSpec | None,
-    call: ToolCall,
-    head: Head,
-    deadline: float,
-    rerun: bool,
-) -> CallResult:
-    arguments = call.input or {}
-    if spec is None:
-        return CallResult(
-            f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False
-        )
-    context = CallContext(
-        tenant=head.tenant,
-        session_id=head.session_id,
-        agent_id=head.agent_id,
-        effect_id=call.effect_id,
-        deadline_seconds=min(deadline, spec.timeout_seconds),
-        rerun=rerun,
-        user=head.created_by,
-        read_outside=head.read_outside is not False,
-        private=head.private_to is not None,
-        answered=_answered(head, call.call_id),
-    )
-    try:
-        runtime.registry.check(spec, arguments, private=context.private)
-        if spec.name == READ_RESULT:
-            said: str | OutsideText = read_result(runtime.repository, head, arguments)
-        else:
-            said = runtime.toolbox.run(spec, arguments, context)
-    except ModelFeedback as failure:
-        outside = isinstance(failure, ToolFailed) and failure.outside is not None
-        return CallResult(failure_text(failure, head.quotation_key), ok=False, outside=outside)
-    result = result_text(
-        said,
-        spec.result_limit_bytes,
-        lambda content: runtime.repository.keep(head, content),
-        head.quotation_key,
-    )
-    return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
-
-
-def _answered(head: Head, call_id: str) -> ToolQuestion | None:
-    """What a person has answered the tool's server in the middle of this call."""
-    open_call = head.open_call(call_id)
-    asked = open_call.asked if open_call is not None else None
-    return asked if asked is not None and asked.responses is not None else None
-
-
-def _finish(
-    now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int
-) -> CommitDraft:
-    """Records the result and moves the session on.
-
-    Where the run is over it only records what happened. The same holds where the call has its one result already: a
-    person said what came of it, or the model was told that nobody knows.
-    """
-    content = Content.of(result.text)
-    answered = now.call(call.call_id) is None or call.call_id in now.results
-    if not answered:
-        change.entry(
-            ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
-        )
-    if result.outside:
-        change.set(read_outside=True)
-    size = (result.whole or content).bytes
-    head = change.head
-    open_call = head.open_call(call.call_id)
-    if open_call is None or open_call.state != "done":  # else a person ended it, and it has its event
-        finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
-        change.event("tool.finished", call.event_data | finished)
-    change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
-    if answered or open_call is None:
-        return CommitDraft(change)
-    change.set(
-        calls=head.with_call(
-            open_call.model_copy(update={"state": "done", "amended": None, "starter": "", "asked": None})
-        ).calls
-    )
-    if head.is_over:
-        return CommitDraft(change)
-    if result.ok and head.plan is not None and head.plan.is_live:
-        change.set(plan=head.plan.with_evidence(call.call_id, change.now))
-    if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
-        change.end_outage()
-        change.to_state("executing")
-    return CommitDraft(change)

@@ -14,6 +14,7 @@ from shared.domain.errors import (
     FieldsInvalid,
     Forbidden,
     NotFound,
+    ToolAsks,
     ToolFailed,
     ToolInputInvalid,
     ToolNotRun,
@@ -88,6 +89,11 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
         said = toolbox.run(spec, call.input, context)
     except ToolFailed as failed:
         return _failed(failed, milliseconds(started, clock.now()))
+    except ToolAsks:
+        message = (
+            f"The server of {spec.name} asks a person in the middle of the call, which only a session can do."
+        )
+        return Trial("failed", milliseconds(started, clock.now()), message=message)
     except ToolNotRun as turned_away:
         denied = isinstance(turned_away.reason, AwsDenied)
         why = "refused the call: its operator has to see to the permissions" if denied else "is away"

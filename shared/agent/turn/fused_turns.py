@@ -19,7 +19,7 @@ from shared.domain.errors import Fenced
 from shared.domain.session.commit import Decision
 
 if TYPE_CHECKING:
-    from shared.agent.tools.execute import ToolRuntime
+    from shared.agent.tools.runtime import ToolRuntime
     from shared.domain.session.commit import Position
 
 

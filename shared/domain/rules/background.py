@@ -14,9 +14,9 @@ MOST_SECONDS = 7_200
 """The longest that a deployment may allow: `Settings.background_seconds`."""
 
 
-def next_wait(passed: float) -> int:
-    """Whole seconds until the next look. `passed`: since the call was made."""
-    return round(min(LONGEST_WAIT, max(FIRST_WAIT, SHARE * passed)))
+def next_wait(passed: float, first: float = FIRST_WAIT) -> int:
+    """Whole seconds until the next look. `passed`: since the call was made. `first`: the shortest wait."""
+    return round(min(LONGEST_WAIT, max(first, SHARE * passed)))
 
 
 def looks(passed: float) -> int:

@@ -35,7 +35,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "HttpConfig": frozenset({"parameters", "secret_headers"}),
             "Intervention": frozenset({"private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
-            "OpenCall": frozenset({"asked", "tool_written"}),
+            "OpenCall": frozenset({"asked", "task", "tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
             "Progress": frozenset({"wrong_answers"}),
             "Prompt": frozenset({"applied"}),

@@ -16,6 +16,7 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
+from shared.domain.session.server_task import ServerTask
 from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.spending.spent import Spent
 from shared.domain.spending.tally import Tally
@@ -38,6 +39,7 @@ class OpenCall(StoredModel):
     `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
     that is gone for another reason never lets the call run.
     `asked`: what the tool's server asks a person in the middle of the call, and what it is answered.
+    `task`: what the server works on by itself since it has answered the call; such a call has started.
     `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in, or
     an earlier release stored the call.
     """
@@ -51,11 +53,13 @@ class OpenCall(StoredModel):
     approval: Literal["", "needed", "given"] = ""
     tool_written: str = ""
     asked: ToolQuestion | None = None
+    task: ServerTask | None = None
 
     @property
     def is_in_flight(self) -> bool:
         """Whether the call may still have its effect: it runs, or a person is asked because its end is unknown."""
-        return self.state == "started" or (self.state == "withheld" and self.starter != "")
+        is_known_to_have_begun = self.starter != "" or self.task is not None
+        return self.state == "started" or (self.state == "withheld" and is_known_to_have_begun)
 
 
 def input_to_run(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
@@ -469,6 +473,11 @@ class Head(VersionedModel):
         return UsedBefore(
             tokens=usage.total_tokens, cost_usd=usage.cost_usd, asked=done.asked, waited_ms=done.waited_ms
         )
+
+    @property
+    def tasks(self) -> tuple[OpenCall, ...]:
+        """The calls whose servers work on them by themselves."""
+        return tuple(call for call in self.calls if call.task is not None)
 
     @property
     def unfinished_calls(self) -> tuple[OpenCall, ...]:

@@ -159,7 +159,7 @@ class McpExchange:
                 raise
             return self._in_session(call)
         try:
-            result = self._modern(call)
+            result = self.modern(call)
         except (RpcRefused, HttpRefused) as refused:
             known = era == "modern" and call.method != LIST_TOOLS
             if known or not _may_be_of_the_older_kind(refused):
@@ -173,7 +173,8 @@ class McpExchange:
         self._eras.learn(self._url, "modern")
         return result
 
-    def _modern(self, call: Call) -> Mapping[str, Any]:
+    def modern(self, call: Call) -> Mapping[str, Any]:
+        """The result, in the newer revision and no other. Raises McpFailed."""
         try:
             return self._ask(call, *self._modern_message(call))
         except RpcRefused as refused:

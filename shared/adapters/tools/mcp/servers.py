@@ -5,7 +5,8 @@ now is not called. The list is read anew once it is no longer fresh.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from shared.adapters.egress.address import AddressGuard
@@ -26,20 +27,42 @@ from shared.adapters.tools.mcp.listing import CheckSchema, ListedTool, Listing, 
 from shared.adapters.tools.mcp.oauth import Tokens
 from shared.adapters.tools.mcp.param_headers import BadHeaders, param_headers
 from shared.adapters.tools.mcp.questions import CannotAsk, question_of
-from shared.adapters.tools.mcp.wire import EFFECT_ID, HEADER_MISMATCH, Call
+from shared.adapters.tools.mcp.tasks import (
+    CANCEL_TASK,
+    GET_TASK,
+    UPDATE_TASK,
+    begun_task,
+    interval_of,
+    task_request,
+)
+from shared.adapters.tools.mcp.wire import (
+    EFFECT_ID,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    TASKS,
+    Call,
+    RpcError,
+    error_of,
+)
 from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from shared.domain.definitions.mcp_server import McpConnection, McpTool
-from shared.domain.definitions.tool import HttpConfig
-from shared.domain.errors import ToolAsks, ToolFailed, ToolUnanswered
+from shared.domain.definitions.tool import HttpConfig, ToolSpec
+from shared.domain.errors import ToolAsks, ToolFailed, ToolNotRun, ToolUnanswered, ToolWaits
+from shared.domain.session.server_task import ServerTask, TaskNews
 from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
 MAX_RESULT_CHARS = 4_194_304
+LOOK_SECONDS = 30
+"""For asking a server what comes of its task."""
 MAX_ROUNDS = 5
 """So often a call is sent again at once where its server asks for nothing but that."""
 CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What servers are told that Acta does for them."""
+WITH_TASKS: Mapping[str, Any] = {**CAPABILITIES, "extensions": {TASKS: {}}}
+"""The same where a session waits for the server's task."""
 CHANGED = (
     "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
     "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
@@ -70,12 +93,83 @@ class McpServers:
         return listing
 
     def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
-        """Raises ToolFailed, ToolAsks, ToolUnanswered, ToolNotRun."""
+        """Raises ToolFailed, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun."""
         used = _Used(self, context.tenant, tool.connection, tool.name)
-        with used.exchange(time.monotonic() + context.deadline_seconds) as exchange:
+        offered = WITH_TASKS if context.takes_tasks else CAPABILITIES
+        with used.exchange(time.monotonic() + context.deadline_seconds, offered) as exchange:
             listed = self._confirmed(tool, used, exchange)
             result = self._called(tool, listed, arguments, context, used, exchange)
+        if context.takes_tasks and result.get("resultType") == "task":
+            raise ToolWaits(begun_task(tool.name, result))
         self._ask(tool, result)
+        return self._result(tool, result, used)
+
+    def look(self, tool: ToolSpec, context: CallContext, task: ServerTask) -> OutsideText:
+        """As `ServerTasks.look`. What was confirmed is not compared: the call was made with it."""
+        assert isinstance(tool, McpTool)
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        seconds = min(context.deadline_seconds, LOOK_SECONDS)
+        is_told = False
+        try:
+            with used.exchange(time.monotonic() + seconds, WITH_TASKS) as exchange:
+                if context.answered is not None:
+                    answers = {"inputResponses": context.answered.responses or {}}
+                    exchange.modern(task_request(UPDATE_TASK, task.task_id, answers))
+                is_told = True
+                told = exchange.modern(task_request(GET_TASK, task.task_id))
+        except RpcRefused as refused:
+            if refused.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+                raise ToolUnanswered("the server of a tool knows a task no more") from None
+            raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
+        except (McpFailed, ToolFailed):  # the server, or its credentials, may be there with the next look
+            raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
+        answered = context.answered.responses or {} if context.answered is not None else {}
+        match told.get("status"):
+            case "completed" if isinstance(told.get("result"), Mapping):
+                return self._result(tool, told["result"], used)
+            case "failed":
+                error = error_of(told) or RpcError(0, "", None)
+                raise _failed(tool, RpcRefused(error), used)
+            case "cancelled":
+                raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
+            case "input_required":
+                self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
+        raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
+
+    def end(self, tool: ToolSpec, context: CallContext, task_id: str) -> None:
+        """As `ServerTasks.end`."""
+        assert isinstance(tool, McpTool)
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        try:
+            with used.exchange(time.monotonic() + context.deadline_seconds, WITH_TASKS) as exchange:
+                exchange.modern(task_request(CANCEL_TASK, task_id))
+        except McpFailed as failed:
+            raise ToolFailed(f"{tool.name}: the server of a task {failed}.") from None
+
+    def _ask_in_task(
+        self,
+        tool: McpTool,
+        context: CallContext,
+        told: Mapping[str, Any],
+        answered: Collection[str],
+        task_id: str,
+    ) -> None:
+        """Asks what was not answered yet: a server shows a question until it has taken the answer in. Raises ToolAsks,
+        and ToolFailed where nobody can give what it asks for; the server is then told to stop.
+        """
+        requests = told.get("inputRequests")
+        open_ones = requests if isinstance(requests, Mapping) else {}
+        new = {key: one for key, one in open_ones.items() if key not in answered}
+        if new:
+            try:
+                self._ask(tool, {"resultType": "input_required", "inputRequests": new})
+            except ToolFailed:
+                with suppress(ToolFailed, ToolNotRun):
+                    self.end(tool, context, task_id)
+                raise
+
+    def _result(self, tool: McpTool, result: Mapping[str, Any], used: "_Used") -> OutsideText:
+        """Raises ToolFailed."""
         text = used.hidden(text_of(result))
         if result.get("resultType", "complete") != "complete":
             raise ToolFailed(
@@ -176,9 +270,9 @@ class _Used:
         self._values: dict[str, str] = {}
         self.key = (tenant, connection.server, connection.model_dump_json())
 
-    def exchange(self, deadline: float) -> McpExchange:
+    def exchange(self, deadline: float, capabilities: Mapping[str, Any] = CAPABILITIES) -> McpExchange:
         servers, url = self._servers, self._connection.url
-        return McpExchange(servers._guard, url, self._authorize(), deadline, servers.eras, CAPABILITIES)
+        return McpExchange(servers._guard, url, self._authorize(), deadline, servers.eras, capabilities)
 
     def hidden(self, text: str) -> str:
         """The text without the values of secrets."""

@@ -21,15 +21,17 @@ CLIENT: Mapping[str, str] = {"name": "acta", "version": "1"}
 EFFECT_ID = "acta.agent/effect-id"
 """Under this name `_meta` of a call has its idempotency key, as the header `Idempotency-Key` has."""
 _META = "io.modelcontextprotocol/"
+TASKS = f"{_META}tasks"
+"""The extension by which a server may work on a call by itself."""
 
 HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED = -32020, -32021, -32022
 MODERN_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED))
 """Codes that only a server of the newer kind answers with."""
-METHOD_NOT_FOUND = -32601
+METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 
 
 class Call(NamedTuple):
-    """A request. `name`: of the tool, which a header repeats. `headers`: further ones."""
+    """A request. `name`: of the tool, or a task's id, which a header repeats. `headers`: further ones."""
 
     method: str
     params: Mapping[str, Any]

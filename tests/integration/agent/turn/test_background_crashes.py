@@ -1,11 +1,11 @@
 """A worker may die before and after each outgoing call of a run whose model answers in the background (design §6.5)."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from tests.in_process.background import BackgroundModel, begun, patient_house
+from tests.in_process.deaths import PORTS, Deaths, Died, Point, Port, driven, mortal, new_worker, points
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import Turn, call, completes, plans, says, step
 
@@ -15,58 +15,7 @@ SCRIPT: list[Turn] = [
     says("", step(1, "completed", "ok")),
     completes("Done."),
 ]
-PORTS = ("log", "blobs", "attempts", "workflow", "files")
-NO_CALLS = ("take", "wait", "close", "expire", "with_own_write")
-"""What the engine does in memory, and what asks nobody: no worker dies there."""
 BACKGROUND = ("start", "result", "cancel", "forget")
-
-
-class Died(BaseException):
-    pass
-
-
-class Point(NamedTuple):
-    """`when`: whether the worker dies before the call is made or after it was."""
-
-    port: str
-    method: str
-    when: str
-
-
-class Deaths:
-    """Meets every point in its order, and dies at the `number`-th; 0: at none."""
-
-    def __init__(self, number: int = 0) -> None:
-        self.met: list[Point] = []
-        self._number = number
-
-    def meet(self, point: Point) -> None:
-        self.met.append(point)
-        if len(self.met) == self._number:
-            raise Died
-
-
-class Port:
-    """All methods of another port, and a worker that may die before and after each."""
-
-    def __init__(self, port: Any, name: str, deaths: Deaths) -> None:
-        self._port, self._name, self._deaths = port, name, deaths
-
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(self._port, method)
-        if not callable(found) or method in NO_CALLS:
-            return found
-        return mortal(found, self._name, method, self._deaths)
-
-
-def mortal(made: Callable[..., Any], port: str, method: str, deaths: Deaths) -> Callable[..., Any]:
-    def call_it(*given: Any, **more: Any) -> Any:
-        deaths.meet(Point(port, method, "before"))
-        answer = made(*given, **more)
-        deaths.meet(Point(port, method, "after"))
-        return answer
-
-    return call_it
 
 
 def mortal_house(deaths: Deaths, seconds: float = 100) -> tuple[House, BackgroundModel, str]:
@@ -80,28 +29,6 @@ def mortal_house(deaths: Deaths, seconds: float = 100) -> tuple[House, Backgroun
         setattr(model, method, mortal(getattr(model, method), "model", method, deaths))
     new_worker(house)
     return house, model, session
-
-
-def new_worker(house: House) -> None:
-    house.repository = house.fresh_repository()
-    house.runtime = house.runtime._replace(repository=house.fresh_repository())
-
-
-def driven(house: House) -> None:
-    """As the engine does: a state whose worker died is made again, by a new one."""
-    try:
-        house.run()
-    except Died:
-        new_worker(house)
-        if house.decisions:
-            house.go_on(house.decisions[-1])
-        house.run()
-
-
-def points(scenario: Callable[[Deaths], object]) -> Iterator[int]:
-    clean = Deaths()
-    scenario(clean)
-    yield from range(1, len(clean.met) + 1)
 
 
 def whole_run(deaths: Deaths) -> tuple[House, BackgroundModel, str]:

@@ -1,0 +1,222 @@
+"""A call that its tool's server has answered with a task: the server works on by itself, and the engine looks for what
+comes of it, at no compute cost between the looks (ADR 101).
+
+The task's id is in the head before the engine waits, so whatever worker, execution or generation comes next looks for
+this task and makes no second call. A look changes nothing outside, except that it brings the server a person's answers,
+which may be repeated. Each look that finds the task at work is committed with the time of the next one.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+from shared.agent.session.fencing import check_run
+from shared.agent.session.next_turn import count_open_calls
+from shared.agent.session.repository import CommitDraft
+from shared.agent.session.session import Session
+from shared.agent.tools.runtime import CallResult, ToolRuntime, context_of, result_of
+from shared.agent.tools.settle import ask_for_server, ask_whether_it_happened, record_finish
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.errors import ActaError, Fenced, ToolAsks, ToolNotRun, ToolUnanswered, ToolWaits
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Position
+from shared.domain.session.conversation import ToolCall
+from shared.domain.session.head import OpenCall
+from shared.domain.session.server_task import ServerTask, TaskNews
+from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.tools import CallContext, ServerTasks
+
+END_SECONDS = 10.0
+"""For telling a server that nobody waits for its task any more."""
+NOBODY_WAITS = "Error: the run was over before the server of {name} was done, so the server was told to stop."
+TOO_LATE = "Error: {name} was not done in its time, and its server was told to stop. Try again later, or do without it."
+GONE = "Error: what came of this call of {name} is not known: its server knows it no more. Try another way."
+OTHER_TOOL = (
+    "Error: the tool {name} was changed while its server worked on this call, so what came of it is not known. Make it "
+    "again if it is still right."
+)
+
+
+def begin_task(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    spec: ToolSpec,
+    news: TaskNews,
+    began: datetime,
+    *,
+    start_is_logged: bool,
+) -> CallResult | None:
+    """Commits the task's id; the engine then waits. A result: nobody waits for the call any more, and the server was
+    told so. Raises Fenced, and what the stores raise.
+    """
+    repository = runtime.repository
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        open_call = change.head.open_call(call.call_id)
+        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
+            return None
+        task = ServerTask.begun(news, began, spec.timeout_seconds, change.now)
+        started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
+        change.set(calls=change.head.with_call(started).calls)
+        if not start_is_logged:
+            change.event("tool.started", call.event_data)
+        count_open_calls(change)
+        return CommitDraft(change)
+
+    mine = session.head.open_call(call.call_id)
+    tries = mine.tries if mine is not None else 0
+    try:
+        begun = repository.commit(session, at.call_key(call.call_id, f"task-{tries}"), build)
+    except Fenced:
+        _end(runtime, session, call, spec, news.task_id)
+        raise
+    if begun is not None:
+        return None
+    _end(runtime, session, call, spec, news.task_id)
+    return CallResult(NOBODY_WAITS.format(name=call.name), ok=False)
+
+
+def look(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    spec: ToolSpec | None,
+    attempt: int,
+    deadline_seconds: float,
+) -> None:
+    """Looks for the call's task, once its time has come. `spec`: the tool that was called; None: it is another one by
+    now, or none. Raises Fenced, and what the stores raise.
+    """
+    check_run(session.head, at)
+    open_call, now = session.head.open_call(call.call_id), runtime.repository.clock.now()
+    if open_call is None or open_call.task is None:
+        return
+    task = open_call.task
+
+    def finished(result: CallResult) -> None:
+        record_finish(
+            runtime, session, at, call, result, task.began, attempt,
+            start_is_logged=True, amended=open_call.amended is not None,
+        )  # fmt: skip
+
+    if session.head.is_over:
+        if spec is not None:
+            _end(runtime, session, call, spec, task.task_id)
+        finished(CallResult(NOBODY_WAITS.format(name=call.name), ok=False))
+        return
+    if session.head.interventions or not task.is_due(now):
+        return
+    if spec is None:
+        _lost(runtime, session, at, call, spec, open_call, finished, OTHER_TOOL)
+        return
+    context = context_of(runtime, spec, call, session.head, deadline_seconds)
+    told = tuple(context.answered.responses or {}) if context.answered is not None else ()
+    try:
+        finished(result_of(runtime, spec, session.head, lambda: _looked(runtime, spec, context, task)))
+    except ToolAsks as asks:
+        looked = task.looked(runtime.repository.clock.now(), told=told)
+        ask_for_server(runtime, session, at, call, spec, asks.question, looked)
+    except ToolWaits as waits:
+        if not task.is_late(now):
+            _look_again(runtime, session, at, call.call_id, task, waits.news, told)
+            return
+        _end(runtime, session, call, spec, task.task_id)
+        _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+    except ToolUnanswered:
+        _lost(runtime, session, at, call, spec, open_call, finished, GONE)
+
+
+def lost_look(
+    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
+) -> None:
+    """The worker of a look has died. The task is there all the same: it is looked for again while there is time."""
+    open_call, now = session.head.open_call(call.call_id), runtime.repository.clock.now()
+    if open_call is None or open_call.task is None:
+        return
+    task = open_call.task
+
+    def finished(result: CallResult) -> None:
+        record_finish(
+            runtime, session, at, call, result, task.began, 0,
+            start_is_logged=True, amended=open_call.amended is not None,
+        )  # fmt: skip
+
+    if session.head.is_over:
+        finished(CallResult(NOBODY_WAITS.format(name=call.name), ok=False))
+    elif task.is_late(now):
+        _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+    elif task.is_due(now):
+        _look_again(runtime, session, at, call.call_id, task, None, ())
+
+
+def _looked(
+    runtime: ToolRuntime, spec: ToolSpec, context: CallContext, task: ServerTask
+) -> str | OutsideText:
+    """Where the server cannot be asked now, it is looked for again later."""
+    try:
+        return _tasks(runtime).look(spec, context, task)
+    except ToolNotRun:
+        raise ToolWaits(TaskNews(task.task_id, is_told=False)) from None
+
+
+def _look_again(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call_id: str,
+    task: ServerTask,
+    news: TaskNews | None,
+    told: tuple[str, ...],
+) -> None:
+    """`told`: keys of questions whose answers were to reach the server with this look."""
+    is_told = news is not None and news.is_told
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        open_call = change.head.open_call(call_id)
+        if change.head.is_over or open_call is None or open_call.task != task:
+            return None
+        later = task.looked(change.now, news, told if is_told else ())
+        asked = None if is_told else open_call.asked
+        changed = open_call.model_copy(update={"task": later, "asked": asked})
+        change.set(calls=change.head.with_call(changed).calls)
+        count_open_calls(change)
+        return CommitDraft(change)
+
+    runtime.repository.commit(session, at.call_key(call_id, f"look-{task.looks}"), build)
+
+
+def _lost(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    spec: ToolSpec | None,
+    open_call: OpenCall,
+    finished: Callable[[CallResult], None],
+    said: str,
+) -> None:
+    """Nobody knows what came of the call. About one that may have had an effect a person is asked; of any other the
+    model is told `said`.
+    """
+    if open_call.starter:
+        ask_whether_it_happened(runtime, session, at, call, spec)
+    else:
+        finished(CallResult(said.format(name=call.name), ok=False))
+
+
+def _end(runtime: ToolRuntime, session: Session, call: ToolCall, spec: ToolSpec, task_id: str) -> None:
+    """Best effort: what is not ended ends by itself, and its server forgets it."""
+    context = context_of(runtime, spec, call, session.head, END_SECONDS)
+    with suppress(ActaError):
+        _tasks(runtime).end(spec, context, task_id)
+
+
+def _tasks(runtime: ToolRuntime) -> ServerTasks:
+    if runtime.server_tasks is None:
+        raise ToolUnanswered("nothing looks for tasks here")
+    return runtime.server_tasks()

@@ -1,0 +1,155 @@
+"""How a call ends, or what people are asked about it before it does.
+
+What becomes of a result that comes after a cancel is decided in `finish`.
+"""
+
+from datetime import datetime
+
+from shared.agent.interventions.excerpt import amended_note
+from shared.agent.interventions.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
+from shared.agent.session.fencing import check_run
+from shared.agent.session.repository import CommitDraft
+from shared.agent.session.session import Session
+from shared.agent.tools.runtime import CallResult, ToolRuntime
+from shared.domain.definitions.tool import ToolSpec
+from shared.domain.schema.versions import added_after
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Position, StepRecord, milliseconds
+from shared.domain.session.conversation import Content, ToolCall, ToolEntry
+from shared.domain.session.server_task import ServerTask
+from shared.domain.session.tool_question import ToolQuestion
+
+
+def record_finish(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    result: CallResult,
+    started: datetime,
+    attempt: int,
+    *,
+    start_is_logged: bool,
+    amended: bool,
+    fused: bool = False,
+) -> None:
+    """`start_is_logged`: then the finish is recorded whatever came meanwhile (§6.1). `amended`: it ran with an input of
+    a person's.
+    """
+    said = result._replace(text=result.text + amended_note(call.input)) if amended else result
+
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        change.is_fused = fused
+        if not start_is_logged:
+            check_run(change.head, at)
+            change.event("tool.started", call.event_data)
+        took = milliseconds(started, change.now)
+        change.step(
+            lambda number: StepRecord(
+                step_number=number,
+                kind="tool",
+                name=call.name,
+                started_at=started,
+                completed_at=change.now,
+                duration_ms=took,
+                attempt=attempt,
+                error=None if result.ok else "TOOL_ERROR",
+            )
+        )
+        return finish(now, change, call, said, took)
+
+    runtime.repository.commit(session, at.call_key(call.call_id, "finish"), build)
+
+
+def finish(now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> CommitDraft:
+    """Records the result and moves the session on.
+
+    Where the run is over it only records what happened. The same holds where the call has its one result already: a
+    person said what came of it, or the model was told that nobody knows.
+    """
+    content = Content.of(result.text)
+    answered = now.call(call.call_id) is None or call.call_id in now.results
+    if not answered:
+        change.entry(
+            ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
+        )
+    if result.outside:
+        change.set(read_outside=True)
+    size = (result.whole or content).bytes
+    head = change.head
+    open_call = head.open_call(call.call_id)
+    if open_call is None or open_call.state != "done":  # else a person ended it, and it has its event
+        finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
+        change.event("tool.finished", call.event_data | finished)
+    change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
+    if answered or open_call is None:
+        return CommitDraft(change)
+    over = {"state": "done", "amended": None, "starter": "", "asked": None, "task": None}
+    change.set(calls=head.with_call(open_call.model_copy(update=over)).calls)
+    if head.is_over:
+        return CommitDraft(change)
+    if result.ok and head.plan is not None and head.plan.is_live:
+        change.set(plan=head.plan.with_evidence(call.call_id, change.now))
+    if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
+        change.end_outage()
+        change.to_state("executing")
+    return CommitDraft(change)
+
+
+def ask_whether_it_happened(
+    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
+) -> None:
+    """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly. A
+    task of its server is not looked for any more.
+    """
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        open_call = change.head.open_call(call.call_id)
+        if change.head.is_over or open_call is None or open_call.state != "started":
+            return None
+        withheld = open_call.model_copy(update={"state": "withheld", "asked": None, "task": None})
+        change.set(calls=change.head.with_call(withheld).calls)
+        open_doubt(change, call, spec, rules)
+        wait_for_people(change)
+        return CommitDraft(change)
+
+    repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
+
+
+def ask_for_server(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call: ToolCall,
+    spec: ToolSpec | None,
+    question: ToolQuestion,
+    looked: ServerTask | None = None,
+) -> bool:
+    """Asks a person what the tool's server asks; the call is made again with the answer, or its task gets it. False: it
+    cannot be asked, because the run is over, or because heads of the older schema version cannot keep it.
+
+    `looked`: the task as the look has left it that found the question; None: the answer of the call is the question.
+    """
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
+    if ("OpenCall", "asked") in added_after(repository.write_version):
+        return False
+    mine = session.head.open_call(call.call_id)
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        open_call = change.head.open_call(call.call_id)
+        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
+            return None
+        check_run(change.head, at)
+        withheld = open_call.model_copy(update={"state": "withheld", "asked": question, "task": looked})
+        change.set(calls=change.head.with_call(withheld).calls, read_outside=True)
+        open_tool_question(change, call, spec, question, rules)
+        wait_for_people(change)
+        return CommitDraft(change)
+
+    round = f"look-{looked.looks}" if looked is not None else str(mine.tries if mine is not None else 0)
+    asked = repository.commit(session, at.call_key(call.call_id, f"asked-{round}"), build)
+    return asked is not None or not session.head.is_over

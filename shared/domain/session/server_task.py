@@ -1,0 +1,71 @@
+"""A task: what a tool's server works on by itself after it has answered a call (MCP 2026-07-28, Tasks extension)."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from shared.domain.rules.background import next_wait
+from shared.domain.schema.stored_model import StoredModel
+
+MAX_TASK_ID_CHARS = 1_000
+LONGEST_INTERVAL = 240
+"""Seconds between two looks, whatever a server asks for."""
+
+
+class TaskNews(NamedTuple):
+    """What a server says of a task that is not over. `interval`: the seconds that it wants between two looks; None: it
+    says nothing. `is_told`: what a person has answered it has reached it.
+    """
+
+    task_id: str
+    interval: float | None = None
+    is_told: bool = True
+
+
+class ServerTask(StoredModel):
+    """`task_id`: the server's. `began`: when the call was sent. `until`: when its tool's time is over. `look_at`: when
+    the engine looks next. `looks`: how many there were. `answered`: the keys of its questions that it has answers to.
+    """
+
+    task_id: str
+    began: datetime
+    until: datetime
+    look_at: datetime
+    looks: int = 0
+    answered: tuple[str, ...] = ()
+
+    @classmethod
+    def begun(cls, news: TaskNews, began: datetime, seconds: float, now: datetime) -> "ServerTask":
+        """`seconds`: the time that its tool has."""
+        until = began + timedelta(seconds=seconds)
+        task = cls(task_id=news.task_id, began=began, until=until, look_at=now)
+        return task.model_copy(update={"look_at": task._next_look(now, news.interval)})
+
+    def looked(self, now: datetime, news: TaskNews | None = None, told: tuple[str, ...] = ()) -> "ServerTask":
+        """After a look that did not find it over. `news` None: the look came to nothing. `told`: keys of questions."""
+        return self.model_copy(
+            update={
+                "look_at": self._next_look(now, news.interval if news is not None else None),
+                "looks": self.looks + 1,
+                "answered": tuple(dict.fromkeys((*self.answered, *told))),
+            }
+        )
+
+    def after_people(self, asked: datetime, now: datetime) -> "ServerTask":
+        """It was people's turn since `asked`: the tool's time stood still, and the server is looked for at once."""
+        return self.model_copy(update={"look_at": now, "until": self.until + (now - asked)})
+
+    def is_due(self, now: datetime) -> bool:
+        return now >= self.look_at
+
+    def is_late(self, now: datetime) -> bool:
+        """Whether its tool's time is over."""
+        return now >= self.until
+
+    def _next_look(self, now: datetime, interval: float | None) -> datetime:
+        """The pauses grow with the time that has passed, as for answers in the background (ADR 60). The last look is
+        when the time is over.
+        """
+        passed = (now - self.began).total_seconds()
+        pause = next_wait(passed) if interval is None else max(interval, next_wait(passed, first=1))
+        pause = max(1.0, min(pause, LONGEST_INTERVAL))
+        return min(now + timedelta(seconds=pause), max(self.until, now + timedelta(seconds=1)))
