@@ -77,7 +77,7 @@ def build_folder(folder: ToolFolder, target: Target, root: Path = ROOT) -> Built
     path = _bundle(folder, target, root)
     asked = path if target == here else _bundle(folder, here, root)
     specs = _specs(folder, asked)
-    built = BuiltFolder(folder, path, path.name.rsplit("-", 1)[-1], specs)
+    built = BuiltFolder(folder, path, path.name.rpartition(".")[2], specs)
     longest = max(spec["timeout_seconds"] for spec in specs)
     if built.timeout_seconds < longest:
         raise BadFolder(
@@ -185,12 +185,11 @@ def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
     variables = {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
         **(folder.variables or {}),
     }
     try:
         ran = subprocess.run(
-            [_runtime(), "-I", "-c", ASK, str(bundle)],
+            [_runtime(), "-I", "-B", "-c", ASK, str(bundle)],
             env=variables,
             cwd=bundle,
             capture_output=True,

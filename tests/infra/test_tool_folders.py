@@ -1,6 +1,7 @@
 """Folders of Python tools: what their files may say, what is deployed of them, and who may do what."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -150,6 +151,7 @@ def test_a_changed_folder_is_built_anew_and_says_whether_its_tools_changed(write
     third = build_folder(read_folder(path, "dev"), HERE)
 
     assert len({first.key, second.key, third.key}) == 3
+    assert re.fullmatch("[0-9a-f]{20}", first.key)
     assert first.specs == second.specs != third.specs
 
 
