@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.tenant_credentials import session_name
+from shared.adapters.aws.tenant_credentials import assume
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.definitions.tool import FileAccess
-from shared.domain.errors import AwsDenied
 from shared.domain.private_files import private_folder
 
 LIFE_SECONDS = 900
@@ -50,17 +48,7 @@ class FileCredentials(NamedTuple):
         return given
 
     def _keys(self, tenant: str, policy: str) -> dict[str, str]:
-        try:
-            answer = self.sts.call(
-                "assume_role",
-                RoleArn=self.role_arn,
-                RoleSessionName=session_name(tenant),
-                DurationSeconds=LIFE_SECONDS,
-                Policy=policy,
-            )
-        except AwsRefused as refused:
-            raise AwsDenied(f"assume_role: {refused.code}") from None
-        keys = answer["Credentials"]
+        keys = assume(self.sts, self.role_arn, tenant, policy, LIFE_SECONDS)
         return {
             "aws_access_key_id": keys["AccessKeyId"],
             "aws_secret_access_key": keys["SecretAccessKey"],

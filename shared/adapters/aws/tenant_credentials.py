@@ -110,19 +110,27 @@ class TenantCredentials:
     def _assume(self, tenant: str) -> _Kept:
         asked = time.time()
         policy = self._policy(tenant, self._role_arn.split(":")[1])
-        try:
-            answer = self._sts.call(
-                "assume_role",
-                RoleArn=self._role_arn,
-                RoleSessionName=session_name(tenant),
-                DurationSeconds=LIFE_SECONDS,
-                Policy=policy,
-            )
-        except AwsRefused as refused:  # whatever it is that STS does not take, an operator has to see to it
-            raise AwsDenied(f"assume_role: {refused.code}") from None
-        given = answer["Credentials"]
+        given = assume(self._sts, self._role_arn, tenant, policy, LIFE_SECONDS)
         keys = Keys(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
         return _Kept(keys, asked, given["Expiration"].timestamp())
+
+
+def assume(sts: Service, role_arn: str, tenant: str, policy: str, seconds: int) -> Mapping[str, Any]:
+    """STS's `Credentials` of the role for a tenant's data, narrowed by a session policy, for so many seconds.
+
+    Raises AwsDenied, StoreThrottled, StoreUnavailable.
+    """
+    try:
+        given: Mapping[str, Any] = sts.call(
+            "assume_role",
+            RoleArn=role_arn,
+            RoleSessionName=session_name(tenant),
+            DurationSeconds=seconds,
+            Policy=policy,
+        )["Credentials"]
+    except AwsRefused as refused:  # whatever it is that STS does not take, an operator has to see to it
+        raise AwsDenied(f"assume_role: {refused.code}") from None
+    return given
 
 
 def session_name(tenant: str) -> str:
