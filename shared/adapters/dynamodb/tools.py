@@ -2,7 +2,8 @@
 release that does not know MCP servers leaves them as they are.
 """
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definition_items import change_definition
@@ -47,9 +48,18 @@ TOOL, SERVER = "F#", "MCP#"
 AS_READ = "n = :n AND c = :c"
 """Both: versions begin anew where a tool, or a server, was deleted and made again under its name."""
 
+Definition = TypeVar("Definition", ToolDefinition, McpServer)
 
-class DynamoToolStore:
-    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
+
+class _Items(ABC, Generic[Definition]):
+    """What a tenant has few of, by name, each as one item. `client`: a botocore DynamoDB client, where it is not this
+    process's own. `write_version`: of what is stored.
+    """
+
+    first: str
+    """How its sort keys begin."""
+    stale: type[Exception]
+    """What is raised where an item is not as it was read."""
 
     def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
         self._write_version = write_version
@@ -57,33 +67,68 @@ class DynamoToolStore:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
+    @abstractmethod
+    def _read(self, version: int, data: bytes) -> Definition: ...
+
+    def all(self, tenant: str) -> tuple[Definition, ...]:
         answers = query(
             self._dynamodb,
             TableName=self._table,
             ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :tool)",
-            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":tool": {"S": TOOL}},
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
+            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
         )
-        return tuple(_tool(item) for answer in answers for item in answer["Items"])
+        return tuple(self._read(*stored(item)) for answer in answers for item in answer["Items"])
 
-    def get(self, tenant: str, name: str) -> ToolDefinition | None:
+    def get(self, tenant: str, name: str) -> Definition | None:
         answer = self._dynamodb.call(
-            "get_item", TableName=self._table, Key=_key(tenant, name), ConsistentRead=True
+            "get_item", TableName=self._table, Key=self._key(tenant, name), ConsistentRead=True
         )
-        return _tool(answer["Item"]) if "Item" in answer else None
+        return self._read(*stored(answer["Item"])) if "Item" in answer else None
+
+    def delete(self, tenant: str, old: Definition) -> None:
+        key = self._key(tenant, old.name)
+        self._change(tenant, delete(self._table, key, AS_READ, **_as_stored(old)), self.stale)
+
+    def _put_new(self, tenant: str, new: Definition) -> Action:
+        return put(self._table, self._item(tenant, new), FREE)
+
+    def _put_over(self, tenant: str, old: Definition, new: Definition) -> Action:
+        return put(self._table, self._item(tenant, new), AS_READ, **_as_stored(old))
+
+    def _change(
+        self,
+        tenant: str,
+        decisive: Action,
+        otherwise: type[Exception],
+        record: IdempotencyRecord | None = None,
+    ) -> None:
+        """`otherwise`: is raised where the condition of `decisive` does not hold."""
+        try:
+            change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record)
+        except DefinitionChanged:
+            raise otherwise from None
+
+    def _key(self, tenant: str, name: str) -> Item:
+        return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": self.first + key_part(name)}}
+
+    def _item(self, tenant: str, one: Definition) -> Item:
+        version = self._write_version
+        body: Item = {"v": {"N": str(version)}, "z": {"B": dump(one, version)}}
+        return {**self._key(tenant, one.name), **_as_stored(one), **body}
+
+
+class DynamoToolStore(_Items[ToolDefinition]):
+    first, stale = TOOL, ToolChanged
+
+    def _read(self, version: int, data: bytes) -> ToolDefinition:
+        return to_tool(version, data)
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
-        try:
-            self._change(tenant, put(self._table, self._item(tenant, tool), FREE), record)
-        except DefinitionChanged:
-            raise ToolExists from None
+        self._change(tenant, self._put_new(tenant, tool), ToolExists, record)
 
     def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
-        self._change_as_read(tenant, put(self._table, self._item(tenant, new), AS_READ, **_as_stored(old)))
-
-    def delete(self, tenant: str, old: ToolDefinition) -> None:
-        self._change_as_read(tenant, delete(self._table, _key(tenant, old.name), AS_READ, **_as_stored(old)))
+        self._change(tenant, self._put_over(tenant, old, new), ToolChanged)
 
     def take_key(self, record: IdempotencyRecord) -> None:
         try:
@@ -95,83 +140,17 @@ class DynamoToolStore:
         key = record_key(record.tenant, record.route, record.key)
         self._dynamodb.call("delete_item", TableName=self._table, Key=key)
 
-    def _change_as_read(self, tenant: str, decisive: Action) -> None:
-        try:
-            self._change(tenant, decisive)
-        except DefinitionChanged:
-            raise ToolChanged from None
 
-    def _change(self, tenant: str, decisive: Action, record: IdempotencyRecord | None = None) -> None:
-        change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record)
+class DynamoMcpServerStore(_Items[McpServer]):
+    first, stale = SERVER, ServerChanged
 
-    def _item(self, tenant: str, tool: ToolDefinition) -> Item:
-        version = self._write_version
-        body: Item = {"v": {"N": str(version)}, "z": {"B": from_tool(tool, version)}}
-        return {**_key(tenant, tool.name), **_as_stored(tool), **body}
-
-
-class DynamoMcpServerStore:
-    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
-
-    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
-        self._write_version = write_version
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
-
-    def all(self, tenant: str) -> tuple[McpServer, ...]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :server)",
-            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":server": {"S": SERVER}},
-        )
-        return tuple(_server(item) for answer in answers for item in answer["Items"])
-
-    def get(self, tenant: str, name: str) -> McpServer | None:
-        answer = self._dynamodb.call(
-            "get_item", TableName=self._table, Key=_server_key(tenant, name), ConsistentRead=True
-        )
-        return _server(answer["Item"]) if "Item" in answer else None
+    def _read(self, version: int, data: bytes) -> McpServer:
+        return to_server(version, data)
 
     def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
-        item = self._item(tenant, new)
-        if old is None:
-            self._change(tenant, put(self._table, item, FREE))
-        else:
-            self._change(tenant, put(self._table, item, AS_READ, **_as_stored(old)))
-
-    def delete(self, tenant: str, old: McpServer) -> None:
-        self._change(tenant, delete(self._table, _server_key(tenant, old.name), AS_READ, **_as_stored(old)))
-
-    def _change(self, tenant: str, decisive: Action) -> None:
-        try:
-            change_definition(self._dynamodb, self._table, self._clock, tenant, decisive)
-        except DefinitionChanged:
-            raise ServerChanged from None
-
-    def _item(self, tenant: str, server: McpServer) -> Item:
-        version = self._write_version
-        body: Item = {"v": {"N": str(version)}, "z": {"B": from_server(server, version)}}
-        return {**_server_key(tenant, server.name), **_as_stored(server), **body}
+        decisive = self._put_new(tenant, new) if old is None else self._put_over(tenant, old, new)
+        self._change(tenant, decisive, ServerChanged)
 
 
-def _key(tenant: str, name: str) -> Item:
-    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": TOOL + key_part(name)}}
-
-
-def _tool(item: Item) -> ToolDefinition:
-    return to_tool(*stored(item))
-
-
-def _as_stored(tool: ToolDefinition | McpServer) -> dict[str, dict[str, str]]:
-    return {"n": {"N": str(tool.version)}, "c": {"S": tool.created_at.isoformat()}}
-
-
-def _server_key(tenant: str, name: str) -> Item:
-    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": SERVER + key_part(name)}}
-
-
-def _server(item: Item) -> McpServer:
-    return to_server(*stored(item))
+def _as_stored(one: ToolDefinition | McpServer) -> dict[str, dict[str, str]]:
+    return {"n": {"N": str(one.version)}, "c": {"S": one.created_at.isoformat()}}
