@@ -111,7 +111,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
             if body.version is not None or api.request.headers.get("if-match"):
                 raise servers.changed()
         else:
-            servers.get_as_read(name)
+            servers.check_as_read(old)
             servers.check_version(body.version, old.version)
         _check(body, name, tenant, deps)
         new = McpServer(
@@ -132,8 +132,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
             new = new.model_copy(update={"tools": same.tools})
         with servers.writing():
             deps.store.write(tenant, old, new)
-        answer = success(mcp_server_view(new), 201 if old is None else 200)
-        return answer if old is None else servers.answer(new)
+        return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
 
     @api.delete("/v1/mcp-servers/{name}")
     def delete_server(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:

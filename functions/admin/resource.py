@@ -56,9 +56,13 @@ class Resource(Generic[T]):
     def get_as_read(self, name: str) -> T:
         """Raises NotFound, and Conflict where `If-Match` names another state."""
         found = self.get(name)
+        self.check_as_read(found)
+        return found
+
+    def check_as_read(self, found: T) -> None:
+        """Raises Conflict where `If-Match` names another state."""
         if not admits(self._api.request.headers.get("if-match"), self._tag(found)):
             raise self.changed()
-        return found
 
     def check_version(self, wanted: int | None, version: int) -> None:
         """`wanted`: the version that the body names, if it names one. Raises Conflict."""
