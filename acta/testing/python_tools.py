@@ -17,7 +17,7 @@ from typing import Any
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta.testing.tool_files import ToolFiles
+from acta.testing.tool_files import MOST_FILES, ToolFiles
 from acta.tools.call import Call, Files, NoFiles
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.errors import BadTool, SecretMissing
@@ -30,7 +30,6 @@ from shared.domain.definitions.tool import ToolSpec
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"
 SECONDS = 60.0
-MOST_FILES = 1_000
 LOG = logging.getLogger("acta.testing")
 """Has the traceback of a tool that raised; pytest shows it where the test fails."""
 
@@ -95,9 +94,7 @@ def call(
     name. `seconds`: until the deadline. Raises ToolError where the arguments do not fit or the tool says so, and
     whatever else the tool raises.
     """
-    made = tool_of(function)
-    if made is None:
-        raise TypeError(f"{getattr(function, '__name__', function)!r} is no tool: write @tool(…) above it")
+    made = _made(function)
     store = MemoryFiles(FakeClock())
     put_files(store, tenant, user, files or {})
     about = Call(
@@ -125,11 +122,17 @@ def tools_of(given: Tools) -> dict[str, Tool]:
         if isinstance(each, ModuleType):
             found |= tools_in(each)
             continue
-        made = tool_of(each)
-        if made is None:
-            raise TypeError(f"{getattr(each, '__name__', each)!r} is no tool: write @tool(…) above it")
+        made = _made(each)
         found[made.name] = made
     return found
+
+
+def _made(function: Function) -> Tool:
+    """Raises TypeError."""
+    made = tool_of(function)
+    if made is None:
+        raise TypeError(f"{getattr(function, '__name__', function)!r} is no tool: write @tool(…) above it")
+    return made
 
 
 def as_offered(tools: Mapping[str, Tool]) -> Callable[[str], Mapping[str, ToolSpec]]:

@@ -12,6 +12,7 @@ from acta.testing.agents import Agent, check_tools, to_definition
 from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
+from acta.testing.tool_files import MOST_FILES
 from shared.adapters.llm.offline.conversation import run_of
 from shared.adapters.llm.offline.results import file_text
 from shared.agent.queries.history import HistoryCursor
@@ -27,8 +28,6 @@ from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry
 from shared.domain.session.head import Failure, Head, SessionState
 from shared.domain.session.structured_answer import schema_text
 from shared.ports.model import ModelReply, ModelRequest
-
-MOST_FILES = 1_000
 
 
 class ToolUse(NamedTuple):

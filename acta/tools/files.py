@@ -1,7 +1,10 @@
-"""The tenant's files in S3, reached with the credentials that came with the call and with no others (ADR 88)."""
+"""Files of one call: the rules that hold wherever they are kept, and the tenant's files in S3, reached with the
+credentials that came with the call and with no others (ADR 88).
+"""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from acta.tools.call import File, Files
@@ -29,21 +32,32 @@ def files_of(event: Mapping[str, Any]) -> Files | None:
     return None if given is None else S3Files(given, event["effect_id"])
 
 
-class S3Files:
-    """Files of one call. `given`: the event's `files`, which has the places, the keys and what they may be used for.
-    `effect_id`: a repeated call writes the same file once. `client`: makes a boto3 client.
+class CheckedFiles(ABC):
+    """`acta.tools.call.Files` by the rules of tools. `effect_id`: a repeated call writes the same file once. `writes`:
+    the tool was declared with `files="write"`. `private`: the call is of a private session, whose person's files it
+    reaches, too. `max_bytes`: of a file.
     """
 
-    def __init__(self, given: Mapping[str, Any], effect_id: str, client: Client = _client) -> None:
-        self._given = given
+    def __init__(self, effect_id: str, *, writes: bool, private: bool, max_bytes: int) -> None:
         self._effect_id = effect_id
-        self._client = client
-        self._clients: dict[str, Any] = {}
+        self._writes = writes
+        self._private = private
+        self._max_bytes = max_bytes
+
+    @abstractmethod
+    def _listed(self, prefix: str) -> Iterable[File]:
+        """Files whose paths begin with the prefix, in any order."""
+
+    @abstractmethod
+    def _stored(self, path: str) -> bytes | None:
+        """None: there is no such file."""
+
+    @abstractmethod
+    def _store(self, path: str, data: bytes, write_id: str, *, replace: bool) -> bool:
+        """False: a file is there that another write has made, and is not to be replaced."""
 
     def list(self, folder: str = "") -> list[File]:
-        prefix = check_folder(folder)
-        place, s3, below = self._place(prefix)
-        return sorted(self._under(s3, place, below, PRIVATE if place == "private" else ""))
+        return sorted(self._listed(self._reached(check_folder(folder))))
 
     def read_text(self, path: str) -> str:
         try:
@@ -52,7 +66,53 @@ class S3Files:
             raise FileRefused(f"{path} is not text in UTF-8.") from None
 
     def read_bytes(self, path: str) -> bytes:
-        place, s3, below = self._place(check_path(path))
+        data = self._stored(self._reached(check_path(path)))
+        if data is None:
+            raise FileRefused(f"there is no file {path}.")
+        return data
+
+    def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
+        self.write_bytes(path, text.encode(), replace=replace)
+
+    def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
+        if not self._writes:
+            raise FileRefused('this tool only reads files. Its writer has to say @tool(files="write").')
+        if len(data) > self._max_bytes:
+            raise FileRefused(f"{path} would have {len(data):,} bytes, a file at most {self._max_bytes:,}.")
+        write_id = f"{self._effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+        if not self._store(self._reached(check_new_path(path)), data, write_id, replace=replace):
+            raise FileRefused(f"there is a file {path} already.")
+
+    def _reached(self, path: str) -> str:
+        if path.startswith(PRIVATE) and not self._private:
+            raise FileRefused(
+                "~/ holds one person's private files, which only a session of theirs with visibility private reaches."
+            )
+        return path
+
+
+class S3Files(CheckedFiles):
+    """`given`: the event's `files`, which has the places, the keys and what they may be used for. `client`: makes a
+    boto3 client.
+    """
+
+    def __init__(self, given: Mapping[str, Any], effect_id: str, client: Client = _client) -> None:
+        super().__init__(
+            effect_id,
+            writes=given["access"] == "write",
+            private="private" in given,
+            max_bytes=given["max_bytes"],
+        )
+        self._given = given
+        self._client = client
+        self._clients: dict[str, Any] = {}
+
+    def _listed(self, prefix: str) -> Iterator[File]:
+        place, s3, below = self._place(prefix)
+        return self._under(s3, place, below, PRIVATE if place == "private" else "")
+
+    def _stored(self, path: str) -> bytes | None:
+        place, s3, below = self._place(path)
         key = self._prefix(place) + below
         error = _error(s3)
         try:
@@ -60,42 +120,26 @@ class S3Files:
             return data
         except error as refused:
             if _code(refused) in MISSING or (_code(refused) in DENIED and not self._is_there(s3, key)):
-                raise FileRefused(f"there is no file {path}.") from None
+                return None
             raise
 
-    def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
-        self.write_bytes(path, text.encode(), replace=replace)
-
-    def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
-        if self._given["access"] != "write":
-            raise FileRefused('this tool only reads files. Its writer has to say @tool(files="write").')
-        if len(data) > self._given["max_bytes"]:
-            raise FileRefused(
-                f"{path} would have {len(data):,} bytes, a file at most {self._given['max_bytes']:,}."
-            )
-        place, s3, below = self._place(check_new_path(path))
-        key = self._prefix(place) + below
-        mine = f"{self._effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+    def _store(self, path: str, data: bytes, write_id: str, *, replace: bool) -> bool:
+        place, s3, below = self._place(path)
         condition = {} if replace else {"IfNoneMatch": "*"}
-        target = {"Bucket": self._given["bucket"], "Key": key}
+        target = {"Bucket": self._given["bucket"], "Key": self._prefix(place) + below}
         error = _error(s3)
         try:
-            s3.put_object(**target, Body=data, Metadata={WRITE: mine}, **condition)
+            s3.put_object(**target, Body=data, Metadata={WRITE: write_id}, **condition)
         except error as refused:
             if _code(refused) not in PRESENT:
                 raise
-            if (
-                s3.head_object(**target)["Metadata"].get(WRITE) != mine
-            ):  # else an earlier attempt has written it
-                raise FileRefused(f"there is a file {path} already.") from None
+            # an earlier attempt of this call may have written it
+            return bool(s3.head_object(**target)["Metadata"].get(WRITE) == write_id)
+        return True
 
     def _place(self, path: str) -> tuple[str, Any, str]:
-        """`shared` or `private`, its client, and the rest of the path. Raises FileRefused."""
+        """`shared` or `private`, its client, and the rest of the path."""
         place = "private" if path.startswith(PRIVATE) else "shared"
-        if place not in self._given:
-            raise FileRefused(
-                "~/ holds one person's private files, which only a session of theirs with visibility private reaches."
-            )
         if place not in self._clients:
             self._clients[place] = self._client(self._given[place]["keys"])
         return place, self._clients[place], path.removeprefix(PRIVATE) if place == "private" else path
