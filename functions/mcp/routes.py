@@ -30,6 +30,7 @@ from functions.mcp.tasks import OVER, decisions, error_in, of_response, result_o
 from functions.mcp.tools import AGENT, BY_NAME, agent_request, agent_tool, tool_views
 from functions.start.routes import add_routes as add_start
 from functions.status.routes import add_routes as add_status
+from shared.agent.queries.history import History
 from shared.agent.queries.whole_texts import whole_answer
 from shared.api.app import Api
 from shared.api.request.json_body import UnsupportedMediaType
@@ -37,7 +38,7 @@ from shared.api.response import errors
 from shared.api.response.envelope import JSON, Response
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.errors import FieldsInvalid, Forbidden, SessionNotFound
+from shared.domain.errors import FieldsInvalid, Forbidden
 from shared.domain.interventions.options_and_defaults import has_one_of
 
 Json = dict[str, Any]
@@ -203,13 +204,9 @@ def build(deps: Dependencies) -> Api:
 
     def session_of(message: Message) -> Json:
         """As the API shows it, with its whole answer. Raises SessionNotFound."""
-        commit = deps.status.log.latest(api.caller.tenant, message.text("taskId"))
-        if commit is None or commit.head.deleted:
-            raise SessionNotFound("There is no such session.")
-        answer = None
-        if commit.head.state == "completed":
-            answer = whole_answer(deps.status.log, deps.status.blobs, commit.head)
-        return dict(session_view(commit.head, answer))
+        log, blobs = deps.status.log, deps.status.blobs
+        head = History(log, blobs, api.caller.tenant, message.text("taskId")).head
+        return dict(session_view(head, whole_answer(log, blobs, head) if head.state == "completed" else None))
 
     methods: Mapping[str, Mapping[str, Callable[[Message], Json]]] = {
         STATELESS: {
