@@ -26,8 +26,7 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
 
 def agent_view(agent: AgentDefinition) -> definitions.Agent:
-    """As it is when it is written: then there is nothing to warn of."""
-    """The built-in agent has version 0 and no times."""
+    """As it is when it is written: then there is nothing to warn of. The built-in agent has version 0 and no times."""
     return {
         "agent_id": agent.agent_id,
         "name": agent.name,
