@@ -8,6 +8,8 @@
 botocore is imported only after botocore itself has raised an error: this keeps cold starts short.
 """
 
+from typing import Any
+
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 
 THROTTLED = frozenset({
@@ -70,6 +72,17 @@ def is_overdue(error: StoreUnavailable) -> bool:
     from botocore.exceptions import ReadTimeoutError
 
     return isinstance(error.__cause__, ReadTimeoutError)
+
+
+def read_body(operation: str, body: Any, most: int) -> bytes:
+    """At most so many bytes of an answer's body. Raises StoreUnavailable where it breaks off."""
+    try:
+        data: bytes = body.read(most)
+    except Exception as error:
+        if translated(operation, error) is error and not isinstance(error, OSError):
+            raise
+        raise StoreUnavailable(f"{operation}: the answer broke off") from error
+    return data
 
 
 def _refusal(operation: str, response: dict[str, object]) -> Exception:

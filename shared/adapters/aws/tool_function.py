@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.errors import AwsRefused, translated, was_sent
+from shared.adapters.aws.errors import AwsRefused, read_body, was_sent
 from shared.domain.errors import (
     AnswerLost,
     AwsDenied,
@@ -75,15 +75,11 @@ class LambdaToolFunction:
 def _read(payload: Any) -> Any:
     """The JSON that `tool` returned. Raises AnswerLost."""
     try:
-        body = payload.read(MAX_ANSWER_BYTES + 1)
+        body = read_body("invoke", payload, MAX_ANSWER_BYTES + 1)
         if len(body) > MAX_ANSWER_BYTES:
             raise AnswerLost
         return json.loads(body)
-    except (ValueError, RecursionError, OSError) as error:
-        raise AnswerLost from error
-    except Exception as error:
-        if translated("invoke", error) is error:
-            raise
+    except (ValueError, RecursionError, StoreUnavailable) as error:
         raise AnswerLost from error
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
-from shared.adapters.aws.errors import NOT_FOUND, AwsRefused, is_overdue, translated, was_sent
+from shared.adapters.aws.errors import NOT_FOUND, AwsRefused, is_overdue, read_body, was_sent
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     ActaError,
@@ -68,7 +68,7 @@ def invoke(
             InvocationType="RequestResponse",
             Payload=json.dumps(payload).encode(),
         )
-        body = _beginning(answer["Payload"])
+        body = read_body("invoke", answer["Payload"], MAX_BYTES + 1)
     except StoreThrottled as throttled:
         raise ToolNotRun(FunctionUnavailable(str(throttled))) from None
     except AwsDenied as denied:
@@ -105,17 +105,6 @@ def _no_answer(tool: ToolSpec, error: StoreUnavailable) -> ActaError:
     if tool.effect == "read":
         return ToolFailed(f"{tool.name} did not answer in time. Try again later.")
     return ToolUnanswered("a tool's function did not answer in time")
-
-
-def _beginning(payload: Any) -> bytes:
-    """Of what the function returned. Raises StoreUnavailable where it breaks off."""
-    try:
-        body: bytes = payload.read(MAX_BYTES + 1)
-    except Exception as error:
-        if translated("invoke", error) is error and not isinstance(error, OSError):
-            raise
-        raise StoreUnavailable("invoke: the answer broke off") from error
-    return body
 
 
 def _failed(tool: ToolSpec, body: bytes, tells_messages: bool) -> NoReturn:
