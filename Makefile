@@ -27,9 +27,11 @@ demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 
 test: setup ## the tests, the deployed end-to-end ones included, in 10 minutes
 	@$(BIN)/python -m infra.local.toolchain api
+	@$(BIN)/python -m infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
+	@$(BIN)/python -m infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m thorough
 
 test-api: setup ## schemathesis asks a deployed API whatever its document allows and forbids, 10 minutes
@@ -58,6 +60,7 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m infra.packaging.console_types
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@echo "check: fine"
 
@@ -82,6 +85,7 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/traces.in -o requirements/traces.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/tools.in -o requirements/tools.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/floor.in -o requirements/floor.txt
+	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
 	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt

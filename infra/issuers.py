@@ -93,7 +93,10 @@ class ExternalIssuer:
     person with several grants something only where `Environment.role_map` knows all of them.
     `sign_in_client`: id of the public client at the issuer that `acta login` uses; None: people bring tokens with them.
     Its redirect addresses are those of a native app: `http://127.0.0.1:22820/callback`, 22821 and 22822.
-    `sign_in_scopes`: what `acta login` asks for; `offline_access` is what most issuers want to hear for a sign-in that
+    `page_client`: id of the public client of the page, `/console`; its redirect address is the API's, with
+    `/console/signed-in`, and it may ask from that origin (CORS). None: nobody signs in on the page. `page_connects`:
+    origins of the issuer's endpoints that are not `issuer_url`'s.
+    `sign_in_scopes`: what both ask for; `offline_access` is what most issuers want to hear for a sign-in that
     lasts. `sign_in_takes`: which of the two tokens of a sign-in the API takes, the one with `audience` and the tenant.
     """
 
@@ -103,8 +106,13 @@ class ExternalIssuer:
     sign_in_client: str | None = None
     sign_in_scopes: tuple[str, ...] = ("openid", "email", "profile", "offline_access")
     sign_in_takes: Literal["access_token", "id_token"] = "access_token"
+    page_client: str | None = None
+    page_connects: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for origin in self.page_connects:
+            if not re.fullmatch(ORIGIN_PATTERN, origin):
+                raise ValueError(f"ExternalIssuer.page_connects are origins, https://host, not {origin!r}")
         if "openid" not in self.sign_in_scopes or any(
             not re.fullmatch(r"[!#-\[\]-~]+", each) for each in self.sign_in_scopes
         ):

@@ -17,6 +17,7 @@ FunctionName = Literal[
     "traces",
     "recover",
     "mcp",
+    "console",
     "fallback",
 ]
 GATEWAY_TIMEOUT = 29
@@ -60,6 +61,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "traces": Sizing(memory=256, timeout=60),
         "recover": Sizing(memory=512, timeout=60),
         "mcp": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "console": Sizing(memory=256, timeout=10),
         "fallback": Sizing(memory=256, timeout=10),
     }
 )

@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from infra.api.console_sign_in import ConsoleSignIn
 from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
 from infra.engine.recovery_triggers import call_recovery
@@ -101,8 +102,12 @@ class StatelessStack(Stack):
             feed_traces(self, environment, called["traces"], traces.queue)
         engine = StateMachine(self, environment, functions, called)
         call_recovery(self, called["recover"], engine.machine)
+        api = Api(self, environment)
+        page = ConsoleSignIn(self, environment, stateful.user_pool, api.url)
+        for variable, value in page.variables.items():
+            made["console"].function.add_environment(variable, value)
         issuer = self._issuer(environment, stateful.user_pool)
-        api = Api(self, environment, issuer, called)
+        api.add_routes(issuer.also_for(page.audiences), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)

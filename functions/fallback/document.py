@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from shared.api.app import Api
+from shared.api.response.compressed import takes_gzip
 from shared.api.response.envelope import JSON, NO_HEADERS, Response
 from shared.domain.errors import NotFound
 
@@ -53,12 +54,3 @@ def add_document(api: Api, made: Path) -> None:
         if not takes_gzip(api.request.headers.get("accept-encoding", "")):
             return Response(200, content_type, decompress(body), headers)
         return Response(200, content_type, body, {**headers, "Content-Encoding": "gzip"})
-
-
-def takes_gzip(accepted: str) -> bool:
-    """`accepted`: an `Accept-Encoding` (RFC 9110, 12.5.3). A weight of 0 refuses."""
-    for each in accepted.split(","):
-        name, _, weight = each.strip().lower().partition(";")
-        if name.strip() == "gzip":
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False

@@ -12,10 +12,14 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 from shared.settings import Settings
 
+MOVED = {"/console/": "/console"}
+"""The gateway's routes end with no slash."""
+
 
 def build(settings: Settings, made: Path = MADE) -> Api:
     """`made`: the folder with the document and its page."""
     api = Api("fallback", settings)
+    api.moved = MOVED
 
     @api.get("/healthz")
     def health() -> Response:

@@ -4,6 +4,7 @@ from functions.status.dependencies import Dependencies
 from functions.status.history import add_history
 from functions.status.interventions import add_interventions
 from functions.status.listing import add_listing
+from functions.status.me import add_me
 from functions.status.polling import add_polling
 from functions.status.receipt import ReceiptMaker, add_receipt
 from functions.status.usage import add_usage
@@ -15,6 +16,7 @@ def build(deps: Dependencies) -> Api:
 
 
 def add_routes(api: Api, deps: Dependencies) -> Api:
+    add_me(api)
     add_listing(api, deps.session_index, deps.log)
     receipt = ReceiptMaker(deps.prices, deps.architecture)
     add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls, receipt)

@@ -19,6 +19,7 @@ from constructs import Construct
 from infra.environments import LOCAL, Environment
 from infra.log_retention import new_log_group
 from infra.names import metrics_namespace
+from infra.options import Domain
 from infra.sizing import FunctionName
 from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
 
@@ -72,19 +73,18 @@ class Issuer:
     url: str
     audiences: Sequence[str]
 
+    def also_for(self, audiences: Sequence[str]) -> "Issuer":
+        return Issuer(self.url, [*self.audiences, *audiences])
+
 
 class Api(Construct):
-    """`self.http_api`, and `self.url` without a slash at the end: where people reach it. `self.refusals`: how often
-    requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty where there are no alarms.
+    """`self.http_api`, and `self.url` without a slash at the end: where people reach it. It answers nothing before
+    `add_routes`, since who may ask depends on its address: the page's client at the issuer has it. `self.refusals`: how
+    often requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty where there are no
+    alarms.
     """
 
-    def __init__(
-        self,
-        scope: Construct,
-        environment: Environment,
-        issuer: Issuer,
-        functions: Mapping[FunctionName, lambda_.IFunction],
-    ) -> None:
+    def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(scope, "Api")
         self._environment = environment
         self.http_api = apigw.HttpApi(
@@ -97,12 +97,16 @@ class Api(Construct):
         )
         if environment.is_local:
             Tags.of(self.http_api).add("ms-custom-id", local_api_id(environment.name))
-        self._routes = self._add_routes(issuer, functions)
+        self.url = self._address()
         self.refusals: Mapping[str, cloudwatch.IMetric] = {}
-        stage = self._stage()
-        self.url = self._address(stage)
 
-    def _add_routes(
+    def add_routes(self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
+        routes = self._routes(issuer, functions)
+        stage = self._stage(routes)
+        if self._environment.domain is not None:
+            self._map_domain(self._environment.domain, stage)
+
+    def _routes(
         self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]
     ) -> list[apigw.HttpRoute]:
         """A route without a role has no authorizer. A request that matches no route goes to the catch-all function."""
@@ -153,24 +157,24 @@ class Api(Construct):
             "DetailedMetricsEnabled": self._environment.alarms,
         }
 
-    def _address(self, stage: apigw.HttpStage) -> str:
-        """Output `DomainTarget`: what the DNS record of the API's own name points to."""
+    def _address(self) -> str:
         environment = self._environment
         if environment.domain is None:
             return self.http_api.api_endpoint
+        reached = environment.domain if environment.edge is None else environment.edge.domain
+        return f"https://{reached.name}"
+
+    def _map_domain(self, named: Domain, stage: apigw.HttpStage) -> None:
+        """Output `DomainTarget`: what the DNS record of the API's own name points to."""
         domain = apigw.DomainName(
             self,
             "Domain",
-            domain_name=environment.domain.name,
-            certificate=acm.Certificate.from_certificate_arn(
-                self, "Certificate", environment.domain.certificate_arn
-            ),
+            domain_name=named.name,
+            certificate=acm.Certificate.from_certificate_arn(self, "Certificate", named.certificate_arn),
             security_policy=apigw.SecurityPolicy.TLS_1_2,
         )
         apigw.ApiMapping(self, "Mapping", api=self.http_api, domain_name=domain, stage=stage)
         CfnOutput(Stack.of(self), "DomainTarget", value=domain.regional_domain_name)
-        reached = environment.domain if environment.edge is None else environment.edge.domain
-        return f"https://{reached.name}"
 
     def _refusals(self, access_log: logs.ILogGroup) -> Mapping[str, cloudwatch.IMetric]:
         if not self._environment.alarms:
@@ -187,7 +191,7 @@ class Api(Construct):
             for name, lines in REFUSALS.items()
         }
 
-    def _stage(self) -> apigw.HttpStage:
+    def _stage(self, routes: Sequence[apigw.HttpRoute]) -> apigw.HttpStage:
         environment = self._environment
         stage = apigw.HttpStage(
             self,
@@ -202,9 +206,7 @@ class Api(Construct):
         )
         resource = cast(apigw.CfnStage, stage.node.default_child)
         resource.route_settings = {key: self._open_route() for key in OPEN_KEYS}
-        stage.node.add_dependency(
-            *self._routes
-        )  # the gateway refuses settings of a route that is not there yet
+        stage.node.add_dependency(*routes)  # the gateway refuses settings of a route that is not there yet
         if not environment.is_local:
             log_group = new_log_group(
                 self, "AccessLog", f"/aws/vendedlogs/apis/acta-{environment.name}", environment

@@ -15,7 +15,8 @@ from infra.environments import Environment
 from infra.issuers import OwnPool
 
 ROLES = ("admin", "member")
-PAGE_SIGN_IN_HOURS = 12
+PAGE_SIGN_IN = Duration.hours(12)
+SCOPES = ("openid", "email", "profile")
 READ = (
     cognito.ClientAttributes()
     .with_standard_attributes(email=True, email_verified=True, fullname=True)
@@ -31,7 +32,7 @@ are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, Call
 class UserPool(Construct):
     """`self.issuer_url` and `self.audiences` are what the gateway checks in ID tokens. `self.client_id`: that of the
     command line. `self.page_client_id`: None where no page has one. `self.machine_ids`: name -> client id.
-    `self.pool_id` and `self.arn` are the pool's.
+    `self.pool`, `self.pool_id` and `self.arn` are the pool's. `self.sign_in_url`: its pages, no slash at the end.
 
     The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
     are claims of the ID token, whose audience is the app client.
@@ -40,7 +41,7 @@ class UserPool(Construct):
     def __init__(self, scope: Construct, environment: Environment, auth: OwnPool) -> None:
         super().__init__(scope, "Users")
         self._auth = auth
-        self._pool = cognito.UserPool(
+        self.pool = cognito.UserPool(
             self,
             "Pool",
             user_pool_name=f"acta-{environment.name}",
@@ -62,54 +63,27 @@ class UserPool(Construct):
             # Lite has no trigger for machines. Without machines the plan stays what AWS gives.
             feature_plan=cognito.FeaturePlan.ESSENTIALS if auth.machines else None,
         )
-        command_line = self._public_client("Client", LOOPBACK_URLS, Duration.days(auth.sign_in_days))
+        days = Duration.days(auth.sign_in_days)
+        command_line = public_client(self.pool, "Client", self.pool, auth, LOOPBACK_URLS, days)
         self.client_id = command_line.user_pool_client_id
         self.page_client_id: str | None = None
         if auth.page_urls:
-            page = self._public_client("Page", auth.page_urls, Duration.hours(PAGE_SIGN_IN_HOURS))
+            page = public_client(self.pool, "Page", self.pool, auth, auth.page_urls, PAGE_SIGN_IN)
             self.page_client_id = page.user_pool_client_id
         self.machine_ids = self._machines(environment) if auth.machines else {}
         people = [each for each in (self.client_id, self.page_client_id) if each is not None]
         self.audiences = [*people, *self.machine_ids.values()]
         for role in ROLES:
             cognito.CfnUserPoolGroup(
-                self, role.capitalize(), user_pool_id=self._pool.user_pool_id, group_name=role
+                self, role.capitalize(), user_pool_id=self.pool.user_pool_id, group_name=role
             )
         stack = Stack.of(self)
-        self._pool.add_domain(
-            "Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=_prefix(stack))
-        )
-        self.arn = self._pool.user_pool_arn
-        self.pool_id = self._pool.user_pool_id
+        prefix = _prefix(stack)
+        self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
+        self.sign_in_url = f"https://{prefix}.auth.{stack.region}.amazoncognito.com"
+        self.arn = self.pool.user_pool_arn
+        self.pool_id = self.pool.user_pool_id
         self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
-
-    def _public_client(
-        self, name: str, callback_urls: Sequence[str], sign_in: Duration
-    ) -> cognito.UserPoolClient:
-        """A client without a secret, which gets its tokens by the code grant alone.
-
-        What it may read and write is listed: a client without a list may write every attribute, the tenant too.
-        """
-        token = Duration.minutes(self._auth.token_minutes)
-        return self._pool.add_client(
-            name,
-            generate_secret=False,
-            # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
-            auth_flows=cognito.AuthFlow(user_srp=False),
-            o_auth=cognito.OAuthSettings(
-                flows=cognito.OAuthFlows(authorization_code_grant=True, implicit_code_grant=False),
-                scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL, cognito.OAuthScope.PROFILE],
-                callback_urls=list(callback_urls),
-            ),
-            supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
-            id_token_validity=token,
-            access_token_validity=token,
-            refresh_token_validity=sign_in,
-            enable_token_revocation=True,
-            prevent_user_existence_errors=True,
-            read_attributes=READ,
-            write_attributes=WRITTEN,
-        )
 
     def _machines(self, environment: Environment) -> Mapping[str, str]:
         """A client for each, with a secret that AWS makes, and the trigger that names its tenant in its tokens."""
@@ -131,14 +105,14 @@ class UserPool(Construct):
             timeout=Duration.seconds(5),
             description="Names the tenant and the roles in tokens of machine clients",
         )
-        self._pool.add_trigger(
+        self.pool.add_trigger(
             cognito.UserPoolOperation.PRE_TOKEN_GENERATION_CONFIG, trigger, cognito.LambdaVersion.V3_0
         )
         scopes = {
             name: cognito.ResourceServerScope(scope_name=name, scope_description=f"Is the machine {name}")
             for name in machines
         }
-        server = self._pool.add_resource_server(
+        server = self.pool.add_resource_server(
             "Machines",
             identifier=machine_claims.SCOPE.rstrip("/"),
             user_pool_resource_server_name=machine_claims.SCOPE.rstrip("/"),
@@ -146,7 +120,7 @@ class UserPool(Construct):
         )
         token = Duration.minutes(self._auth.token_minutes)
         return {
-            name: self._pool.add_client(
+            name: self.pool.add_client(
                 f"Machine-{name}",
                 generate_secret=True,
                 auth_flows=cognito.AuthFlow(user_srp=False),
@@ -163,6 +137,42 @@ class UserPool(Construct):
             ).user_pool_client_id
             for name, scope in scopes.items()
         }
+
+
+def public_client(
+    scope: Construct,
+    name: str,
+    pool: cognito.IUserPool,
+    auth: OwnPool,
+    callback_urls: Sequence[str],
+    sign_in: Duration,
+) -> cognito.UserPoolClient:
+    """A client without a secret, which gets its tokens by the code grant alone.
+
+    What it may read and write is listed: a client without a list may write every attribute, the tenant too.
+    """
+    token = Duration.minutes(auth.token_minutes)
+    return cognito.UserPoolClient(
+        scope,
+        name,
+        user_pool=pool,
+        generate_secret=False,
+        # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
+        auth_flows=cognito.AuthFlow(user_srp=False),
+        o_auth=cognito.OAuthSettings(
+            flows=cognito.OAuthFlows(authorization_code_grant=True, implicit_code_grant=False),
+            scopes=[cognito.OAuthScope.custom(each) for each in SCOPES],
+            callback_urls=list(callback_urls),
+        ),
+        supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+        id_token_validity=token,
+        access_token_validity=token,
+        refresh_token_validity=sign_in,
+        enable_token_revocation=True,
+        prevent_user_existence_errors=True,
+        read_attributes=READ,
+        write_attributes=WRITTEN,
+    )
 
 
 def _prefix(stack: Stack) -> str:

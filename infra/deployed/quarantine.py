@@ -21,8 +21,8 @@ LONGEST = timedelta(minutes=15)
 """Of a Lambda. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
 LOOKS, PAUSE_SECONDS = 5, 2.0
 """How often, and how long after each other, AWS is asked whether it holds."""
-OPEN = frozenset[FunctionName]({"fallback"})
-"""It answers strangers and uses no store."""
+OPEN = frozenset[FunctionName]({"console", "fallback"})
+"""They answer strangers and use no store."""
 SINCE: Item = {"pk": {"S": DEPLOYMENT_PK}, "sk": {"S": "Q"}}
 """The item with the time since when nothing is invoked, `at`. While the environment is at work there is none."""
 

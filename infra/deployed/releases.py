@@ -23,7 +23,8 @@ KEPT = 10
 """Releases that a deployment has versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
 TOOL_VERSIONS = f"{PREFIX}TOOL_VERSIONS"
 BACKWARDS: tuple[FunctionName, ...] = (
-    "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status", "fallback",
+    "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status",
+    "console", "fallback",
 )  # fmt: skip
 """The order in which functions go back: those that begin work and write first, those that only read last. So nothing
 writes as the newer release once a reader is of the older one. Forward it is the other way round."""

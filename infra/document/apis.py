@@ -3,6 +3,7 @@
 from typing import Any
 
 from functions.admin.routes import build as build_admin
+from functions.console.routes import build as build_console
 from functions.fallback.routes import build as build_fallback
 from functions.intervene.routes import build as build_intervene
 from functions.mcp.routes import build as build_mcp
@@ -30,7 +31,7 @@ def apis() -> list[Api]:
     absent: Any = Absent(settings)
     with_handlers = (build_start, build_status, build_intervene, build_admin, build_mcp)
     built: list[Api] = [build(absent) for build in with_handlers]
-    return [*built, build_step(settings, absent), build_fallback(settings)]
+    return [*built, build_step(settings, absent), build_console(settings), build_fallback(settings)]
 
 
 def parameters() -> dict[Route, tuple[Parameter, ...]]:

@@ -211,7 +211,8 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             engine=START | WAKE | STOP,
         ),
-        # Answers without looking at anything.
+        # Answer without looking at anything.
+        "console": Grants(by_tenant=False),
         "fallback": Grants(by_tenant=False),
     }
 )

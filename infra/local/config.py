@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
+from infra.local.issuer import AUDIENCE
 from infra.names import function_name
 from infra.sizing import FunctionName
 from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
@@ -44,6 +45,11 @@ DEPLOYED_FIELDS = frozenset(
         "status_function",
         "tool_function",
         "status_concurrency",
+        "console_issuer",
+        "console_client",
+        "console_scopes",
+        "console_takes",
+        "console_connects",
     )
 )
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
@@ -99,6 +105,10 @@ class LocalConfig:
         given: dict[str, dict[str, str]] = {}
         if api_url:
             given[function_name("local", "notify")] = {NOTIFY_API_URL: api_url}
+            given[function_name("local", "console")] = {
+                f"{PREFIX}CONSOLE_ISSUER": api_url,
+                f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,
+            }
         for name in self.lambda_env:
             if name in ONLY_FOR:
                 given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]

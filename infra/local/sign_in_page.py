@@ -1,8 +1,10 @@
 """The page on which people sign in to the local stack: the code grant with PKCE, as an identity provider has it.
 
 Whoever opens it says who they are; nothing is checked, as with `acta token`. The code goes to the command line on this
-machine and nowhere else, and is of use to nobody without the verifier that only that command has. Sources: OpenID
-Connect Core 1.0, RFC 6749 (OAuth 2.0), 7636 (PKCE), 8252 (native apps).
+machine or to the stack's own page and nowhere else, and is of use to nobody without the verifier that only these have.
+Sources: OpenID Connect Core 1.0, RFC 6749 (OAuth 2.0), 7636 (PKCE), 8252 (native apps).
+
+`acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103).
 """
 
 import base64
@@ -16,13 +18,16 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from infra.local.issuer import AUDIENCE, SIGN_IN, Issuer
+from infra.local.issuer import AUDIENCE, LINK, SIGN_IN, Issuer
 from infra.local.loopback import HOST
 
 CLIENT_ID = AUDIENCE
 """Of the command line. The API takes ID tokens, whose audience it is."""
 AUTHORIZE, TOKEN = "/oauth2/authorize", "/oauth2/token"
 CODE_LIVES = timedelta(minutes=1)
+BY_LINK = "urn:acta:link"
+"""The grant type of a link's code."""
+PAGE_PATH = "/console/signed-in"
 TOKEN_SECONDS = 3_600
 SIGN_IN_SECONDS = 30 * 86_400
 ASKED = (
@@ -38,7 +43,7 @@ ROLES = ("member", "admin", "approver")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http://127.0.0.1:*",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser sends a form without its origin
     "Cache-Control": "no-store",
 }
 PAGE = """<!doctype html>
@@ -79,6 +84,8 @@ class SignInPage:
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
         self._codes: dict[str, Granted] = {}
+        self._used: set[str] = set()
+        """Links' codes. Each is valid for a minute alone, so they are few."""
         self._lock = threading.Lock()
 
     def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Reply | None:
@@ -95,7 +102,7 @@ class SignInPage:
         return None
 
     def _ask(self, asked: Mapping[str, str]) -> Reply:
-        if wrong := _wrong(asked):
+        if wrong := self._wrong(asked):
             return _page(400, f"<p>{html.escape(wrong)}</p>")
         hidden = "".join(
             f'<input type="hidden" name="{name}" value="{html.escape(asked.get(name, ""))}">'
@@ -108,10 +115,21 @@ class SignInPage:
         )
         return _page(200, PAGE.format(action=AUTHORIZE, hidden=hidden, roles=roles))
 
+    def _wrong(self, asked: Mapping[str, str]) -> str:
+        """Why nobody is sent back; empty: all is well."""
+        if asked.get("response_type") != "code" or asked.get("client_id") != CLIENT_ID:
+            return f"The client is {CLIENT_ID}, and it asks for a code."
+        back = asked.get("redirect_uri", "")
+        if back != f"{self._issuer.url}{PAGE_PATH}" and not _is_command_line(back):
+            return "A code is sent to acta login on this machine, or to this stack's own page."
+        if asked.get("code_challenge_method") != "S256" or not asked.get("code_challenge"):
+            return "PKCE with S256 is needed."
+        return ""
+
     def _grant(self, form: list[tuple[str, str]]) -> Reply:
         asked = dict(form)
         who = (asked.get("tenant", "").strip(), asked.get("user", "").strip())
-        if wrong := _wrong(asked) or ("" if all(who) else "Say a tenant and a user."):
+        if wrong := self._wrong(asked) or ("" if all(who) else "Say a tenant and a user."):
             return _page(400, f"<p>{html.escape(wrong)}</p>")
         code, now = secrets.token_urlsafe(32), datetime.now(UTC)
         roles = tuple(value for name, value in form if name == "role" and value in ROLES) or ("member",)
@@ -139,12 +157,22 @@ class SignInPage:
                     return _refused("invalid_grant")
                 return self._given(granted.tenant, granted.user, granted.roles, granted.nonce)
             case "refresh_token":
-                known = self._issuer.signed_in(form.get("refresh_token", ""))
+                known = self._issuer.known(form.get("refresh_token", ""), SIGN_IN)
                 if known is None:
                     return _refused("invalid_grant")
                 return self._given(*known, "")
+            case form_type if form_type == BY_LINK:
+                return self._by_link(form.get("code", ""))
             case _:
                 return _refused("unsupported_grant_type")
+
+    def _by_link(self, code: str) -> Reply:
+        known = self._issuer.known(code, LINK)
+        with self._lock:
+            if known is None or code in self._used:
+                return _refused("invalid_grant")
+            self._used.add(code)
+        return self._given(*known, "")
 
     def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Reply:
         token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)
@@ -157,17 +185,6 @@ class SignInPage:
             "refresh_token": renews,
         }
         return Reply(200, {**HEADERS, "Content-Type": "application/json"}, json.dumps(told).encode())
-
-
-def _wrong(asked: Mapping[str, str]) -> str:
-    """Why nobody is sent back; empty: all is well."""
-    if asked.get("response_type") != "code" or asked.get("client_id") != CLIENT_ID:
-        return f"The client is {CLIENT_ID}, and it asks for a code."
-    if not _is_command_line(asked.get("redirect_uri", "")):
-        return "A code is sent to acta login on this machine alone."
-    if asked.get("code_challenge_method") != "S256" or not asked.get("code_challenge"):
-        return "PKCE with S256 is needed."
-    return ""
 
 
 def _is_command_line(redirect_uri: str) -> bool:

@@ -28,6 +28,8 @@ ASKED_FOR = {
     "api": "Python environment of the API's tests",
 }
 """Environments that are made by their name."""
+BROWSER = "browser"
+"""What drives a browser in the tests. It is added to .venv, and left out of it for everybody else: 53 MB."""
 
 
 class SetupFailed(Exception):
@@ -123,6 +125,18 @@ def install(python: str, lock: Path) -> None:
     run(uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(lock))
 
 
+def add_browser_driver() -> None:
+    lock, stamp = LOCKS / f"{BROWSER}.txt", ROOT / ".venv" / f"{STAMP}-{BROWSER}"
+    wanted = fingerprint(lock)
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    phase = Phase("driver of a browser, for the tests (.venv)")
+    uv, python = str(ROOT / ".venv/bin/uv"), str(ROOT / ".venv/bin/python")
+    run(uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", str(lock))
+    stamp.write_text(wanted)
+    phase.done()
+
+
 def make_cdk_cli() -> None:
     modules = ROOT / "node_modules"
     wanted = fingerprint(ROOT / "package-lock.json")
@@ -165,10 +179,12 @@ def make_all() -> None:
 
 
 def main() -> int:
-    """With a word of `ASKED_FOR`: that environment alone, which few targets need."""
+    """With a word of `ASKED_FOR`, or `browser`: that alone, which few targets need."""
     try:
         with only_one():
-            if sys.argv[1:]:
+            if sys.argv[1:] == [BROWSER]:
+                add_browser_driver()
+            elif sys.argv[1:]:
                 name = sys.argv[1]
                 make_side_environment(name, ASKED_FOR[name])
             else:

@@ -1,7 +1,8 @@
 """Files of a zip that are made when it is built.
 
-The document of the API and its page (`infra/document`) are in the zip of `fallback`. They are made by a process of its
-own, since it imports the functions, and kept under `build/made` by the content of all sources.
+The document of the API and its page (`infra/document`) are in the zip of `fallback`, the page for people
+(`infra/packaging/console_page.py`) in that of `console`. Each is made by a process of its own and kept under
+`build/made` by the content of its sources.
 """
 
 import hashlib
@@ -9,14 +10,36 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-MADE = {"fallback": ("infra.document", Path("functions") / "fallback" / "made")}
-"""Function -> the module that makes its files, and where they are in the zip."""
+
+class Made(NamedTuple):
+    """`module`: makes the files in the folder that it is given. `sources`: patterns of all that they depend on."""
+
+    module: str
+    sources: tuple[str, ...]
+
+
+MADE: Mapping[str, Made] = {
+    "fallback": Made(
+        "infra.document",
+        (
+            "functions/**/*.py",
+            "shared/**/*.py",
+            "infra/document/**/*.py",
+            "pyproject.toml",
+            "requirements/dev.txt",
+        ),
+    ),
+    "console": Made(
+        "infra.packaging.console_page",
+        ("functions/console/web/**/*", "infra/packaging/console_page.py", "package-lock.json"),
+    ),
+}
+"""By the function in whose zip the files are, as `made` beside its code."""
 CACHE = Path("build") / "made"
-SOURCES = ("functions", "shared", "infra/document")
-FILES = ("pyproject.toml", "requirements/dev.txt")
 KEPT = 4
 TAIL_LINES = 15
 
@@ -29,14 +52,14 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
     """Each file, and its place in the zip. Nothing for a function without such files. Raises NotMade."""
     if function not in MADE:
         return
-    module, place = MADE[function]
-    folder = _made(module, root)
+    folder = _made(MADE[function], root)
     for path in sorted(folder.iterdir()):
-        yield path, place / path.name
+        yield path, Path("functions") / function / "made" / path.name
 
 
-def _made(module: str, root: Path) -> Path:
-    done = root / CACHE / f"{module}-{_key(module, root)}"
+def _made(made: Made, root: Path) -> Path:
+    module = made.module
+    done = root / CACHE / f"{module}-{_key(made, root)}"
     if not done.is_dir():
         done.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=done.parent) as scratch:
@@ -59,10 +82,10 @@ def _made(module: str, root: Path) -> Path:
     return done
 
 
-def _key(module: str, root: Path) -> str:
-    digest = hashlib.sha256(f"{module} {sys.version_info[:3]}".encode())
-    found = [path for source in SOURCES for path in sorted((root / source).rglob("*.py"))]
-    for path in (*found, *(root / name for name in FILES)):
+def _key(made: Made, root: Path) -> str:
+    digest = hashlib.sha256(f"{made.module} {sys.version_info[:3]}".encode())
+    found = [path for source in made.sources for path in sorted(root.glob(source)) if path.is_file()]
+    for path in found:
         digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:20]

@@ -76,6 +76,8 @@ class Api:
         self._audit = audit
         self._recorder = None if audit is None else Recorder(audit, self._not_recorded)
         self.handlers: dict[Route, RouteHandler] = {}
+        self.moved: Mapping[str, str] = {}
+        """Of the catch-all: paths that are no route, and where what they mean is."""
         self.handler: Handler = self.telemetry.watch(self._handle)
         self._own_routes = routes_in(function)
         self._arguments: dict[Route, Arguments] = {}
@@ -170,6 +172,8 @@ class Api:
             return response
 
     def _dispatch(self, event: dict[str, Any]) -> Response:
+        if (place := self.moved.get(event.get("rawPath", ""))) is not None:
+            return Response(308, "", "", {"Location": place})
         request = self._request = read_request(event, self.settings)
         handle = self.handlers.get(request.route)
         if handle is None:

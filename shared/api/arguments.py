@@ -51,6 +51,7 @@ class Arguments:
             Parameter(name, _where(route, name, hints[name]), TypeAdapter(hints[name]), parameter.default)
             for name, parameter in inspect.signature(handle).parameters.items()
         )
+        self._takes_any_query = route.is_page
         self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
 
     def bind(self, request: Request) -> dict[str, Any]:
@@ -58,7 +59,8 @@ class Arguments:
         does not have; NotFound where a variable of the path has a character that no name has.
         """
         bound: dict[str, Any] = {}
-        errors = [(field_name([name]), self._unknown) for name in request.query if name not in self.query]
+        unknown = () if self._takes_any_query else request.query.keys() - set(self.query)
+        errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
         for name, where, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
             value = _value(request, where, sent_as)

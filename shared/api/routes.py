@@ -3,7 +3,7 @@
 API Gateway's routes, their authorizers and their functions are made from this one table, and the functions look up here
 what the gateway found. Paths are in the gateway's form: `{name}` is one part of a path, `{name+}` all the rest of it.
 A request that no route fits reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope.
-That function alone is reachable without a token.
+That function and `console` alone are reachable without a token.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from shared.domain.errors import CallerError, NotFound
 from shared.domain.session.visibility import Reach
 
-Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "fallback"]
+Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "console", "fallback"]
 Role = Literal["member", "admin"]
 Action = Literal[
     "session.start",
@@ -88,6 +88,11 @@ class Route(NamedTuple):
     def takes_bytes(self) -> bool:
         """The body is a file; everywhere else it is JSON."""
         return self.path.endswith("+}")
+
+    @property
+    def is_page(self) -> bool:
+        """What a query has is the page's own to read."""
+        return self.path.startswith("/console")
 
     @property
     def prefix(self) -> str:
@@ -192,9 +197,13 @@ ROUTES: tuple[Route, ...] = (
     Route("PUT", "/v1/memories/{memory_id}", "admin", action="memory.replace"),
     Route("DELETE", "/v1/memories/{memory_id}", "admin", action="memory.delete"),
     Route("GET", "/v1/audit", "admin", "admin"),
+    Route("GET", "/v1/me", "status"),
     Route("GET", "/v1/models", "step", "admin"),
     Route("POST", "/v1/models/check", "step", "admin"),
     Route("POST", "/mcp", "mcp", rated="within"),
+    Route("GET", "/console", "console", None),
+    Route("GET", "/console/sign-in.json", "console", None),
+    Route("GET", "/console/{place+}", "console", None),
     Route("GET", "/healthz", "fallback", None),
     Route("GET", "/v1/openapi.json", "fallback", None),
     Route("GET", "/v1/docs", "fallback", None),

@@ -207,17 +207,18 @@ def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
 
 
 def test_the_document_of_the_api_is_in_the_zip_of_who_serves_it_and_in_no_other() -> None:
-    names = {f"{name}.gz" for name in (DOCUMENT, PAGE, *PARTS)}
+    names = {"fallback": {f"{name}.gz" for name in (DOCUMENT, PAGE, *PARTS)}, "console": {"page.html.gz"}}
     for function in FUNCTIONS:
         found = {path.name for path in Bundler(HOST).build(function).rglob("*.gz")}
-        assert found == (names if function == "fallback" else set())
+        assert found == names.get(function, set())
     made = Bundler(HOST).build("fallback") / "functions" / "fallback" / "made"
     served = json.loads(gzip.decompress((made / f"{DOCUMENT}.gz").read_bytes()))
     assert served == document()
 
 
-def test_what_strangers_reach_is_a_small_zip_all_the_same() -> None:
-    assert zipped(Bundler(CLOUD).build("fallback")) <= LIMIT
+@pytest.mark.parametrize("function", ["fallback", "console"])
+def test_what_strangers_reach_is_a_small_zip_all_the_same(function: str) -> None:
+    assert zipped(Bundler(CLOUD).build(function)) <= LIMIT
 
 
 def test_another_document_is_another_bundle(tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ OWN: Mapping[str, Granted] = {
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
         **PSEUDONYMS,
     },
+    "console": {},
     "fallback": {},
 }
 """Function -> what it may act on whoever it works for -> its actions there, besides `common()`. For `notify`:
@@ -157,11 +158,12 @@ DATA: Mapping[str, Granted] = {
         f"{TABLE}/index/live": {"dynamodb:Query"},
         **on_sessions(ERASE),
     },
+    "console": {},
     "fallback": {},
 }
 """Function -> tenants' items and objects -> its actions there. All but `recover` and `usage` have them one tenant at
 a time."""
-ONE_ROLE = ("usage", "recover", "fallback")
+ONE_ROLE = ("usage", "recover", "console", "fallback")
 BY_TENANT = tuple(name for name in DATA if name not in ONE_ROLE)
 
 
@@ -292,7 +294,14 @@ def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
     things = each.stateless.granted(function.capitalize())
     prefixes = {prefix for prefix in ("files", "sessions") if any(f"{prefix}/*" in thing for thing in things)}
     both = {"files", "sessions"}
-    others = {"tool": both, "step": both, "admin": {"files"}, "usage": set(), "fallback": set()}
+    others = {
+        "tool": both,
+        "step": both,
+        "admin": {"files"},
+        "usage": set(),
+        "console": set(),
+        "fallback": set(),
+    }
     assert prefixes == others.get(function, {"sessions"})
 
 

@@ -86,9 +86,29 @@ def test_the_gateway_takes_tokens_of_each_of_its_clients_and_of_no_other(
     for made, count in ((with_page, 2), (prod, 1)):
         (authorizer,) = made.stateless.properties("AWS::ApiGatewayV2::Authorizer")
         named = authorizer["JwtConfiguration"]["Audience"]
-        ids = made.stateful.resources("AWS::Cognito::UserPoolClient")
-        assert len(named) == count == len(ids)
+        of_pool = made.stateful.resources("AWS::Cognito::UserPoolClient")
+        (of_page,) = made.stateless.resources("AWS::Cognito::UserPoolClient")
+        ids = [*of_pool, of_page]
+        assert len(named) == count + 1 == len(ids)
         assert all(any(name in str(each) for each in named) for name in ids)
+
+
+def test_the_page_has_a_client_that_brings_people_back_to_it_and_knows_its_issuer(prod: Synthesised) -> None:
+    ((name, page),) = prod.stateless.resources("AWS::Cognito::UserPoolClient").items()
+    properties = page["Properties"]
+    (back,) = properties["CallbackURLs"]
+    assert back["Fn::Join"][1][-1] == "/console/signed-in"
+    assert properties["AllowedOAuthFlows"] == ["code"]
+    assert "ALLOW_USER_SRP_AUTH" not in properties.get("ExplicitAuthFlows", [])
+    (function,) = (
+        each["Properties"]
+        for each in prod.stateless.resources("AWS::Lambda::Function").values()
+        if each["Properties"]["Handler"] == "functions.console.handler.handler"
+    )
+    known = function["Environment"]["Variables"]
+    assert known["ACTA_CONSOLE_CLIENT"] == {"Ref": name}
+    assert (known["ACTA_CONSOLE_TAKES"], known["ACTA_CONSOLE_SCOPES"]) == ("id_token", "openid email profile")
+    assert ".amazoncognito.com" in str(known["ACTA_CONSOLE_CONNECTS"])
 
 
 def test_the_address_of_the_pages_cannot_be_another_deployments(prod: Synthesised) -> None:

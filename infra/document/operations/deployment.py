@@ -2,7 +2,7 @@
 
 from infra.document.operations.operation import PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import CheckedKeys, ConfiguredModels
-from shared.api.response.shapes.records import AuditRecord, Health
+from shared.api.response.shapes.records import AuditRecord, Health, Me, PageSignIn
 from shared.api.response.shapes.usage import TenantUsage
 
 TEXTS = {
@@ -10,7 +10,12 @@ TEXTS = {
     "text/javascript; charset=utf-8": {"type": "string"},
 }
 
+HTML = {"text/html; charset=utf-8": {"type": "string"}}
+
 DEPLOYMENT = {
+    "GET /v1/me": Operation(
+        "readMe", "Operation", "Who asks: tenant, subject and roles", (ok(Me, says="As the token says."),)
+    ),
     "GET /v1/models": Operation(
         "listModels",
         "Operation",
@@ -50,6 +55,37 @@ DEPLOYMENT = {
             "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",
             "by": "What an item is about.",
             **PAGING,
+        },
+    ),
+    "GET /console": Operation(
+        "openConsole",
+        "Operation",
+        "The page for people",
+        (Answer(302, "Its first place is `/console/inbox`.", form="empty", headers=("Location",)),),
+    ),
+    "GET /console/sign-in.json": Operation(
+        "readPageSignIn",
+        "Operation",
+        "Where the page for people signs them in",
+        (ok(PageSignIn, says="The same for everybody."),),
+    ),
+    "GET /console/{place}": Operation(
+        "readConsole",
+        "Operation",
+        "The page for people, at one of its places",
+        (
+            Answer(
+                200,
+                "One file that loads nothing from elsewhere, the same at every place.",
+                form="raw",
+                raw=HTML,
+                headers=("Content-Security-Policy", "ETag"),
+            ),
+            Answer(304, "It is still the one that you have.", form="empty", headers=("ETag",)),
+        ),
+        takes=("If-None-Match",),
+        parameters={
+            "place": "`inbox`, `sessions`, a session's id below it … The page itself knows which there are."
         },
     ),
     "GET /healthz": Operation(

@@ -14,9 +14,9 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "strict-origin-when-cross-origin",
-    "Cache-Control": "no-store",
 }
 """Of every answer; they win over a handler's own."""
+CACHE = "Cache-Control"
 
 
 class Response(NamedTuple):
@@ -30,6 +30,8 @@ class Response(NamedTuple):
     headers: Mapping[str, str] = NO_HEADERS
     data: Any = None
     code: str | None = None
+    cache: str = "no-store"
+    """The header `Cache-Control`. Only what is the same for everybody may be kept."""
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
@@ -37,7 +39,7 @@ class Response(NamedTuple):
         kind = {"Content-Type": self.content_type} if self.content_type else {}
         return {
             "statusCode": self.status,
-            "headers": {**kind, **self.headers, **HEADERS},
+            "headers": {**kind, **self.headers, **HEADERS, CACHE: self.cache},
             "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
             "isBase64Encoded": isinstance(body, bytes),
         }

@@ -18,7 +18,7 @@ from tests.e2e.support.person import Person, refused
 
 CLAIMS = {"sub": "ann", "tenant": "acme", "roles": "[admin]"}
 SECRET = "a long random secret"
-API_FUNCTIONS = ("start", "status", "step", "intervene", "admin", "fallback")
+API_FUNCTIONS = ("start", "status", "step", "intervene", "admin", "console", "fallback")
 
 
 def ask(deployed: Deployed, path: str, **headers: str) -> httpx.Response:

@@ -267,6 +267,7 @@ NEEDS: Mapping[str, set[str]] = {
         "list the executions",
     },
     "mcp": {"start an execution", "stop an execution"},
+    "console": set(),
     "fallback": set(),
 }  # fmt: skip
 """Of the above, what a function does for the deployment or before it knows for which tenant."""

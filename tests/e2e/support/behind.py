@@ -32,6 +32,7 @@ FUNCTIONS = (
     "traces",
     "recover",
     "mcp",
+    "console",
     "fallback",
 )
 LOOK_SECONDS = 0.1

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.api.response.envelope import HEADERS, Response, to_json
+from shared.api.response.envelope import CACHE, HEADERS, Response, to_json
 from shared.domain import errors
 from tests.unit.api.gateway import Answer, Gateway, claims
 from tests.unit.api.samples import intervene_api, start_api, status_api
@@ -42,7 +42,7 @@ def test_every_status_carries_the_security_headers_and_the_content_type_of_its_b
     answer = ANSWERS[status]()
     assert answer.status == status
     assert answer.headers.get("Content-Type") == (None if status == 204 else "application/json")
-    assert {name: answer.headers[name] for name in HEADERS} == {
+    assert {name: answer.headers[name] for name in (*HEADERS, CACHE)} == {
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "strict-origin-when-cross-origin",

@@ -50,3 +50,25 @@ class AuditRecord(TypedDict):
 
 class Health(TypedDict):
     status: Literal["ok"]
+
+
+class Me(TypedDict):
+    """Who asks, as the token says."""
+
+    tenant: str
+    user: str
+    """The subject."""
+    roles: list[str]
+    """As this deployment reads the claim. `admin` may do all that `member` may; any other role matters to policies."""
+
+
+class PageSignIn(TypedDict):
+    """Where the page for people sends whoever signs in."""
+
+    issuer: str
+    """An OpenID issuer, whose discovery document has the rest. Empty: nobody can sign in on the page."""
+    client_id: str
+    scope: str
+    takes: Literal["access_token", "id_token"]
+    """Which token of a sign-in the API takes."""
+    environment: str

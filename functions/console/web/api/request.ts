@@ -1,0 +1,131 @@
+/** Requests to the API, with the token of whoever has signed in. */
+
+import { renewed, token } from "../sign-in/tokens";
+
+/** The API refused, or could not be reached. `status` 0: no answer came. `code` as the API names its errors. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: Record<string, string[]> = {},
+    readonly retryAfterSeconds: number | undefined = undefined,
+  ) {
+    super(message);
+  }
+
+  /** Nobody answered, or the service is busy: the same request may succeed later. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+export interface Asked {
+  query?: Record<string, string | number | boolean | undefined>;
+  /** JSON, or a file as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  /** What makes a repeat of the same act harmless. Made anew where it is absent. */
+  key?: string;
+}
+
+export interface Answer<Data> {
+  status: number;
+  headers: Headers;
+  data: Data;
+}
+
+const REACHED_NOBODY = "The service cannot be reached. Check the connection; this page tries again by itself.";
+
+/** Throws Refused. An answer without a body has `data` undefined; one that is no JSON has it as a Blob. */
+export async function ask<Data>(method: string, path: string, asked: Asked = {}): Promise<Answer<Data>> {
+  const first = await sent(method, path, asked, await token());
+  const answer = first.status === 401 ? await sent(method, path, asked, await renewed()) : first;
+  return read<Data>(answer);
+}
+
+/** The data of a GET. Throws Refused. */
+export async function get<Data>(path: string, query?: Asked["query"], signal?: AbortSignal): Promise<Data> {
+  const asked: Asked = {};
+  if (query) asked.query = query;
+  if (signal) asked.signal = signal;
+  return (await ask<Data>("GET", path, asked)).data;
+}
+
+/** Every item of a listing. Throws Refused. */
+export async function all<Item>(path: string, query: NonNullable<Asked["query"]> = {}): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await get<{ items: Item[]; next_cursor?: string | null }>(path, {
+      ...query,
+      cursor: cursor ?? undefined,
+    });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return items;
+}
+
+/** `path` with the parts in `values` written as a URL has them. */
+export function at(path: string, ...values: (string | number)[]): string {
+  let next = 0;
+  return path.replace(/\{\}/g, () => encodeURIComponent(String(values[next++])));
+}
+
+export function withQuery(path: string, query: Asked["query"] = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  const text = given.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+async function sent(method: string, path: string, asked: Asked, bearer: string): Promise<Response> {
+  const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, ...asked.headers };
+  if (method === "POST" || method === "PATCH") headers["idempotency-key"] = asked.key ?? crypto.randomUUID();
+  let body: BodyInit | undefined;
+  if (asked.body instanceof Blob) body = asked.body;
+  else if (asked.body !== undefined) {
+    headers["content-type"] = "application/json";
+    body = JSON.stringify(asked.body);
+  }
+  const options: RequestInit = { method, headers, cache: "no-store", credentials: "omit" };
+  if (body !== undefined) options.body = body;
+  if (asked.signal) options.signal = asked.signal;
+  try {
+    return await fetch(withQuery(path, asked.query), options);
+  } catch (error) {
+    if (asked.signal?.aborted) throw error;
+    throw new Refused(0, "UNREACHABLE", REACHED_NOBODY);
+  }
+}
+
+async function read<Data>(answer: Response): Promise<Answer<Data>> {
+  const kind = answer.headers.get("content-type") ?? "";
+  if (!answer.ok) throw await refusal(answer, kind);
+  let data: unknown;
+  if (answer.status === 204 || answer.status === 304) data = undefined;
+  else if (kind.startsWith("application/json")) data = ((await answer.json()) as { data: unknown }).data;
+  else data = await answer.blob();
+  return { status: answer.status, headers: answer.headers, data: data as Data };
+}
+
+interface Envelope {
+  error?: { code: string; message: string; details?: Record<string, string[]> };
+  message?: string;
+}
+
+async function refusal(answer: Response, kind: string): Promise<Refused> {
+  let said: Envelope = {};
+  if (kind.startsWith("application/json")) said = ((await answer.json().catch(() => ({}))) ?? {}) as Envelope;
+  const wait = Number(answer.headers.get("retry-after") ?? NaN);
+  const { error } = said;
+  return new Refused(
+    answer.status,
+    error?.code ?? `HTTP_${answer.status}`,
+    error?.message ?? said.message ?? `The service answered ${answer.status}.`,
+    error?.details ?? {},
+    Number.isFinite(wait) ? wait : undefined,
+  );
+}

@@ -1,0 +1,19 @@
+/** Every page, by the first part of its address. A page more is a line more. */
+
+import type { ComponentType } from "preact";
+
+import { Inbox } from "./inbox/inbox";
+import { SessionPage } from "./session/session-page";
+
+export interface Place {
+  name: string;
+  title: string;
+  shows: ComponentType;
+  /** Who sees it in the menu. The server decides what anybody may do. */
+  role: "member" | "admin";
+}
+
+export const PLACES: readonly Place[] = [
+  { name: "inbox", title: "Inbox", shows: Inbox, role: "member" },
+  { name: "sessions", title: "Sessions", shows: SessionPage, role: "member" },
+];

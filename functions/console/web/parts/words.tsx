@@ -1,0 +1,33 @@
+/**
+ * Words that are not the page's own: of a model, a tool, a file, a person. They are text, always. Characters that hide or
+ * reorder text are shown by their number. What is theirs stands in a frame that says whose it is.
+ */
+
+import type { ComponentChildren } from "preact";
+
+/** Controls other than tab and newline, format characters that hide or reorder text, and tags. */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** With hidden characters as `⟨U+202E⟩`. */
+export function visible(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(HIDDEN, (hidden) => {
+    const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+    return `⟨U+${code}⟩`;
+  });
+}
+
+/** A line of somebody else's text. `dir="auto"`: right-to-left text reads as it should and moves nothing beside it. */
+export function Text({ children }: { children: string }) {
+  return <bdi>{visible(children)}</bdi>;
+}
+
+/** Somebody else's words, in a frame. `by`: whose they are, in the page's own words. */
+export function Quoted({ by, children }: { by: string; children: ComponentChildren }) {
+  return (
+    <figure class="quoted">
+      <figcaption>{by}</figcaption>
+      <blockquote dir="auto">{typeof children === "string" ? visible(children) : children}</blockquote>
+    </figure>
+  );
+}
