@@ -60,7 +60,7 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/python -m infra.packaging.console_types
+	@$(BIN)/python -m infra.document.console_types
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@echo "check: fine"
 

@@ -1,4 +1,4 @@
-"""`python -m infra.packaging.console_types`: checks the types of the page for people against the API's own document.
+"""`python -m infra.document.console_types`: checks the types of the page for people against the API's own document.
 
 The document's types are made anew where it has changed, in `build/console`; nothing of them is committed.
 """
@@ -6,10 +6,12 @@ The document's types are made anew where it has changed, in `build/console`; not
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from infra.document.openapi import document
-from infra.packaging.console_page import ROOT, WEB
 
+ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "functions" / "console" / "web"
 FOLDER = ROOT / "build" / "console"
 TYPES, SOURCE = FOLDER / "document.d.ts", FOLDER / "document.json"
 BIN = ROOT / "node_modules" / ".bin"
