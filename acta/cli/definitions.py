@@ -16,7 +16,13 @@ from acta.cli.terminal.text import echo, exact_json, visible
 from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
-ROLES = {"agents": "member", "tools": "member", "prompts": "admin", "memories": "member"}
+ROLES = {
+    "agents": "member",
+    "tools": "member",
+    "prompts": "admin",
+    "memories": "member",
+    "mcp_servers": "admin",
+}
 """What reading them needs; changing agents, tools and prompts needs admin."""
 TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes: what `get` showed can be put again as it is."""
@@ -35,6 +41,16 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]
             one["risk"],
             "asks" if one["high_stakes"] else "-",
             one["description"],
+        ),
+    ),
+    "mcp_servers": (
+        ("name", "version", "credentials", "tools", "url"),
+        lambda one: (
+            one["name"],
+            one["version"],
+            "-" if one["auth"] is None else "secret" if "secret" in one["auth"] else "client credentials",
+            len(one["tools"]),
+            one["url"],
         ),
     ),
     "prompts": (
@@ -69,7 +85,7 @@ def list_all(arguments: Namespace) -> int:
 
 def show(arguments: Namespace) -> int:
     """As JSON: on a terminal to be read, elsewhere to be changed and put again."""
-    found = getattr(connect(arguments), arguments.kind).get(arguments.name)
+    found = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind).get(arguments.name)
     echo(json.dumps(found) if arguments.json else exact_json(found))
     return exit_codes.OK
 

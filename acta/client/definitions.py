@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Agent,
         File,
         FileVersion,
+        ListedMcpTools,
         McpServer,
         Memory,
         Notifications,
@@ -136,9 +137,20 @@ class McpServerCalls:
         return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
 
     @operation
-    def delete(self, name: str, version: int | None = None) -> Flow[None]:
-        """With its `version`, Conflict where somebody has changed it since."""
-        return data(Request("DELETE", path_of("mcp-servers", name), {"version": version}))
+    def delete(self, name: str, version: int | None = None, *, force: bool = False) -> Flow[None]:
+        """With its `version`, Conflict where somebody has changed it since. `force`: although agents name its tools."""
+        wanted = {"version": version, "force": True if force else None}
+        return data(Request("DELETE", path_of("mcp-servers", name), wanted))
+
+    @operation
+    def refresh(self, name: str) -> Flow[ListedMcpTools]:
+        """What the server says of its tools now, beside what was confirmed. Nothing is stored."""
+        return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
+
+    @operation
+    def confirm(self, name: str, tools: Fields) -> Flow[McpServer]:
+        """Lets agents have tools. `tools`: by the server's names, with the `pin` of what was looked at."""
+        return data(Request("POST", path_of("mcp-servers", name, "confirm"), body={"tools": dict(tools)}))
 
 
 class ToolSecretCalls:

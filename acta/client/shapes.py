@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.definitions import Agent as Agent
     from shared.api.response.shapes.definitions import CheckedKeys as CheckedKeys
     from shared.api.response.shapes.definitions import ConfiguredModels as ConfiguredModels
+    from shared.api.response.shapes.definitions import ListedMcpTools as ListedMcpTools
     from shared.api.response.shapes.definitions import McpServer as McpServer
     from shared.api.response.shapes.definitions import Memory as Memory
     from shared.api.response.shapes.definitions import Notifications as Notifications

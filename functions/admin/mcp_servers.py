@@ -11,6 +11,7 @@ from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
 from functions.admin.tools import HOW_TO_SET
+from functions.admin.tools_in_use import check_not_named
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.api.app import Api
 from shared.api.request.definition_bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
@@ -23,11 +24,12 @@ from shared.domain.definitions.mcp_server import (
     SERVER_NAME_RULE,
     ConfirmedTool,
     McpServer,
+    specs_of,
 )
 from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
-from shared.ports.definitions import McpServerStore, ServerChanged
+from shared.ports.definitions import DefinitionStore, McpServerStore, ServerChanged
 from shared.ports.tool_secrets import ToolSecretNames
 from shared.ports.tools import ToolFunction
 
@@ -36,9 +38,10 @@ Listed = Mapping[str, Any]
 
 
 class Servers(NamedTuple):
-    """What the routes need. `seconds`: the longest that a call may take."""
+    """What the routes need. `agents`: who may name the servers' tools. `seconds`: the longest that a call may take."""
 
     store: McpServerStore
+    agents: DefinitionStore
     secrets: ToolSecretNames
     tool: ToolFunction
     guard: AddressGuard
@@ -135,10 +138,15 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
         return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
 
     @api.delete("/v1/mcp-servers/{name}")
-    def delete_server(name: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
-        """Its tools are gone with it. Agents that name them keep the names."""
+    def delete_server(
+        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+    ) -> Response:
+        """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
         old = servers.get_as_read(name)
         servers.check_version(version, old.version)
+        if not force:
+            offered = [tool.name for tool in specs_of(old)]
+            check_not_named(offered, deps.agents, api.caller.tenant, as_what="tools of this server")
         with servers.writing():
             deps.store.delete(api.caller.tenant, old)
         return no_content()

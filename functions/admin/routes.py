@@ -43,6 +43,7 @@ def build(deps: Dependencies) -> Api:
     add_tool_secrets(api, deps.secret_names, deps.secret_values, deps.tools, deps.mcp_servers, deps.clock)
     servers = Servers(
         deps.mcp_servers,
+        deps.definitions,
         deps.secret_names,
         deps.tool_function,
         reachable.addresses,

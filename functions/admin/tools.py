@@ -186,7 +186,7 @@ def add_tools(
         old = tools.get_as_read(name)
         tools.check_version(version, old.version)
         if not force:
-            check_not_named(name, agents, tenant)
+            check_not_named((name,), agents, tenant)
         with tools.writing():
             store.delete(tenant, old)
         return no_content()

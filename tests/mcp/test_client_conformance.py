@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from infra.packaging.bundle import ROOT
-from tests.mcp.environment import Environment, environment
+from tests.mcp.environment import Environment, NotInstalled, environment
 
 NEW, OLD, EXTENSION = "2026-07-28", "2025-11-25", "extension"
 RUN = [
@@ -29,6 +29,8 @@ RUN = [
     (OLD, "sse-retry"),
     (EXTENSION, "auth/client-credentials-basic"),
 ]
+SAMPLE = [(NEW, "tools_call"), (OLD, "sse-retry")]
+"""One of each revision."""
 MOST_SECONDS = 120
 
 
@@ -37,11 +39,30 @@ def suite() -> Environment:
     return environment()
 
 
+@pytest.fixture(scope="module")
+def suite_if_there_is_one() -> Environment:
+    try:
+        return environment()
+    except NotInstalled as why:
+        pytest.skip(str(why))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("version", "scenario"), RUN)
 def test_no_check_of_a_scenario_for_clients_fails(
     suite: Environment, version: str, scenario: str, tmp_path: Path
 ) -> None:
+    assert_nothing_fails(suite, version, scenario, tmp_path)
+
+
+@pytest.mark.parametrize(("version", "scenario"), SAMPLE)
+def test_no_check_of_a_sample_for_clients_fails(
+    suite_if_there_is_one: Environment, version: str, scenario: str, tmp_path: Path
+) -> None:
+    assert_nothing_fails(suite_if_there_is_one, version, scenario, tmp_path)
+
+
+def assert_nothing_fails(suite: Environment, version: str, scenario: str, tmp_path: Path) -> None:
     command = [suite.node, suite.suite, "client", "--scenario", scenario, "-o", tmp_path]
     command += ["--command", f"{sys.executable} -m tests.mcp.client_driver"]
     if version != EXTENSION:

@@ -140,6 +140,56 @@ TOOLS = Group(
     ),
     SECRETS,
 )
+MCP = Group(
+    "mcp",
+    "MCP servers whose tools agents may have (role admin).",
+    listed("mcp_servers", "List the servers."),
+    shown("mcp_servers", "Show a server and its confirmed tools as JSON.", "NAME"),
+    Command(
+        "put",
+        "mcp_servers:put",
+        "Name a server, or replace it, from a JSON file, - for standard input.",
+        argument("source", "FILE"),
+        JSON,
+        *CONNECTION,
+        epilog="With a version in it, it replaces that version alone. Confirmed tools stay while the URL does.",
+    ),
+    Command(
+        "refresh",
+        "mcp_servers:refresh",
+        "Ask a server what it says of its tools now.",
+        argument("name"),
+        JSON,
+        *CONNECTION,
+    ),
+    Command(
+        "confirm",
+        "mcp_servers:confirm",
+        "Let agents have tools of a server, as it describes them now.",
+        argument("name"),
+        argument("tool", nargs=-1, required=True),
+        flag("--read", help="they only read, as the server says: nobody is asked before a call"),
+        flag("--no-approval", help="nobody is asked before a call, although the tools may act"),
+        option("--approver-role", metavar="ROLE", help="who approves each call"),
+        option(
+            "--pin",
+            metavar="PIN",
+            help="of what was looked at before, of one TOOL: nothing is shown or asked",
+        ),
+        flag("--yes", help="do not ask"),
+        JSON,
+        *CONNECTION,
+        epilog="TOOL: the server's name for it. What the server says of it is shown first.",
+    ),
+    Command(
+        "rm",
+        "mcp_servers:remove",
+        "Delete a server and its tools.",
+        argument("name"),
+        flag("--force", help="although agents name its tools: they go on without them"),
+        *CONNECTION,
+    ),
+)
 NOTIFICATIONS = Group(
     "notifications",
     "The webhook that is told of questions and ended sessions (role admin).",
@@ -264,4 +314,4 @@ SCHEMA = Command(
     epilog=f"KIND: {', '.join(FILE_KINDS)}.",
 )
 
-COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, PROMPTS, MEMORIES, NOTIFICATIONS)
+COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, MCP, PROMPTS, MEMORIES, NOTIFICATIONS)

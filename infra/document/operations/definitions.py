@@ -230,9 +230,11 @@ TOOLS = {
         "Tools",
         "Delete an MCP server and its tools",
         (NOTHING,),
+        about="409 where agents name one of its tools, and `details.agents` says which. With `force=true` they go on "
+        "without them.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters={**SERVER, "version": DELETED},
+        parameters={**SERVER, "version": DELETED, "force": "Delete it although agents name its tools."},
     ),
     "POST /v1/mcp-servers/{name}/refresh": Operation(
         "refreshMcpServer",

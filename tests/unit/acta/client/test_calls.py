@@ -41,7 +41,14 @@ BY_PATH = ("get", "items", "post", "put")
 """Of `DeploymentCalls`: any path may be given."""
 FOLLOWING = ("updates", "follow", "wait", "session", "with_whole_inputs")
 """They give a part of the polling answer, or what they were given."""
-WORDS = {"definition": {"name": "x"}, "input": {}, "content": "x", "version": 1, "intervention": {}}
+WORDS = {
+    "definition": {"name": "x"},
+    "input": {},
+    "tools": {},
+    "content": "x",
+    "version": 1,
+    "intervention": {},
+}
 
 
 class Call(NamedTuple):

@@ -183,6 +183,18 @@ def test_a_secret_in_use_is_not_deleted_and_a_new_value_makes_other_tools(desk: 
     assert hosts.status == 409
 
 
+def test_a_server_whose_tools_agents_name_is_deleted_by_force_alone(desk: Desk) -> None:
+    desk.put()
+    desk.confirm("search", confirmed_read=True)
+    body = {"agent_id": "clerk", "name": "Clerk", "tools": ["desk__search"]}
+    assert desk.admin.request("POST", "/v1/agents", json_body=body).status == 201
+    refused = desk.admin.request("DELETE", "/v1/mcp-servers/desk")
+    assert (refused.status, refused.error["details"]) == (409, {"agents": ["clerk"]})
+    assert desk.admin.request("GET", "/v1/mcp-servers/desk").status == 200
+    assert desk.admin.request("DELETE", "/v1/mcp-servers/desk", query="force=true").status == 204
+    assert desk.admin.request("GET", "/v1/mcp-servers/desk").status == 404
+
+
 def test_a_server_that_does_not_answer_is_a_conflict_with_the_reason(desk: Desk) -> None:
     desk.put()
     desk.server.shutdown()

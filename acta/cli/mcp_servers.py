@@ -1,0 +1,127 @@
+"""`acta mcp`: MCP servers, what they say of their tools, and which of those agents may have."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.connection import connect
+from acta.cli.definitions import TOLD, json_object
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.tables import show_table
+from acta.cli.terminal.text import echo, visible
+from acta.client.errors import Conflict
+
+NOBODY_TO_ASK = "there is nobody to ask: give --pin with what was looked at, or --yes"
+
+
+def put(arguments: Namespace) -> int:
+    """What `acta mcp get` showed can be put again: its tools are the confirmed ones, which stay."""
+    definition = {name: value for name, value in json_object(arguments.source).items() if name not in TOLD}
+    name = definition.pop("name", None)
+    if not isinstance(name, str):
+        raise CliError(f"{arguments.source}: it has no name")
+    if isinstance(definition.get("tools"), list):
+        del definition["tools"]
+    written = connect(arguments, role="admin").mcp_servers.write(name, definition)
+    echo(json.dumps(written) if arguments.json else f"{name}  version {written['version']}")
+    return exit_codes.OK
+
+
+def refresh(arguments: Namespace) -> int:
+    found = connect(arguments, role="admin").mcp_servers.refresh(arguments.name)["items"]
+    if arguments.json:
+        echo(json.dumps(found))
+        return exit_codes.OK
+    show_table(
+        ("tool", "state", "reads", "pin", "description"),
+        (
+            (one["tool"], one["state"], _reads(one), one["pin"][:12], one["reason"] or one["description"])
+            for one in found
+        ),
+    )
+    return exit_codes.OK
+
+
+def confirm(arguments: Namespace) -> int:
+    """With the pins of what is shown now, so that nothing else is confirmed than what was looked at."""
+    if arguments.pin is not None and len(arguments.tool) != 1:
+        raise CliError("--pin is of one TOOL")
+    servers = connect(arguments, role="admin").mcp_servers
+    if arguments.pin is not None:
+        pins = {arguments.tool[0]: arguments.pin}
+    else:
+        looked_at = _looked_at(servers.refresh(arguments.name)["items"], arguments.tool)
+        for one in looked_at:
+            for line in _about(one):
+                print(visible(line), file=sys.stderr)
+        if not arguments.yes and not _confirmed(len(looked_at), as_json=arguments.json):
+            raise CliError("nothing was confirmed")
+        pins = {one["tool"]: one["pin"] for one in looked_at}
+    wishes = _wishes(arguments)
+    written = servers.confirm(arguments.name, {tool: {"pin": pin, **wishes} for tool, pin in pins.items()})
+    if arguments.json:
+        echo(json.dumps(written))
+        return exit_codes.OK
+    for one in written["tools"]:
+        if one["tool"] in pins:
+            asks = "a person approves each call" if one["high_stakes"] else "nobody is asked"
+            echo(f"{visible(one['name'], keep_newlines=False)}  {asks}")
+    return exit_codes.OK
+
+
+def remove(arguments: Namespace) -> int:
+    try:
+        connect(arguments, role="admin").mcp_servers.delete(arguments.name, force=arguments.force)
+    except Conflict as conflict:
+        if "agents" not in conflict.details:
+            raise
+        naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
+        raise CliError(
+            f"agents name tools of this server: {naming}. Change them first; --force deletes it, and they go on without"
+        ) from None
+    return exit_codes.OK
+
+
+def _wishes(arguments: Namespace) -> dict[str, Any]:
+    wishes: dict[str, Any] = {"confirmed_read": arguments.read}
+    if arguments.no_approval:
+        wishes["high_stakes"] = False
+    if arguments.approver_role is not None:
+        wishes["approver_role"] = arguments.approver_role
+    return wishes
+
+
+def _looked_at(listed: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Raises CliError."""
+    by_name = {one["tool"]: one for one in listed if one["state"] not in ("gone", "unusable")}
+    missing = [name for name in wanted if name not in by_name]
+    if missing:
+        named = visible(", ".join(missing), keep_newlines=False)
+        raise CliError(f"the server has no such tool that agents can have: {named}")
+    return [by_name[name] for name in dict.fromkeys(wanted)]
+
+
+def _about(one: Mapping[str, Any]) -> Iterator[str]:
+    """A server's words are indented: they are not Acta's."""
+    name = visible(one["tool"], keep_newlines=False)
+    yield f"{name} ({one['state']}; says that it only reads: {_reads(one)}; pin {one['pin']})"
+    for line in str(one["description"]).splitlines():
+        yield f"    {line}"
+    yield f"    input: {json.dumps(one['input_schema'], ensure_ascii=False)}"
+
+
+def _reads(one: Mapping[str, Any]) -> str:
+    return "yes" if one["annotations"].get("readOnlyHint") is True else "-"
+
+
+def _confirmed(count: int, *, as_json: bool) -> bool:
+    if as_json or not sys.stdin.isatty():
+        raise CliError(NOBODY_TO_ASK)
+    try:
+        answer = input(f"Let agents have {'this tool' if count == 1 else f'these {count} tools'}? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in ("y", "yes")
