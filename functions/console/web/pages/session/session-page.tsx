@@ -3,12 +3,10 @@
 import { get, at } from "../../api/request";
 import type { Snapshot } from "../../api/shapes";
 import { useLive } from "../../live/watch";
-import { path } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { Json } from "../../parts/json";
 
-export function SessionPage() {
-  const id = path.value[1] ?? "";
+export function SessionPage({ id }: { id: string }) {
   const live = useLive<Snapshot>(`session.${id}`, async (_, signal) => ({
     value: await get<Snapshot>(at("/v1/sessions/{}", id), {}, signal),
     again: 2_000,
