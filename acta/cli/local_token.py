@@ -2,6 +2,7 @@
 
 import re
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from acta.cli import exit_codes
@@ -9,6 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
 from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
+from infra.local.page_links import PageLinks
 from infra.local.sign_in_page import CLIENT_ID
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
@@ -25,15 +27,31 @@ def token(arguments: Namespace) -> int:
         raise CliError(
             f"no local stack has been started in {state.path}: start one with `acta up`, or name its --state"
         )
-    for name in ("tenant", "user"):
-        if not getattr(arguments, name).strip():
-            raise CliError(f"--{name} must not be empty")
-    for role in arguments.role or ():
-        if not re.fullmatch(ROLE_PATTERN, role):
-            raise CliError(f"a role is 1 to 64 of A-Z a-z 0-9 . _ : - not {one_line(role)}")
+    check_person(arguments.tenant, arguments.user, arguments.role or ())
     issuer = Issuer.from_state(state.path, stack.api_url)
     print(issuer.issue_token(arguments.tenant, arguments.user, arguments.role or (), arguments.ttl))
     return exit_codes.OK
+
+
+def check_person(tenant: str, user: str, roles: Sequence[str]) -> None:
+    """Raises CliError."""
+    for name, value in (("tenant", tenant), ("user", user)):
+        if not value.strip():
+            raise CliError(f"--{name} must not be empty")
+    for role in roles:
+        if not re.fullmatch(ROLE_PATTERN, role):
+            raise CliError(f"a role is 1 to 64 of A-Z a-z 0-9 . _ : - not {one_line(role)}")
+
+
+def link_of_local_stack(state_dir: str | None, tenant: str, user: str, roles: Sequence[str] = ()) -> str:
+    """To the page of the stack that serves `state_dir`, as that person (without roles: an admin). Raises CliError."""
+    check_person(tenant, user, roles)
+    state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
+    try:
+        running = state.running()
+    except NoStack as error:
+        raise CliError(str(error)) from None
+    return PageLinks(state.path).make(running.api_url, tenant, user, tuple(roles) or ("admin",))
 
 
 def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import Any
 
 import jwt
@@ -21,9 +20,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 AUDIENCE = "acta"
 SIGN_IN = "acta-sign-in"
 """The audience of what renews a sign-in, which the API does not take."""
-LINK = "acta-link"
-"""The audience of the code in a link to the page."""
-LINK_SECONDS = 60
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
@@ -88,16 +84,11 @@ class Issuer:
         }
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
 
-    def link(self, tenant: str, user: str, roles: Role | Iterable[Role], place: str = "inbox") -> str:
-        """To the page, as that person: it is of use once, within a minute."""
-        code = self.issue_token(tenant, user, roles, LINK_SECONDS, audience=LINK, nonce=token_urlsafe(16))
-        return f"{self.url}/console/{place}#code={code}"
-
-    def known(self, token: str, audience: str) -> tuple[str, str, tuple[Role, ...]] | None:
-        """Tenant, user and roles of what was made for that audience. None: it is no such token, or is over."""
+    def signed_in(self, token: str) -> tuple[str, str, tuple[Role, ...]] | None:
+        """Tenant, user and roles of what renews a sign-in. None: it is no such token, or is over."""
         try:
             claims = jwt.decode(
-                token, self.key.public_key(), algorithms=[ALGORITHM], audience=audience, issuer=self.url
+                token, self.key.public_key(), algorithms=[ALGORITHM], audience=SIGN_IN, issuer=self.url
             )
         except jwt.InvalidTokenError:
             return None

@@ -18,8 +18,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from infra.local.issuer import AUDIENCE, LINK, SIGN_IN, Issuer
+from infra.local.issuer import AUDIENCE, SIGN_IN, Issuer
 from infra.local.loopback import HOST
+from infra.local.page_links import PageLinks
 
 CLIENT_ID = AUDIENCE
 """Of the command line. The API takes ID tokens, whose audience it is."""
@@ -81,11 +82,10 @@ class Granted(NamedTuple):
 class SignInPage:
     """Of one issuer. Codes are kept in memory, for a minute, and used once."""
 
-    def __init__(self, issuer: Issuer) -> None:
+    def __init__(self, issuer: Issuer, links: PageLinks) -> None:
         self._issuer = issuer
+        self._links = links
         self._codes: dict[str, Granted] = {}
-        self._used: set[str] = set()
-        """Links' codes. Each is valid for a minute alone, so they are few."""
         self._lock = threading.Lock()
 
     def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Reply | None:
@@ -157,22 +157,18 @@ class SignInPage:
                     return _refused("invalid_grant")
                 return self._given(granted.tenant, granted.user, granted.roles, granted.nonce)
             case "refresh_token":
-                known = self._issuer.known(form.get("refresh_token", ""), SIGN_IN)
+                known = self._issuer.signed_in(form.get("refresh_token", ""))
                 if known is None:
                     return _refused("invalid_grant")
                 return self._given(*known, "")
-            case form_type if form_type == BY_LINK:
+            case grant if grant == BY_LINK:
                 return self._by_link(form.get("code", ""))
             case _:
                 return _refused("unsupported_grant_type")
 
     def _by_link(self, code: str) -> Reply:
-        known = self._issuer.known(code, LINK)
-        with self._lock:
-            if known is None or code in self._used:
-                return _refused("invalid_grant")
-            self._used.add(code)
-        return self._given(*known, "")
+        person = self._links.take(code)
+        return _refused("invalid_grant") if person is None else self._given(*person, "")
 
     def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Reply:
         token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)

@@ -22,6 +22,7 @@ from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
 from infra.local.own_tools.watch import HERE, NotDeployed
+from infra.local.page_links import PageLinks
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.sign_in_page import SignInPage
@@ -112,7 +113,7 @@ class LocalStack:
             raise self.state.in_use()
         self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
         self.state.claim()
-        self.front.publish(self.issuer.documents(), SignInPage(self.issuer))
+        self.front.publish(self.issuer.documents(), SignInPage(self.issuer, PageLinks(self.state.path)))
         self.start_emulator()
         has_a_past = self.state.deployment.exists()
         self.reach_api()

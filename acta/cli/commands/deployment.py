@@ -39,6 +39,7 @@ LOCAL = (
         ),
         option("--state", metavar="DIR", help="where its data lives (default: .acta)"),
         flag("--samples", help="put a few files into the storage, to try a goal on"),
+        flag("--open", help="open the page in your browser when ready"),
         flag("--json", help="print one line of JSON when ready, for scripts"),
     ),
     Command(

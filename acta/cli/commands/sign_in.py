@@ -1,6 +1,6 @@
 """Commands about who you are at a deployment in AWS, and who else may use it."""
 
-from acta.cli.commands.grammar import JSON, Command, Group, argument, flag, option
+from acta.cli.commands.grammar import JSON, STATE, Command, Group, argument, flag, option
 
 ENVIRONMENT = option("--env", metavar="NAME", required=True, help="the environment, such as prod")
 LOGIN = Command(
@@ -18,6 +18,20 @@ LOGIN = Command(
     flag("--no-browser", help="print the address to open instead of opening it"),
     JSON,
     epilog="Without a person, as in CI, give a token: --token, or ACTA_TOKEN with ACTA_API_URL.",
+)
+CONSOLE = Command(
+    "console",
+    "sign_in.console:console",
+    "Open the page of a deployment in your browser; that of the local stack opens signed in.",
+    option(
+        "--env", metavar="NAME", help="an environment that you have signed in to (default: the local stack)"
+    ),
+    option("--tenant", default="demo", help="of the local stack (default: demo)"),
+    option("--user", default="you", help="of the local stack (default: you)"),
+    option("--role", multiple=True, help="of the local stack; repeatable (default: admin)"),
+    flag("--no-browser", help="print the address instead of opening it"),
+    JSON,
+    STATE,
 )
 LOGOUT = Command(
     "logout",
@@ -62,4 +76,4 @@ USERS = Group(
     ),
 )
 
-COMMANDS = (LOGIN, LOGOUT, USERS)
+COMMANDS = (LOGIN, LOGOUT, CONSOLE, USERS)

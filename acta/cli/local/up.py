@@ -4,8 +4,9 @@ import json
 import shlex
 import sys
 import time
+import webbrowser
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,11 +22,13 @@ from acta.client.api import Client
 from acta.client.deployment import Deployment
 from infra.local.emulator_process import REGION
 from infra.local.own_tools.watch import SECONDS_BETWEEN_LOOKS, ToolWatch
+from infra.local.page_links import PageLinks
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
 
 DEFAULT_PORT = 2282
 """Of no well-known service; the letters of Acta on a telephone's keys."""
+Opens = Callable[[str], bool]
 SAMPLES = Path(__file__).parent / "samples"
 
 
@@ -42,7 +45,7 @@ def up(arguments: Namespace) -> int:
         ):
             if arguments.samples:
                 put_samples(stack)
-            serve(stack, as_json=arguments.json)
+            serve(stack, as_json=arguments.json, opens=webbrowser.open if arguments.open else None)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return exit_codes.OK
@@ -60,12 +63,16 @@ def put_samples(stack: LocalStack) -> None:
         put_directory(client, str(SAMPLES))
 
 
-def serve(stack: LocalStack, *, as_json: bool) -> NoReturn:
-    """Raises KeyboardInterrupt at a signal, and CliError where the local AWS ended by itself."""
+def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> NoReturn:
+    """`opens`: shows the page to the person. Raises KeyboardInterrupt at a signal, and CliError where the local AWS
+    ended by itself.
+    """
     try:
         tools = ToolWatch(stack, stack.state.path / "tools.json", say_of_tools)
         tools.begin()
         announce(stack, tools.names, as_json=as_json)
+        if opens is not None:
+            opens(page_link(stack))
         while stack.is_alive:
             time.sleep(SECONDS_BETWEEN_LOOKS)
             tools.look()
@@ -81,6 +88,11 @@ def say_of_tools(text: str) -> None:
     print(visible(text), file=sys.stderr, flush=True)
 
 
+def page_link(stack: LocalStack) -> str:
+    """As an admin, who sees every page. It is of use once, within a minute."""
+    return PageLinks(stack.state.path).make(stack.url, LOCAL_TENANT, LOCAL_USER, ("admin",))
+
+
 def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> None:
     """How to reach the stack, printed for a person or as one line of JSON for a script."""
     issuer = stack.issuer
@@ -88,6 +100,7 @@ def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> 
     if as_json:
         ready = {
             "api_url": stack.url,
+            "console_url": page_link(stack),
             "token": token,
             "admin_token": issuer.issue_token(LOCAL_TENANT, "admin", "admin"),
             "aws_endpoint_url": stack.aws_endpoint_url,
@@ -102,6 +115,7 @@ def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> 
     if tools:
         print(visible(f"tools  {', '.join(tools)}"))
     print(f"token  {token}")
+    print(f"page   {page_link(stack)}")
     credentials = shlex.quote(str(stack.state.credentials))
     print(
         f"AWS    AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_DEFAULT_REGION={REGION} "
@@ -109,4 +123,5 @@ def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> 
     )
     here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
     print(f"In another terminal: {here.line('run', 'List my files')}")
+    print(f"The page's link signs in once, within a minute. Another one: {here.line('console')}")
     print("Ctrl-C stops.", flush=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser as Driven
 
+from infra.local.page_links import PageLinks
 from tests.conftest import Deployed
 from tests.e2e.support.browser import NoBrowser
 from tests.e2e.support.screen import DESK, Screen, driven
@@ -33,7 +34,7 @@ def screens(chromium: Driven, deployed: Deployed) -> Iterator[Screens]:
 
     def make(**how: Any) -> Screen:
         context = chromium.new_context(**{"viewport": DESK, "locale": "en-GB", "timezone_id": "UTC", **how})
-        made.append(Screen(context, deployed.url, deployed.issuer))
+        made.append(Screen(context, deployed.url, PageLinks(deployed.state)))
         return made[-1]
 
     yield make

@@ -9,7 +9,7 @@ from tests.e2e.support.screen import Screen
 
 def test_a_link_signs_in_once(screens: Screens, ann: Person) -> None:
     first = screens()
-    link = first._issuer.link(ann.tenant, ann.name, "member")
+    link = first.link(ann)
     first.page.goto(link)
     expect(first.page.get_by_role("heading", name="Inbox")).to_be_visible()
     assert "code=" not in first.page.url

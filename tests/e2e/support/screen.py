@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser as Driven
 from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, sync_playwright
 
-from infra.local.issuer import Issuer
+from infra.local.page_links import PageLinks
 from infra.packaging.bundle import ROOT
 from tests.e2e.support.browser import OPTIONS, browser
 from tests.e2e.support.person import Person
@@ -46,12 +46,12 @@ def driven() -> Iterator[Driven]:
 class Screen:
     """One browser of one person; `page` is its first tab. Made by the fixture `screen`."""
 
-    def __init__(self, context: BrowserContext, url: str, issuer: Issuer) -> None:
+    def __init__(self, context: BrowserContext, url: str, links: PageLinks) -> None:
         self.context = context
         self.url = url
         self.wrong: list[str] = []
         """What must not be: requests to elsewhere, errors of scripts, refusals of the policy."""
-        self._issuer = issuer
+        self._links = links
         context.on("page", self._watch)
         context.route(lambda address: not self._is_own(address), self._elsewhere)
         if os.environ.get(OWN_PAGE):
@@ -60,9 +60,12 @@ class Screen:
 
     def sign_in(self, person: Person, *roles: str, place: str = "inbox") -> Page:
         """By a link, as `acta up` prints it."""
-        self.page.goto(self._issuer.link(person.tenant, person.name, roles or ("member",), place))
+        self.page.goto(self.link(person, *roles, place=place))
         self.page.locator("main h1").wait_for()
         return self.page
+
+    def link(self, person: Person, *roles: str, place: str = "inbox") -> str:
+        return self._links.make(self.url, person.tenant, person.name, roles or ("member",), place)
 
     def open(self, place: str) -> Page:
         """Another tab of the same browser."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -14,6 +15,7 @@ from acta.client.errors import SignInEnded, SignInFailed
 from acta.client.sign_in.oidc import Application, Attempt, Endpoints, Tokens
 from acta.client.sign_in.oidc import Issuer as Provider
 from infra.local.issuer import Issuer
+from infra.local.page_links import PageLinks
 from infra.local.reverse_proxy import Front
 from infra.local.sign_in_page import CLIENT_ID, SignInPage
 
@@ -30,7 +32,7 @@ def front() -> Iterator[Front]:
 @pytest.fixture
 def issuer(front: Front, tmp_path: Path) -> Issuer:
     made = Issuer.from_state(tmp_path, front.url)
-    front.publish(made.documents(), SignInPage(made))
+    front.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
     return made
 
 
@@ -150,3 +152,46 @@ def test_the_browser_s_answer_belongs_to_one_attempt(provider: Provider, browser
     endpoints, _, address = begun(provider)
     with pytest.raises(SignInFailed):
         provider.code(endpoints, Attempt(), signed_in(browser, address))
+
+
+def by_link(browser: httpx2.Client, issuer: Issuer, link: str) -> httpx2.Response:
+    form = urlencode({"grant_type": "urn:acta:link", "code": link.partition("#code=")[2]})
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    return browser.post(f"{issuer.url}/oauth2/token", content=form, headers=kind)
+
+
+def test_a_link_signs_one_person_in_once(issuer: Issuer, browser: httpx2.Client, tmp_path: Path) -> None:
+    link = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("admin",))
+    granted = by_link(browser, issuer, link)
+    claims = jwt.decode(granted.json()["id_token"], options={"verify_signature": False})
+    assert (claims["tenant"], claims["sub"], "admin" in claims["roles"]) == ("acme", "ann", True)
+    assert by_link(browser, issuer, link).status_code == 400
+
+
+def test_a_link_is_of_use_for_a_minute(issuer: Issuer, browser: httpx2.Client, tmp_path: Path) -> None:
+    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    old = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("member",), now=an_hour_ago)
+    assert by_link(browser, issuer, old).status_code == 400
+    assert by_link(browser, issuer, f"{issuer.url}/console/inbox#code=guessed").status_code == 400
+
+
+def test_nobody_but_the_owner_reads_whom_links_stand_for_and_no_file_has_a_code(
+    issuer: Issuer, tmp_path: Path
+) -> None:
+    code = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("member",)).partition("#code=")[2]
+    (kept,) = (tmp_path / "page-links").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "page-links").stat().st_mode & 0o077 == 0
+    assert code not in kept.read_text() + kept.name
+
+
+def test_a_code_goes_to_the_stacks_own_page_too_and_a_browser_says_where_the_form_came_from(
+    issuer: Issuer, provider: Provider, browser: httpx2.Client
+) -> None:
+    endpoints, attempt = provider.endpoints(), Attempt()
+    own = f"{issuer.url}/console/signed-in"
+    assert browser.get(provider.address_to_open(endpoints, attempt, own)).status_code == 200
+    page = browser.get(provider.address_to_open(endpoints, attempt, HERE))
+    assert page.headers["Referrer-Policy"] == "same-origin"
+    for elsewhere in ("http://127.0.0.1:1/console/signed-in", f"{issuer.url}/console/inbox"):
+        assert browser.get(provider.address_to_open(endpoints, attempt, elsewhere)).status_code == 400

@@ -84,3 +84,16 @@ def test_a_person_is_told_how_to_use_the_aws_command_and_no_secret(
     assert variables["AWS_ENDPOINT_URL"] == Served.aws_endpoint_url
     assert Credentials.from_file(Path(variables["AWS_SHARED_CREDENTIALS_FILE"])) == credentials
     assert credentials.secret_access_key not in line
+
+
+def test_the_page_is_shown_where_the_person_wants_that(tmp_path: Path) -> None:
+    shown: list[str] = []
+
+    def opens(address: str) -> bool:
+        shown.append(address)
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        serve(served(tmp_path, signalled=True), as_json=True, opens=opens)
+    (address,) = shown
+    assert address.startswith("http://127.0.0.1:5/console/inbox#code=")
