@@ -27,7 +27,7 @@ from shared.api.response.definition_views import tool_view, trial_view, who_appr
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
-from shared.domain.definitions.builtins import builtins, offered_builtins
+from shared.domain.definitions.builtins import builtins, with_environments
 from shared.domain.definitions.mcp_server import SEPARATOR, with_servers
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
@@ -61,8 +61,7 @@ def registered(
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
     tenant's and those of its MCP servers.
     """
-    offered = offered_builtins(weather=weather)
-    first = {**offered, **own_tools(tenant), **offered}
+    first = with_environments(own_tools(tenant), weather=weather)
     added = with_servers(store.all(tenant), servers.all(tenant))
     own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
     return {**first, **own}
@@ -120,7 +119,7 @@ def add_tools(
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
-        offered = {**allowed.own_tools(api.caller.tenant), **offered_builtins(weather=allowed.weather)}
+        offered = with_environments(allowed.own_tools(api.caller.tenant), weather=allowed.weather)
         if name in offered:
             return success(view(offered[name]))
         if SEPARATOR in name:

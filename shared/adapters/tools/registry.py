@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.adapters.tools.python.catalogue import python_tools
 from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
-from shared.domain.definitions.builtins import builtins, offered_builtins
+from shared.domain.definitions.builtins import builtins, with_environments
 from shared.domain.definitions.mcp_server import with_servers
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
@@ -78,11 +78,10 @@ class TenantRegistry(BuiltinRegistry):
             read = self._snapshot(tenant)
             return with_servers(read.tools(), read.mcp_servers())
 
-        # An environment's tool may get the name of one that a later release has built in. The built-in one wins.
-        own = {name: spec for name, spec in self._environment(tenant).items() if name not in builtins()}
+        offered = with_environments(self._environment(tenant), weather=self._weather)
         return _LazySpecs(
-            {**offered_builtins(weather=self._weather), **own},
-            {*builtins(), *own},
+            offered,
+            {*builtins(), *offered},
             added,
             lambda spec: with_approver(spec, self._approvers, tenant),
         )

@@ -194,3 +194,13 @@ def offered_builtins(*, weather: bool) -> Mapping[str, ToolSpec]:
     if weather:
         return builtins()
     return {name: spec for name, spec in builtins().items() if name != GET_WEATHER}
+
+
+def with_environments(own: Mapping[str, ToolSpec], *, weather: bool) -> dict[str, ToolSpec]:
+    """What a tenant has without its own definitions: the built-in tools that are offered, then the environment's.
+
+    `own`: those of the environment, by name. One may get the name of a tool that a later release has built in. The
+    built-in one wins.
+    """
+    added = {name: spec for name, spec in own.items() if name not in builtins()}
+    return {**offered_builtins(weather=weather), **added}
