@@ -25,15 +25,20 @@ export function go(address: string, options: { replace?: boolean } = {}): void {
   }
 }
 
-/** Changes what stands after `?` of this place. Empty values go. */
-export function narrow(changes: Record<string, string>): void {
+/** The address of this place with other values after `?`. Empty values go. */
+export function narrowed(changes: Record<string, string>): string {
   const next = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {
     if (value) next.set(name, value);
     else next.delete(name);
   }
   const text = next.toString();
-  go(text ? `${location.pathname}?${text}` : location.pathname, { replace: true });
+  return text ? `${location.pathname}?${text}` : location.pathname;
+}
+
+/** Goes there, without a step of the history. */
+export function narrow(changes: Record<string, string>): void {
+  go(narrowed(changes), { replace: true });
 }
 
 export function beginNavigation(): void {

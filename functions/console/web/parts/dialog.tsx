@@ -1,0 +1,92 @@
+/** A question or a form above the page. Escape leaves it, and the focus goes back to where it was. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+interface Shown {
+  title: string;
+  onClose: () => void;
+  /** Something is under way: it cannot be left now. */
+  isBusy?: boolean;
+  children: ComponentChildren;
+}
+
+export function Dialog({ title, onClose, isBusy = false, children }: Shown) {
+  const box = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = box.current!;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      // What opened it may be gone.
+      if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!isBusy) onClose();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface Asked {
+  title: string;
+  /** What the button says that does it. */
+  act: string;
+  isDangerous?: boolean;
+  /** Where it throws, the dialog stays and says why. */
+  onAct: () => Promise<unknown>;
+  onClose: () => void;
+  children?: ComponentChildren;
+}
+
+/** Asks once more before something is done. */
+export function Confirm({ title, act, isDangerous = false, onAct, onClose, children }: Asked) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+
+  async function begin(): Promise<void> {
+    setBusy(true);
+    setProblem("");
+    try {
+      await onAct();
+      onClose();
+    } catch (error) {
+      setProblem((error as Error).message);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose} isBusy={isBusy}>
+      {children}
+      <Problem text={problem} />
+      <p class="acts">
+        <button type="button" disabled={isBusy} autofocus onClick={onClose}>
+          Leave it
+        </button>
+        <button type="button" class={isDangerous ? "danger" : "primary"} disabled={isBusy} onClick={() => void begin()}>
+          {isBusy ? "Wait …" : act}
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** Why something did not work, where it was tried. Nothing where the text is empty. */
+export function Problem({ text }: { text: string }) {
+  return text ? (
+    <p class="notice bad" role="alert">
+      {text}
+    </p>
+  ) : null;
+}
