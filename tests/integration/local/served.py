@@ -1,7 +1,6 @@
 """`acta up` as a child process, used as a script would use it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+
+from tests.e2e.support.deployments import neutral_environ
 
 PATIENCE_SECONDS = 240
 
@@ -30,7 +31,7 @@ class Served:
         with log.open("w") as stderr:
             self.process = subprocess.Popen(
                 command("up", "--json", "--state", str(self.state)),
-                env=environ(),
+                env=neutral_environ(),
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,
@@ -73,7 +74,7 @@ class Served:
 def acta(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command(*arguments),
-        env=environ(),
+        env=neutral_environ(),
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,
@@ -83,12 +84,6 @@ def acta(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "acta.cli.main", *arguments]
-
-
-def environ() -> dict[str, str]:
-    """This process's environment without the variables that would choose a model or a deployment."""
-    chosen = ("ACTA_", "ANTHROPIC_", "OPENAI_", "AWS_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(chosen)}
 
 
 def is_alive(pid: int) -> bool:

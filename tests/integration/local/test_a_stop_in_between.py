@@ -16,6 +16,7 @@ def stack(tmp_path: Path) -> Iterator[Served]:
     prepare(tmp_path / "state", neutral_environ())
     served = Served(tmp_path / "state")
     served.start()
+    assert "cdk deploy" not in served.progress
     yield served
     if served.process is not None:
         served.stop()

@@ -16,7 +16,8 @@ from infra.local.loopback import HOST
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
 from infra.local.toolchain import CDK
-from tests.integration.local.served import command, environ
+from tests.e2e.support.deployments import neutral_environ
+from tests.integration.local.served import command
 
 NODE = "#!/bin/sh\nexit 0\n"
 
@@ -24,7 +25,7 @@ NODE = "#!/bin/sh\nexit 0\n"
 def acta(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command(*arguments),
-        env={**environ(), **more},
+        env={**neutral_environ(), **more},
         capture_output=True,
         text=True,
         check=False,
@@ -89,7 +90,7 @@ def test_a_stack_that_had_to_leave_its_port_says_so(tmp_path: Path) -> None:
         other.listen()
         taken = int(other.getsockname()[1])
         StateDir(tmp_path).write(RunningStack(1, taken, f"http://{HOST}:{taken}", "http://x", "offline"))
-        stack = LocalStack(tmp_path, environ=environ())
+        stack = LocalStack(tmp_path, environ=neutral_environ())
         front = stack.open_front()
         try:
             assert stack.moved_from == taken
