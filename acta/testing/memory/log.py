@@ -1,5 +1,7 @@
 """The session log in memory."""
 
+from functools import lru_cache
+
 from acta.testing.memory.table import MemoryTable, StoredCommit, StoredIntervention
 from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
 from shared.domain.limits.tenant_limits import TenantCounts
@@ -18,6 +20,9 @@ from shared.ports.log import (
     TransactionItems,
 )
 from shared.visible_sessions import check_visible
+
+KEPT = 4_096
+"""Commits that were read. They are frozen, and equal bytes are equal commits."""
 
 
 class MemoryLog:
@@ -52,7 +57,7 @@ class MemoryLog:
         return None if newest is None else self._commit(newest)
 
     def _commit(self, stored: StoredCommit) -> Commit:
-        return to_commit(stored.version, stored.body)
+        return _read(stored.version, stored.body)
 
     def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
         return commit.counting_write(1)
@@ -129,3 +134,8 @@ class MemoryLog:
     def _is_taken(self, record: IdempotencyRecord) -> bool:
         there = self._table.records.get((record.tenant, record.route, record.key))
         return there is not None and there.expires_at > self._clock.now()
+
+
+@lru_cache(KEPT)
+def _read(version: int, body: bytes) -> Commit:
+    return to_commit(version, body)
