@@ -5,6 +5,7 @@ inside functions and under `if TYPE_CHECKING` count. An import by a string would
 """
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -28,34 +29,46 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
     `without`: packages that are left out although an import names them. The importing code checks first whether they
     exist. Raises ValueError, with file and line, for a relative import.
     """
-    left_out = {root / name.replace(".", "/") for name in without}
-    files: set[Path] = set()
+    there = frozenset(_there(root))
+    left_out = tuple(f"{_place(name)}/" for name in without)
+    files: set[str] = set()
     libraries: set[str] = set()
     names: set[str] = set()
-    waiting = sorted((root / package.replace(".", "/")).rglob("*.py"))
+    waiting = sorted(
+        each for each in there if each.startswith(f"{_place(package)}/") and each.endswith(".py")
+    )
     while waiting:
-        path = waiting.pop()
-        if path in files:
+        file = waiting.pop()
+        if file in files:
             continue
-        files.add(path)
-        waiting += [init for init in _inits(root, path) if init not in files]
-        for name in _imported(path, path.read_bytes()) - names:
+        files.add(file)
+        waiting += [init for init in _inits(file) if init in there and init not in files]
+        path = root / file
+        for name in _imported(str(path), path.read_bytes()) - names:
             names.add(name)
-            if name.split(".")[0] in OURS:
-                waiting += [path for path in _module(root, name) if left_out.isdisjoint(path.parents)]
+            if name.partition(".")[0] in OURS:
+                modules = (f"{_place(name)}.py", f"{_place(name)}/__init__.py")
+                waiting += [each for each in modules if each in there and not each.startswith(left_out)]
             else:
-                libraries.add(name.split(".")[0])
-    data = {
-        path
-        for folder in {path.parent for path in files}
-        for path in folder.iterdir()
-        if path.is_file() and path.suffix not in (".py", ".pyc")
-    }
-    return Reach(tuple(sorted(files | data)), frozenset(libraries))
+                libraries.add(name.partition(".")[0])
+    folders = {os.path.dirname(file) for file in files}
+    data = {each for each in there if os.path.dirname(each) in folders and not each.endswith((".py", ".pyc"))}
+    return Reach(tuple(sorted(root / file for file in files | data)), frozenset(libraries))
+
+
+def _there(root: Path) -> Iterator[str]:
+    """Every file of Acta's own, from `root` on. Looked up once: to ask for each import whether there is such a file
+    was half of what a synthesis takes in Python.
+    """
+    for top in OURS:
+        for folder, below, names in os.walk(root / top):
+            below[:] = [name for name in below if name != "__pycache__"]  # os.walk looks into these
+            place = Path(folder).relative_to(root).as_posix()
+            yield from (f"{place}/{name}" for name in names)
 
 
 @cache
-def _imported(path: Path, text: bytes) -> frozenset[str]:
+def _imported(path: str, text: bytes) -> frozenset[str]:
     """The names after `import`. For `from x import y` both `x` and `x.y`, which may be a module.
 
     Kept for the process: functions share most of their modules, and parsing them is most of what a synthesis takes.
@@ -63,8 +76,8 @@ def _imported(path: Path, text: bytes) -> frozenset[str]:
     return frozenset(_names(path, text))
 
 
-def _names(path: Path, text: bytes) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text, filename=str(path))):
+def _names(path: str, text: bytes) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text, filename=path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -74,14 +87,11 @@ def _names(path: Path, text: bytes) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _module(root: Path, name: str) -> list[Path]:
-    place = root / name.replace(".", "/")
-    return [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+def _place(name: str) -> str:
+    return name.replace(".", "/")
 
 
-def _inits(root: Path, path: Path) -> list[Path]:
+def _inits(file: str) -> list[str]:
     """The `__init__.py` of the packages around a module, which are imported with it."""
-    packages = [
-        folder / "__init__.py" for folder in path.parents if folder.is_relative_to(root) and folder != root
-    ]
-    return [init for init in packages if init.is_file()]
+    folders = file.split("/")[:-1]
+    return ["/".join((*folders[:depth], "__init__.py")) for depth in range(1, len(folders) + 1)]
