@@ -91,6 +91,7 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/api.in -o requirements/api.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/otlp.in -o requirements/otlp.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/mcp.in -o requirements/mcp.txt
 	@echo "lock: done"
 
 audit: setup ## ask public advisories about every pinned package (needs the network)
@@ -100,4 +101,4 @@ sbom: setup ## what each zip and the tools contain, as CycloneDX JSON in build/s
 	@$(BIN)/python -m infra.packaging.sbom
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp .venv-mcp node_modules build cdk.out .acta

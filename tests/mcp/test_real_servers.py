@@ -3,9 +3,6 @@ sessions and event streams.
 """
 
 import os
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,46 +11,22 @@ from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, Person
 from tests.mcp.environment import Environment
+from tests.mcp.servers import begun
 
 pytestmark = pytest.mark.thorough
 
 EVERYTHING = ("@modelcontextprotocol", "server-everything", "dist", "index.js")
-MOST_SECONDS = 30
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + MOST_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the server did not begin")
 
 
 @pytest.fixture(scope="module")
 def everything(pinned: Environment) -> Iterator[str]:
     """Its address."""
-    port = free_port()
     program = pinned.folder.joinpath("node_modules", *EVERYTHING)
-    process = subprocess.Popen(
-        [str(pinned.node), str(program), "streamableHttp"],
-        env={"PATH": os.environ["PATH"], "PORT": str(port)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(port, process)
-        yield f"127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(MOST_SECONDS)
+    with begun(
+        lambda port: [str(pinned.node), str(program), "streamableHttp"],
+        lambda port: {"PATH": os.environ["PATH"], "PORT": str(port)},
+    ) as at:
+        yield at
 
 
 @pytest.fixture
