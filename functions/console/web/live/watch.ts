@@ -6,7 +6,8 @@
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { Refused } from "../api/request";
+import { Refused } from "../api/refused";
+import { pauseAfter } from "./pause";
 
 export interface Live<Value> {
   value: Signal<Value | undefined>;
@@ -33,16 +34,6 @@ interface Told<Value> {
 }
 
 export type Load<Value> = (last: Value | undefined, signal: AbortSignal) => Promise<Read<Value>>;
-
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 60_000;
-
-/** Milliseconds before the next attempt, after so many failures in a row. Whom a server told when, waits so long. */
-export function pauseAfter(failures: number, error: unknown, random = Math.random()): number {
-  if (error instanceof Refused && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1_000;
-  const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1));
-  return most / 2 + (random * most) / 2;
-}
 
 /** Begins to read `key`'s value, until `stop`. Tabs of this browser that watch the same key share what one reads. */
 export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { stop: () => void } {

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { visible } from "./words";
+
+test("characters that hide or reorder text are shown by their number", () => {
+  assert.equal(visible("pay \u202eevil\u202c"), "pay ⟨U+202E⟩evil⟨U+202C⟩");
+  assert.equal(visible("a\u200bb"), "a⟨U+200B⟩b");
+  assert.equal(visible("\u{e0041}"), "⟨U+E0041⟩");
+  assert.equal(visible("a\u0000b"), "a⟨U+0000⟩b");
+});
+
+test("lines, tabs and what other languages are written with stay", () => {
+  assert.equal(visible("one\r\ntwo\tthree"), "one\ntwo\tthree");
+  assert.equal(visible("עברית 日本語 é"), "עברית 日本語 é");
+});
