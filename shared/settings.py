@@ -66,6 +66,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     env: str
+    is_local: bool = False
+    """It runs in a local AWS, which has no secrets and whose receivers speak HTTP. Set by templates alone."""
     table: str
     bucket: str
     """Files, and texts of sessions that releases before `session_bucket` stored."""
@@ -286,8 +288,8 @@ class Settings(BaseModel):
     @field_validator("http_tool_allow", "notify_allow")
     @classmethod
     def _local_only(cls, value: str, info: ValidationInfo) -> str:
-        if value and info.data.get("env") != "local":
-            raise ValueError("only the local environment may make this exception")
+        if value and not info.data.get("is_local"):
+            raise ValueError("only an environment of the local kind may make this exception")
         return value
 
     @field_validator(*AS_JSON, mode="before")
@@ -346,8 +348,8 @@ class Settings(BaseModel):
         plain = value.isascii() and value.isprintable() and not set(value) & set(' \\"<>^`{|}#')
         if value and not (usable and plain and parts.scheme in ("http", "https") and "@" not in parts.netloc):
             raise ValueError("a URL is https://host/path, without credentials or a fragment")
-        if value and parts.scheme != "https" and info.data.get("env") != "local":
-            raise ValueError("only the local environment may use http")
+        if value and parts.scheme != "https" and not info.data.get("is_local"):
+            raise ValueError("only an environment of the local kind may use http")
         return value
 
     @model_validator(mode="after")
@@ -387,13 +389,13 @@ class Settings(BaseModel):
     @property
     def traces_allow(self) -> str:
         """A local stack's receiver is on the same machine."""
-        return self.traces_hosts if self.env == "local" else ""
+        return self.traces_hosts if self.is_local else ""
 
     @property
     def allowed(self) -> AllowedModels:
         """The models that agents may have."""
         names = (name.strip() for name in self.allowed_models.split(","))
-        return AllowedModels(frozenset(filter(None, names)), self.model, self.env == "local")
+        return AllowedModels(frozenset(filter(None, names)), self.model, self.is_local)
 
     @property
     def outage_limits(self) -> OutageLimits:

@@ -138,6 +138,7 @@ class ActaFunction(Construct):
             "origin_hashes": environment.origin_hashes,
             **environment.caps.settings,
             **environment.settings,
+            "is_local": environment.is_local,
             "offline": environment.offline,  # what the zip contains, whatever the overrides say
         }
         if isinstance(environment.auth, OwnPool) and environment.auth.machines:

@@ -26,6 +26,7 @@ PROVIDER_VARIABLES = (
 DEPLOYED_FIELDS = frozenset(
     (
         "env",
+        "is_local",
         "table",
         "bucket",
         "session_bucket",
@@ -53,7 +54,13 @@ DEPLOYED_FIELDS = frozenset(
     )
 )
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
-REQUIRED = {"ACTA_ENV": "local", "ACTA_TABLE": "given", "ACTA_BUCKET": "given", "ACTA_OFFLINE": "true"}
+REQUIRED = {
+    "ACTA_ENV": "local",
+    "ACTA_IS_LOCAL": "true",
+    "ACTA_TABLE": "given",
+    "ACTA_BUCKET": "given",
+    "ACTA_OFFLINE": "true",
+}
 NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"

@@ -130,6 +130,7 @@ def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) 
         "AWS_LAMBDA_FUNCTION_NAME": function,
         "POWERTOOLS_METRICS_NAMESPACE": "Acta",
         "ACTA_ENV": "local",
+        "ACTA_IS_LOCAL": "true",
         "ACTA_TABLE": "table",
         "ACTA_BUCKET": "bucket",
         "ACTA_STATE_MACHINE_ARN": "arn:aws:states:us-east-1:000000000000:stateMachine:acta-local",

@@ -22,6 +22,7 @@ VARIABLES = {
     "POWERTOOLS_METRICS_NAMESPACE": "Acta",
     "PYDANTIC_DISABLE_PLUGINS": "__all__",
     "ACTA_ENV": "local",
+    "ACTA_IS_LOCAL": "true",
     "ACTA_TABLE": "table",
     "ACTA_BUCKET": "bucket",
     "ACTA_AUDIT_TABLE": "audit",

@@ -174,7 +174,7 @@ def test_where_tenants_may_name_webhooks_four_functions_know_the_hosts_and_one_r
 
 
 def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="only the local environment may use http"):
+    with pytest.raises(ValueError, match="only an environment of the local kind may use http"):
         synthesised(replace(PROD, notifications=Webhook("http://hooks.example.com")), tmp_path)
 
 

@@ -116,7 +116,7 @@ def test_spans_that_are_lost_or_late_raise_an_alarm(otlp: Synthesised, prod: Syn
 
 
 def test_an_endpoint_that_cannot_be_used_stops_the_synthesis(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="only the local environment may use http"):
+    with pytest.raises(ValueError, match="only an environment of the local kind may use http"):
         synthesised(replace(PROD, traces=Otlp("http://otlp.example.com/v1/traces")), tmp_path)
 
 

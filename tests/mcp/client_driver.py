@@ -51,7 +51,7 @@ class Driver:
     """`context`: what the suite says of the scenario. `version`: the revision that it asks for."""
 
     def __init__(self, url: str, context: Mapping[str, Any], version: str) -> None:
-        settings = Settings(env="local", table="t", bucket="b")
+        settings = Settings(env="local", is_local=True, table="t", bucket="b")
         value = context.get("client_secret", "")
         self.context = context
         self.servers = McpServers(

@@ -44,6 +44,7 @@ def _make_stores() -> None:
     machine = make_client("stepfunctions").create_state_machine(name=NAME, definition=STUB, roleArn=ROLE)
     os.environ |= {
         "ACTA_ENV": "local",
+        "ACTA_IS_LOCAL": "true",
         "ACTA_TABLE": aws.table,
         "ACTA_AUDIT_TABLE": aws.table,  # no other item begins like its records
         "ACTA_BUCKET": aws.bucket,

@@ -16,6 +16,7 @@ LOGIN = Command(
     flag("--access-token", help="the API takes the access token, not the ID token"),
     flag("--look-up", help="ask the stack again, with your AWS credentials, instead of taking last time's"),
     flag("--no-browser", help="print the address to open instead of opening it"),
+    STATE,
     JSON,
     epilog="Without a person, as in CI, give a token: --token, or ACTA_TOKEN with ACTA_API_URL.",
 )

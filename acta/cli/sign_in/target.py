@@ -35,6 +35,8 @@ class Target:
 
 def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> Target:
     """Raises CliError and ClientError, before anybody signs in for nothing: also where it could not be kept."""
+    if arguments.state and arguments.env != LOCAL:
+        raise CliError(f"--state is for the stack that `acta up` serves: it goes with --env {LOCAL}")
     stored = store.read(arguments.env)
     given = [arguments.url, arguments.issuer, arguments.client_id]
     if all(given):
@@ -42,7 +44,7 @@ def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], 
     if any(given):
         raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
     if arguments.env == LOCAL:
-        url, client_id = local_sign_in()
+        url, client_id = local_sign_in(arguments.state)
         return Target(url, Application(issuer=url, client_id=client_id))
     if stored is not None and not arguments.look_up:
         return Target(stored.api_url, stored.application)

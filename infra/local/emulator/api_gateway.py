@@ -1,5 +1,5 @@
-"""The HTTP API's own answers: a token without `exp` is refused, a route is asked too often, and a failed integration
-says nothing of itself.
+"""The HTTP API's address and its own answers: a token without `exp` is refused, a route is asked too often, and a
+failed integration says nothing of itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from infra.local.emulator.ministack import module
 from infra.local.emulator.settings import Settings
+from infra.local.loopback import HOST
 
 INTEGRATION_SECONDS = 30.0
 """Source: API Gateway developer guide, "Quotas for HTTP APIs": maximum integration timeout."""
@@ -139,6 +140,27 @@ def answer_pages(settings: Settings) -> None:
     headers, preflight = gateway._cors_response_headers, gateway._cors_preflight_response
     gateway._cors_response_headers = lambda configured, origin: headers(_named(configured), origin)
     gateway._cors_preflight_response = lambda configured, origin: preflight(_named(configured), origin)
+
+
+def tell_a_reachable_address(settings: Settings) -> None:
+    """The attribute `ApiEndpoint` of a template's HTTP API is a URL that programs of this machine reach. The host in
+    ministack's, `ID.execute-api.localhost`, is one that few systems resolve.
+
+    Source: CloudFormation reference, AWS::ApiGatewayV2::Api, return values: "The default endpoint for an API". Patches:
+    `services.cloudformation.provisioners._RESOURCE_HANDLERS`.
+    """
+    handlers = module("services.cloudformation.provisioners")._RESOURCE_HANDLERS["AWS::ApiGatewayV2::Api"]
+    apis = module("services.apigateway")._apis
+    create = handlers["create"]
+
+    def create_reachable(*arguments: Any, **named: Any) -> tuple[str, dict[str, Any]]:
+        api_id, attributes = create(*arguments, **named)
+        if apis[api_id]["protocolType"] == "HTTP":
+            url = f"http://{HOST}:{settings.port}/_aws/execute-api/{api_id}/$default"
+            apis[api_id]["apiEndpoint"] = attributes["ApiEndpoint"] = url
+        return api_id, attributes
+
+    handlers["create"] = create_reachable
 
 
 def _named(given: Mapping[str, Any]) -> dict[str, Any]:

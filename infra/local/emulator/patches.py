@@ -45,6 +45,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     api_gateway.answer_failures,
     api_gateway.answer_pages,
     api_gateway.throttle_routes,
+    api_gateway.tell_a_reachable_address,
     dynamodb.keep_streams,
     transactions.refuse_conflicts,
     sqs.keep_queue_urls,

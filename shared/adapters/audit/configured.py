@@ -8,7 +8,7 @@ from shared.settings import Settings
 
 
 def audit(settings: Settings, clock: Clock) -> Audit:
-    local_key = LOCAL_KEY if settings.env == "local" else ""
+    local_key = LOCAL_KEY if settings.is_local else ""
     return Audit(
         DynamoTrail(settings.audit_table, settings.audit_retention_days),
         KeyedPseudonyms(settings.audit_secret, local_key),

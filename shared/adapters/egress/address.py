@@ -96,7 +96,7 @@ class AddressGuard:
         self._lists = lists
         self._hosts = _names(getattr(settings, lists.listed))
         self._exempt = _names(getattr(settings, lists.exempt))
-        self._is_local = settings.env == "local"
+        self._is_local = settings.is_local
         self._resolve = resolve
 
     def check(self, url: str) -> Target:

@@ -85,7 +85,7 @@ def choose_for(
     except AwsDenied as denied:
         return UnusableModel(chosen, AwsDenied, f"{chosen}: {denied}"), name
     source = KEY_SOURCES.get(chosen)
-    if source is not None and not key and settings.env == "local" and not getattr(settings, source.setting):
+    if source is not None and not key and settings.is_local and not getattr(settings, source.setting):
         why = f"no API key is configured: the local stack takes it from the variable {source.variable} when it starts"
         return UnusableModel(chosen, ProviderKeyRefused, f"{chosen}: {why}"), name
     api = _openai_api(settings, base_url) if chosen == "openai" else ""

@@ -142,6 +142,22 @@ def handler(event, context):
     return Api(f"{cloud.url}/_aws/execute-api/{api_id}/$default")
 
 
+def test_the_address_that_a_template_tells_answers(cloud: Cloud) -> None:
+    made = {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "told", "ProtocolType": "HTTP"}}
+    stage = {"ApiId": {"Ref": "Api"}, "StageName": "$default", "AutoDeploy": True}
+    template = {
+        "Resources": {"Api": made, "Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": stage}},
+        "Outputs": {"Url": {"Value": {"Fn::GetAtt": ["Api", "ApiEndpoint"]}}},
+    }
+    formation = cloud.client("cloudformation")
+    formation.create_stack(StackName="told", TemplateBody=json.dumps(template))
+    once = {"Delay": 1, "MaxAttempts": 30}
+    formation.get_waiter("stack_create_complete").wait(StackName="told", WaiterConfig=once)
+    (told,) = formation.describe_stacks(StackName="told")["Stacks"][0]["Outputs"]
+
+    assert Api(told["OutputValue"]).get("/nothing") == (404, {"message": "Not Found"})
+
+
 @pytest.mark.parametrize(
     ("asked", "route", "variables", "path"),
     [

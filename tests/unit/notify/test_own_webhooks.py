@@ -49,8 +49,9 @@ class Deployment:
         hosts: str = "",
         names: Names | None = None,
     ) -> None:
-        env = "local" if allow else "prod"
-        settings = Settings(env=env, table="t", bucket="b", notify_allow=allow, notify_hosts=hosts)
+        settings = Settings(
+            env="test", is_local=bool(allow), table="t", bucket="b", notify_allow=allow, notify_hosts=hosts
+        )
         guard = AddressGuard(settings, names or Names(["127.0.0.1"]), FOR_NOTIFICATIONS)
         self.tenant: TenantReceiver | None = TenantReceiver(
             tenant="acme", url=url, created_at=AT, updated_at=AT, updated_by="ann"

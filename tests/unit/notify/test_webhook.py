@@ -151,4 +151,5 @@ def test_a_url_that_is_not_https_or_not_plain_is_refused_in_aws(url: str) -> Non
 
 def test_locally_plain_http_will_do() -> None:
     url = "http://127.0.0.1:9/hook"
-    assert Settings(env="local", table="t", bucket="b", notify_webhook_url=url).notify_webhook_url == url
+    settings = Settings(env="local", is_local=True, table="t", bucket="b", notify_webhook_url=url)
+    assert settings.notify_webhook_url == url

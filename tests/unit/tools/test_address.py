@@ -11,7 +11,9 @@ PUBLIC = "93.184.216.34"
 
 
 def settings(hosts: str = "", allow: str = "") -> Settings:
-    return Settings(env="local", table="t", bucket="b", http_tool_hosts=hosts, http_tool_allow=allow)
+    return Settings(
+        env="local", is_local=True, table="t", bucket="b", http_tool_hosts=hosts, http_tool_allow=allow
+    )
 
 
 class Names:
@@ -99,7 +101,7 @@ def test_a_url_that_is_not_exactly_an_allowed_one_is_refused(url: str) -> None:
 def test_a_refusal_says_which_setting_helps_beside_what_a_model_is_told(
     env: str, url: str, named: list[str]
 ) -> None:
-    here = Settings(env=env, table="t", bucket="b", http_tool_hosts="a.example")
+    here = Settings(env=env, is_local=env == "local", table="t", bucket="b", http_tool_hosts="a.example")
     with pytest.raises(AddressRefused) as refused:
         AddressGuard(here).check(url)
     settings = ("http_tool_hosts", "ACTA_HTTP_TOOL_HOSTS", "ACTA_HTTP_TOOL_ALLOW")
@@ -129,9 +131,10 @@ def test_an_exception_is_for_one_host_and_port() -> None:
             guard.resolve(url)
 
 
-def test_the_exception_is_refused_outside_the_local_environment() -> None:
+def test_the_exception_is_refused_outside_of_a_local_aws() -> None:
     given = {"ACTA_TABLE": "t", "ACTA_BUCKET": "b", "ACTA_HTTP_TOOL_ALLOW": "127.0.0.1:1"}
-    for env in ("dev", "staging", "prod", "test", ""):
+    for env in ("dev", "staging", "prod", "local", ""):
         with pytest.raises(SettingsError, match="ACTA_"):
             Settings.from_environ({**given, "ACTA_ENV": env})
-    assert Settings.from_environ({**given, "ACTA_ENV": "local"}).http_tool_allow == "127.0.0.1:1"
+    local = {**given, "ACTA_ENV": "trial", "ACTA_IS_LOCAL": "true"}
+    assert Settings.from_environ(local).http_tool_allow == "127.0.0.1:1"

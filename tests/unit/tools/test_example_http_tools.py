@@ -31,7 +31,7 @@ def definitions() -> dict[str, Any]:
 def call(sink: Sink, name: str, arguments: Mapping[str, Any]) -> str:
     """Against the server of the test instead of orders.example.com."""
     given = definitions()[name]
-    settings = Settings(env="local", table="t", bucket="b", http_tool_allow=sink.at)
+    settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=sink.at)
     url = given["config"]["url"].replace("https://orders.example.com", sink.url("").rstrip("/"))
     reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
     config = to_config("http", {**given["config"], "url": url}, reachable, "acme")

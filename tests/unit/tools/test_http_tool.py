@@ -71,7 +71,11 @@ def run(
         version=1, created_at=NOW, updated_at=NOW,
     )  # fmt: skip
     settings = Settings(
-        env="local", table="t", bucket="b", http_tool_allow=",".join(each.at for each in allowed)
+        env="local",
+        is_local=True,
+        table="t",
+        bucket="b",
+        http_tool_allow=",".join(each.at for each in allowed),
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
     return HttpTool(AddressGuard(settings), secrets, known).run(tool, config, arguments or {}, context)

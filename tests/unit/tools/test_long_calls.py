@@ -19,7 +19,7 @@ WHERE: dict[str, Any] = {
 
 def test_the_connection_of_an_http_tool_is_probed_within_a_minute_of_silence() -> None:
     with ProbedSink(Reply()) as sink:
-        settings = Settings(env="local", table="t", bucket="b", http_tool_allow=sink.at)
+        settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=sink.at)
         exchange(AddressGuard(settings).resolve(sink.url()), "GET", {}, None, 20)
         ((seconds,),) = sink.probes
         assert 0 < seconds <= IDLE_SECONDS

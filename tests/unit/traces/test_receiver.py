@@ -33,7 +33,7 @@ def span(number: int = 1, **different: Any) -> Span:
 
 
 def receiver(url: str, **headers: str) -> OtlpReceiver:
-    settings = Settings(env="local", table="t", bucket="b", traces_url=url)
+    settings = Settings(env="local", is_local=True, table="t", bucket="b", traces_url=url)
     return OtlpReceiver(url, AddressGuard(settings, lists=FOR_TRACES), lambda target, body: headers, "local")
 
 
@@ -137,5 +137,5 @@ def test_in_aws_an_endpoint_at_a_private_address_or_without_tls_gets_nothing() -
         guarded = OtlpReceiver(url, AddressGuard(settings, lists=FOR_TRACES), lambda target, body: {}, "prod")
         with pytest.raises(SpansNotDelivered, match="AddressRefused"):
             guarded.send([span()])
-    with pytest.raises(ValueError, match="only the local environment may use http"):
+    with pytest.raises(ValueError, match="only an environment of the local kind may use http"):
         Settings(env="prod", table="t", bucket="b", traces_url="http://otlp.example.com/v1/traces")

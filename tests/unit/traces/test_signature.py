@@ -70,7 +70,7 @@ def test_headers_of_another_form_send_nothing_and_are_in_no_error(text: str) -> 
     os.environ[LOCAL_HEADERS] = text
     try:
         with pytest.raises(SpansNotDelivered) as failed:
-            headers_of(Settings(env="local", table="t", bucket="b"))(TARGET, BODY)
+            headers_of(Settings(env="local", is_local=True, table="t", bucket="b"))(TARGET, BODY)
     finally:
         del os.environ[LOCAL_HEADERS]
     assert "Bearer" not in str(failed.value)
@@ -79,7 +79,7 @@ def test_headers_of_another_form_send_nothing_and_are_in_no_error(text: str) -> 
 def test_headers_are_a_json_object() -> None:
     os.environ[LOCAL_HEADERS] = '{"Authorization": "Bearer x"}'
     try:
-        headers = headers_of(Settings(env="local", table="t", bucket="b"))(TARGET, BODY)
+        headers = headers_of(Settings(env="local", is_local=True, table="t", bucket="b"))(TARGET, BODY)
     finally:
         del os.environ[LOCAL_HEADERS]
     assert headers == {"Authorization": "Bearer x"}

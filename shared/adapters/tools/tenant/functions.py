@@ -25,7 +25,7 @@ class FunctionGuard:
     def __init__(self, settings: Settings) -> None:
         self._prefix = function_prefix(settings.env)
         self._named = settings.tenant_tools
-        self._is_local = settings.env == "local"
+        self._is_local = settings.is_local
 
     def check(self, tenant: str, function: str) -> None:
         """Raises FunctionRefused."""

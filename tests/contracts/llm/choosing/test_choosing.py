@@ -18,7 +18,7 @@ from tests.contracts.llm.conversations import TIMEOUT, request
 
 
 def _settings(**values: str) -> Settings:
-    return Settings(env="local", table="t", bucket="b", offline=True, **values)
+    return Settings(env="local", is_local=True, table="t", bucket="b", offline=True, **values)
 
 
 def _in_aws(**values: str) -> Settings:

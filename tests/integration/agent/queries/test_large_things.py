@@ -161,7 +161,7 @@ def test_the_largest_results_of_a_tool_leave_snapshot_payloads_and_pages_small()
     with Sink({"/pages": Reply(body=body)}) as sink:
         house = House(
             ScriptedModel([plans("fetch"), says("", *calls), says("", step(1, "completed", "ok")), completes("Ok.")]),
-            env="local", http_tool_allow=sink.at, tenant_tokens_per_hour=0,
+            env="local", is_local=True, http_tool_allow=sink.at, tenant_tokens_per_hour=0,
         )  # fmt: skip
         house.definitions.tools.create(TENANT, fetches(house, sink, len(body)))
         session_id = house.start("Fetch", token_budget=100_000_000).session_id
@@ -190,7 +190,7 @@ def test_a_result_of_two_megabytes_is_shown_in_part_and_paged_through_to_its_end
     ends = [says("", step(1, "completed", "ok")), completes("Read.")]
     model = ScriptedModel([plans("fetch"), says("", call("fetch")), *pages, *ends])
     with Sink({"/pages": Reply(body=body)}) as sink:
-        house = House(model, env="local", http_tool_allow=sink.at)
+        house = House(model, env="local", is_local=True, http_tool_allow=sink.at)
         house.definitions.tools.create(TENANT, fetches(house, sink, 65_536))
         session_id = house.start("Fetch").session_id
         house.run()

@@ -30,7 +30,7 @@ def house_with_refund(
     allow: str = "",
     secret_headers: dict[str, str] | None = None,
 ) -> House:
-    house = House(ScriptedModel(script), env="local", http_tool_allow=allow or sink.at)
+    house = House(ScriptedModel(script), env="local", is_local=True, http_tool_allow=allow or sink.at)
     house.definitions.tools.create(
         TENANT,
         ToolDefinition(

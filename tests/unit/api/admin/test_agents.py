@@ -38,7 +38,7 @@ AGENT = {
 }
 
 
-ANY_MODEL = {"env": "local"}
+ANY_MODEL = {"env": "local", "is_local": True}
 """There a model may be called anything."""
 
 
@@ -85,7 +85,7 @@ def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
     create(api, agent_id="plain")
     assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
 
-    local = AdminApi(SETTINGS.model_copy(update={"offline": True, "env": "local"}))
+    local = AdminApi(SETTINGS.model_copy(update={"offline": True, "is_local": True}))
     assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
 
 
@@ -381,7 +381,7 @@ def test_without_a_list_a_model_is_called_like_one_of_its_provider_s_and_locally
     refused = AdminApi().admin.request("POST", "/v1/agents", json_body=strange)
     assert (refused.status, list(refused.error["details"])) == (400, ["model"])
     assert "allowed_models" in str(refused.error["details"])
-    local = AdminApi(SETTINGS.model_copy(update={"env": "local"}))
+    local = AdminApi(SETTINGS.model_copy(update={"is_local": True}))
     assert local.admin.request("POST", "/v1/agents", json_body=strange).status == 201
 
 

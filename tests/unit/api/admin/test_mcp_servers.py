@@ -18,7 +18,7 @@ class Desk:
     """An admin, and an MCP server that the operator lists; `worker` is the function `tool`."""
 
     def __init__(self, server: McpSink) -> None:
-        settings = Settings(env="local", table="t", bucket="b", http_tool_allow=server.at)
+        settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=server.at)
         self.api = AdminApi(settings)
         self.server, self.url = server, server.url("/mcp")
         worker = Worker(server, values={"desk_key": "Bearer 0123456789"})

@@ -36,7 +36,7 @@ class Worker:
         for name, value in (values or {}).items():
             secrets.put("acme", name, value)
         at = ",".join(each.at for each in allowed)
-        settings = Settings(env="local", table="t", bucket="b", http_tool_allow=at)
+        settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=at)
         self.servers = McpServers(AddressGuard(settings), secrets, known, schema_problem)
 
     def call(

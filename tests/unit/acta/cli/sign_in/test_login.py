@@ -117,6 +117,13 @@ def test_the_next_login_finds_the_address_where_the_last_one_left_it(outputs: di
         log_in("--look-up")
 
 
+def test_a_local_stack_is_named_by_its_state_directory_and_an_environment_is_not(tmp_path: Path) -> None:
+    with pytest.raises(CliError, match=f"no local stack serves {tmp_path}"):
+        login(parsed("login", "--env", "local", "--state", str(tmp_path)))
+    with pytest.raises(CliError, match="--state is for the stack that `acta up` serves"):
+        log_in("--state", str(tmp_path))
+
+
 def test_without_a_browser_the_address_is_printed_to_be_opened_by_hand(
     outputs: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
