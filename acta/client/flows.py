@@ -240,6 +240,14 @@ def gateway_message(status: int) -> str:
         return "too many requests at once: wait a moment and try again"
     if status == 413:
         return "that is more than the API takes at once"
+    if status == 404:
+        return (
+            "nothing of Acta is at this address (status 404): where it was removed and deployed anew, "
+            "acta login --look-up finds the new one"
+        )
     if status >= 500:
-        return f"the API answered with status {status}: it is starting, stopping or broken; try again in a moment"
+        return (
+            f"the API answered with status {status}: it is starting, stopping, in quarantine or broken; try again in a "
+            "moment"
+        )
     return f"the API answered with status {status}"

@@ -23,11 +23,12 @@ class Changes(NamedTuple):
 
 
 class NewRelease(NamedTuple):
-    """`functions`: how many of them get it."""
+    """`functions`: how many of them get it. `with_new_code`: how many of these have other code than before."""
 
     before: str
     after: str
     functions: int
+    with_new_code: int = 0
 
 
 def changes(wanted: Template, deployed: Template | None) -> Changes:
@@ -46,24 +47,35 @@ def changes(wanted: Template, deployed: Template | None) -> Changes:
 
 
 def without_release(wanted: Template, deployed: Template) -> tuple[Template, NewRelease | None]:
-    """`wanted` with the deployed release's name, and its versions of functions under their deployed ids: what differs
-    then is all that changes beside. None: the release is the same.
+    """`wanted` with the deployed release's name and code, and its versions of functions under their deployed ids: what
+    differs then is all that changes beside. None: the release is the same.
     """
     shown: Any = json.loads(json.dumps(wanted))
     before = after = ""
-    functions = 0
+    functions = with_new_code = 0
     for name, variables in _variables(shown).items():
         there = _variables(deployed).get(name, {}).get(RELEASE)
         if there is not None and variables.get(RELEASE, there) != there:
             before, after = str(there), str(variables[RELEASE])
             variables[RELEASE] = there
             functions += 1
+            with_new_code += _takes_code_of(name, deployed, shown)
     if not functions:
         return wanted, None
     text, old = json.dumps(shown), _versions(deployed)
     for function, version in _versions(wanted).items():
         text = text.replace(json.dumps(version), json.dumps(old.get(function, version)))
-    return json.loads(text), NewRelease(before, after, functions)
+    return json.loads(text), NewRelease(before, after, functions, with_new_code)
+
+
+def _takes_code_of(function: str, deployed: Template, shown: Any) -> bool:
+    """Gives `shown` the code that is deployed; whether it was another one. A digest tells nobody what changes."""
+    code = deployed["Resources"][function]["Properties"].get("Code")
+    properties = shown["Resources"][function]["Properties"]
+    if code is None or properties.get("Code") == code:
+        return False
+    properties["Code"] = code
+    return True
 
 
 def _variables(template: Template) -> dict[str, dict[str, Any]]:

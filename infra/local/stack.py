@@ -178,11 +178,11 @@ class LocalStack:
         self.commands = [synthesis, aws]
         lambdas = self.lambdas()
         if last is not None:
-            keep_release(lambdas)
+            keep_release("local", lambdas)
         deployed = deploy(assembly, synthesis, aws, self.state.path, self.url, self.progress)
         deployed.to_file(self.state.deployment)
         if last is not None:
-            take_newest(lambdas)
+            take_newest("local", lambdas)
         phase = "wait for the API"
         self.progress.begin(phase)
         deadline = time.monotonic() + READY_SECONDS

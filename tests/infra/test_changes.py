@@ -119,6 +119,15 @@ def test_a_release_alone_leaves_nothing_else_to_show() -> None:
     assert template == released("one")
 
 
+def test_other_code_is_counted_and_not_shown() -> None:
+    wanted, deployed = released("two"), released("one")
+    for template, code in ((wanted, "b"), (deployed, "a")):
+        template["Resources"]["Step"]["Properties"]["Code"] = {"S3Key": f"{code}.zip"}
+    template, release = without_release(wanted, deployed)
+    assert release == NewRelease("one", "two", functions=2, with_new_code=1)
+    assert template == deployed
+
+
 def test_what_changes_beside_the_release_is_shown() -> None:
     template, _ = without_release(released("two", ACTA_RATE="7"), released("one"))
     assert template == released("one", ACTA_RATE="7")

@@ -159,9 +159,9 @@ def test_versions_that_a_newer_one_of_their_release_replaces_are_deleted() -> No
 def test_a_local_deployment_can_go_back_to_what_was_there_before_it() -> None:
     lambdas = Lambdas("local")
     for name in ("one", "two", "three"):
-        keep_release(lambdas)
+        keep_release("local", lambdas)
         lambdas.release(name, *ALL, publishes=False, moves=False)
-        take_newest(lambdas)
+        take_newest("local", lambdas)
         assert set(lambdas.live().values()) == {name}
     found = look("local", lambdas)
     assert [each.name for each in found.releases] == ["three", "two", "one"]
@@ -175,9 +175,9 @@ def test_a_local_deployment_can_go_back_to_what_was_there_before_it() -> None:
 def test_a_local_stack_keeps_few_releases() -> None:
     lambdas = Lambdas("local")
     for number in range(KEPT_LOCALLY + 3):
-        keep_release(lambdas)
+        keep_release("local", lambdas)
         lambdas.release(f"r{number}", *ALL, publishes=False, moves=False)
-        take_newest(lambdas)
+        take_newest("local", lambdas)
     assert len(look("local", lambdas).releases) == KEPT_LOCALLY
 
 

@@ -50,7 +50,7 @@ def kept(fleet: Fleet, *releases: str) -> Iterator[Clients]:
             lambdas.update_function_configuration(
                 FunctionName=f"acta-local-{name}", Environment={"Variables": own[name]}
             )
-        take_newest(lambdas)
+        take_newest("local", lambdas)
 
 
 def go(clients: Clients, to: str | None) -> None:

@@ -1,10 +1,11 @@
-"""`acta deploy`, `outputs`, `diff` and `destroy` with the real cdk, into a local AWS of their own.
+"""`acta deploy`, `outputs`, `diff`, `releases`, `rollback` and `destroy` with the real cdk, in a local AWS.
 
 The environment is of the local kind, whose templates the local AWS takes, and stands in a file of the operator's. The
 whole way synthesises two apps; `make test` has the first look at an account (ADR 35).
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ import pytest
 
 from infra.local.cdk import Commands, local_aws_environ
 from infra.local.emulator_process import ACCOUNT, REGION, EmulatorProcess
+from infra.local.issuer import Issuer
+from infra.local.reverse_proxy import Front
 from infra.local.toolchain import ROOT
 from infra.own_environments import VARIABLE
 from tests.e2e.support.deployments import neutral_environ
@@ -28,7 +31,7 @@ ENVIRONMENTS = [
     replace(
         LOCAL,
         name="trial",
-        auth=ExternalIssuer("http://127.0.0.1:1", "acta"),
+        auth=ExternalIssuer(os.environ["TRIAL_ISSUER"], "acta"),
         retain=True,
         tags={"team": "agents"},
         rate_limit=int(os.environ["TRIAL_RATE"]),
@@ -39,7 +42,18 @@ Acta = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
-def acta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acta]:
+def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
+    front = Front()
+    try:
+        issuer = Issuer.from_state(tmp_path_factory.mktemp("issuer"), front.url)
+        front.publish(issuer.documents())
+        yield issuer
+    finally:
+        front.stop()
+
+
+@pytest.fixture(scope="module")
+def acta(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator[Acta]:
     """Runs a command with the credentials of a bootstrapped account. `rate`: of the environment."""
     folder = tmp_path_factory.mktemp("account")
     (folder / "aws").mkdir()
@@ -55,7 +69,7 @@ def acta(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acta]:
             return subprocess.run(
                 [str(Path(sys.executable).parent / "acta"), *words],
                 cwd=ROOT,
-                env={**environ, "TRIAL_RATE": str(rate)},
+                env={**environ, "TRIAL_RATE": str(rate), "TRIAL_ISSUER": issuer.url},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -77,7 +91,7 @@ def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:
 
 
 @pytest.mark.thorough
-def test_an_environment_is_deployed_looked_at_changed_and_removed(acta: Acta) -> None:
+def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer: Issuer) -> None:
     env = ("--env", "trial")
     done = acta("deploy", *env)
     assert (done.returncode, "add --yes" in done.stderr) == (2, True)
@@ -91,6 +105,10 @@ def test_an_environment_is_deployed_looked_at_changed_and_removed(acta: Acta) ->
     assert told["outputs"].keys() >= {"ApiUrl", "Issuer", "TableName", "BucketName", "StateMachineArn"}
     assert "TableName" in acta("outputs", *env).stdout
 
+    there = ("--api-url", told["outputs"]["ApiUrl"], "--token", issuer.issue_token("acme", "ann", "member"))
+    done = acta("run", "List my files", *there)
+    assert (done.returncode, "✔ completed" in done.stdout) == (0, True), done.stderr
+
     done = acta("diff", *env, "--exit-code")
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("no change") == 3
@@ -98,11 +116,19 @@ def test_an_environment_is_deployed_looked_at_changed_and_removed(acta: Acta) ->
 
     done = acta("diff", *env, "--exit-code", rate=77)
     assert (done.returncode, "ThrottlingRateLimit" in done.stdout) == (1, True)
+    before = re.findall(r"release (\S+) becomes \S+ in \d+ functions; the code stays", done.stdout)
+    assert (len(before), "ACTA_RELEASE" in done.stdout) == (1, False), "what every function gets is one line"
     found = json.loads(acta("diff", *env, "--json", rate=77).stdout)
     states = {name: each["state"] for name, each in found["stacks"].items()}
     assert (states["Acta-trial-Stateful"], states["Acta-trial-Stateless"]) == ("same", "changed")
     assert acta("deploy", *env, "--yes", rate=77).returncode == 0
     assert acta("diff", *env, "--exit-code", rate=77).returncode == 0
+
+    kept = [each["release"] for each in json.loads(acta("releases", *env, "--json").stdout)]
+    assert kept[1:] == before
+    assert acta("rollback", *env, "--yes").returncode == 0
+    done = acta("run", "List my files", *there)
+    assert (done.returncode, "✔ completed" in done.stdout) == (0, True), done.stderr
 
     done = acta("destroy", *env, "--yes", "other")
     assert (done.returncode, "--yes trial" in done.stderr) == (2, True)

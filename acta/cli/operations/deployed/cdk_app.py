@@ -57,7 +57,7 @@ class SynthesisedApp(NamedTuple):
 
     def show(self, found: Mapping[str, Changes], deployed: Mapping[str, Template]) -> None:
         """On standard output: a new stack by the number of its resources, a changed one as `cdk diff` shows it. That
-        every function gets the release is one line. Raises CdkFailed.
+        every function gets the release, and its code, is one line. Raises CdkFailed.
         """
         for name, each in found.items():
             if each.state == "new":
@@ -88,7 +88,10 @@ class SynthesisedApp(NamedTuple):
 
 
 def said(release: NewRelease) -> str:
-    return f"release {release.before} becomes {release.after} in {release.functions} functions"
+    code = {0: "the code stays", release.functions: "the code of all is new"}.get(
+        release.with_new_code, f"the code of {release.with_new_code} is new"
+    )
+    return f"release {release.before} becomes {release.after} in {release.functions} functions; {code}"
 
 
 def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:

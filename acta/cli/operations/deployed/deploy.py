@@ -24,6 +24,7 @@ from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, c
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
 from infra.environments import Environment
+from infra.local.former_releases import keep_release, take_newest
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
 
@@ -55,7 +56,11 @@ def deploy(arguments: Namespace) -> int:
         if not arguments.yes and not confirmed(chosen):
             echo("Nothing was deployed.")
             return exit_codes.SESSION_FAILED
+        if chosen.environment.is_local:
+            keep_release(chosen.environment.name, lambdas)
         app.deploy()
+        if chosen.environment.is_local:
+            take_newest(chosen.environment.name, lambdas)
         look_after(chosen.environment.name, lambdas)
     except CdkFailed as error:
         _failed(error)

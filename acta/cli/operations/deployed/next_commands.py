@@ -12,10 +12,10 @@ KEY_OF = "anthropic"
 def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
     """Lines for a person. `is_first`: nothing was deployed before."""
     environment, region = chosen.environment, chosen.caller.region
-    if environment.is_local:
-        return
     yield "Next:"
-    if is_first:
+    if (
+        is_first and not environment.is_local
+    ):  # the local AWS has no keys: a rule-based stand-in plays the model
         yield f"  aws secretsmanager put-secret-value --region {region} \\"
         yield f"      --secret-id {secret_name(environment.name, KEY_OF)} --secret-string file://key.txt"
     if isinstance(environment.auth, OwnPool):

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from infra.deployed.account import Caller
 from infra.deployed.changes import Changes
 from infra.deployed.permissions import Place
 from infra.deployed.releases import choose, look, move
-from infra.environments import DEV
+from infra.environments import DEV, LOCAL
+from infra.issuers import ExternalIssuer
 from tests.doubles.lambda_versions import Lambdas
 
 CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))
@@ -71,6 +73,17 @@ def test_the_next_commands_are_commands_with_their_options() -> None:
         assert words[words.index("--env") + 1] == "dev"
     assert "acta/dev/anthropic" in "".join(lines)
     assert "anthropic" not in "".join(next_commands(CHOSEN, is_first=False))
+
+
+def test_in_the_local_aws_nobody_is_told_to_store_a_key_or_to_add_people() -> None:
+    issuer = ExternalIssuer("http://127.0.0.1:2282", "acta", sign_in_client="acta")
+    lines = next_commands(
+        CHOSEN._replace(environment=replace(LOCAL, name="trial", auth=issuer)), is_first=True
+    )
+    assert [line.split()[:4] for line in lines][1:] == [
+        ["acta", "login", "--env", "trial"],
+        ["acta", "run", "--env", "trial"],
+    ]
 
 
 def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_path: Path) -> None:
