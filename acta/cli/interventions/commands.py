@@ -43,10 +43,8 @@ def interventions(arguments: Namespace) -> int:
     invocation = Invocation.from_arguments(arguments)
     pauses = [is_pause(one) for one in waiting]
     if not all(pauses):
-        print(
-            f"decide with {invocation.line('approve', 'ID')} (or reject, answer, resolve);", file=sys.stderr
-        )
-        print(f"{invocation.line('watch', 'SESSION')} shows the commands that fit", file=sys.stderr)
+        decide, watch = invocation.line("approve", "ID"), invocation.line("watch", "SESSION")
+        print(f"decide with {decide} (or reject, answer, resolve); what fits: {watch}", file=sys.stderr)
     if any(pauses):
         print(f"continue what is paused with {invocation.line('resume', 'SESSION')}", file=sys.stderr)
     return exit_codes.OK
