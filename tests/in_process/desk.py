@@ -29,7 +29,7 @@ def house_with(server: McpSink, described: Mapping[str, Any] = SEARCH, **setting
     model = ScriptedModel([
         plans("ask"), says("I call.", call(f"desk__{name}")), says("", step(1, "completed", "ok")), completes("Done."),
     ])  # fmt: skip
-    house = House(model, env="local", http_tool_allow=server.at, **settings)
+    house = House(model, env="local", is_local=True, http_tool_allow=server.at, **settings)
     now = house.clock.now()
     tool = ConfirmedTool(
         tool=name, description="", input_schema=described["inputSchema"], pin=pin_of(described),
