@@ -23,7 +23,7 @@ TASKS = "io.modelcontextprotocol/tasks"
 _PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
-IDEMPOTENCY_KEY = "idempotencyKey"
+IDEMPOTENCY_KEY = "acta.agent/idempotency-key"
 """Of a request's `_meta`, for `tools/call`."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602

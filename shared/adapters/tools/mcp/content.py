@@ -22,6 +22,20 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def unfit(schema: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
+    """Whether structured content is not what the server says of it (`outputSchema`), or is missing. What cannot be
+    checked in a limited amount of work is not held against it.
+    """
+    from shared.adapters.tools.schema.check import errors_of  # few tools have such a schema
+
+    if "structuredContent" not in result:
+        return True
+    try:
+        return bool(errors_of(json.dumps(schema, sort_keys=True), result["structuredContent"]))
+    except Exception:  # too much work, or numbers at which the validator itself fails
+        return False
+
+
 def _part(content: Any) -> str:
     match content:
         case {"type": "text", "text": str(text)}:

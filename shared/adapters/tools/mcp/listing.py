@@ -24,7 +24,8 @@ MAX_KEPT = 200
 
 class ListedTool(NamedTuple):
     """`unusable`: why no agent can have it, a sentence for an admin; None: it can be confirmed. `reads`: the server
-    says that it only reads. `paths`: arguments that go into headers, too.
+    says that it only reads. `paths`: arguments that go into headers, too. `output_schema`: of its structured content;
+    None: the server gives none, or one outside of the bounds of schemas, which is not checked.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ListedTool(NamedTuple):
     reads: bool
     unusable: str | None = None
     paths: Paths = MappingProxyType({})
+    output_schema: dict[str, Any] | None = None
 
 
 class Listing(NamedTuple):
@@ -123,14 +125,23 @@ def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
         )
     execution = described.get("execution")
     if isinstance(execution, dict) and execution.get("taskSupport") == "required":
-        return tool._replace(unusable="It runs as a task alone, which Acta does not offer.")
+        return tool._replace(unusable="It runs as a task alone, as of 2025-11-25, which Acta does not offer.")
     try:
         paths = header_paths(schema)
     except BadHeaders as bad:
         return tool._replace(unusable=f"Its schema breaks a rule of MCP: {bad}.")
     except RecursionError:
         return tool._replace(input_schema={}, unusable="Its schema is nested too deeply.")
-    return tool._replace(unusable=check(schema), paths=paths)
+    output = described.get("outputSchema")
+    checked = output if isinstance(output, dict) and _is_bounded(output, check) else None
+    return tool._replace(unusable=check(schema), paths=paths, output_schema=checked)
+
+
+def _is_bounded(schema: Mapping[str, Any], check: CheckSchema) -> bool:
+    try:
+        return check(schema) is None
+    except RecursionError:
+        return False
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import HttpAnswer
-from shared.adapters.tools.mcp.content import NOTHING, text_of
+from shared.adapters.tools.mcp.content import NOTHING, text_of, unfit
 from shared.adapters.tools.mcp.exchange import (
     CALL_TOOL,
     Authorize,
@@ -67,6 +67,7 @@ CHANGED = (
     "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
     "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
 )
+UNFIT = "{name} has run, but its answer is not what its server says that it gives (outputSchema). Do not rely on it."
 GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
 
 
@@ -102,7 +103,7 @@ class McpServers:
         if context.takes_tasks and result.get("resultType") == "task":
             raise ToolWaits(begun_task(tool.name, result))
         self._ask(tool, result)
-        return self._result(tool, result, used)
+        return self._result(tool, listed, result, used)
 
     def look(self, tool: ToolSpec, context: CallContext, task: ServerTask) -> OutsideText:
         """As `ServerTasks.look`. What was confirmed is not compared: the call was made with it."""
@@ -117,6 +118,7 @@ class McpServers:
                     exchange.modern(task_request(UPDATE_TASK, task.task_id, answers))
                 is_told = True
                 told = exchange.modern(task_request(GET_TASK, task.task_id))
+                listed = self._listed_as_confirmed(tool, used, exchange) if "result" in told else None
         except RpcRefused as refused:
             if refused.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
                 raise ToolUnanswered("the server of a tool knows a task no more") from None
@@ -126,7 +128,7 @@ class McpServers:
         answered = context.answered.responses or {} if context.answered is not None else {}
         match told.get("status"):
             case "completed" if isinstance(told.get("result"), Mapping):
-                return self._result(tool, told["result"], used)
+                return self._result(tool, listed, told["result"], used)
             case "failed":
                 error = error_of(told) or RpcError(0, "", None)
                 raise _failed(tool, RpcRefused(error), used)
@@ -168,8 +170,17 @@ class McpServers:
                     self.end(tool, context, task_id)
                 raise
 
-    def _result(self, tool: McpTool, result: Mapping[str, Any], used: "_Used") -> OutsideText:
-        """Raises ToolFailed."""
+    def _listed_as_confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool | None:
+        """The tool as its server lists it. None: the list cannot be had, or has another tool by now."""
+        try:
+            return self._confirmed(tool, used, exchange)
+        except ToolFailed:
+            return None
+
+    def _result(
+        self, tool: McpTool, listed: ListedTool | None, result: Mapping[str, Any], used: "_Used"
+    ) -> OutsideText:
+        """`listed` None: nobody knows what structured content it promises. Raises ToolFailed."""
         text = used.hidden(text_of(result))
         if result.get("resultType", "complete") != "complete":
             raise ToolFailed(
@@ -177,6 +188,9 @@ class McpServers:
             )
         if result.get("isError") is True:
             raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
+        if listed is not None and listed.output_schema is not None and unfit(listed.output_schema, result):
+            said = OutsideText("answer", tool.name, text[:MAX_RESULT_CHARS] or NOTHING)
+            raise ToolFailed(UNFIT.format(name=tool.name), said)
         if len(text) > MAX_RESULT_CHARS:
             raise ToolFailed(f"{tool.name} answered with too much. It has run; ask it for less.")
         return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)

@@ -169,6 +169,15 @@ def test_a_tool_has_its_time_and_then_the_server_is_told_to_stop() -> None:
         assert house.head(session).state == "completed"
 
 
+def test_the_result_of_a_task_is_compared_with_what_its_server_promised() -> None:
+    described = {**SEARCH, "outputSchema": {"type": "object", "required": ["count"]}}
+    with Working(DONE) as server:
+        server.tools = [described]
+        house, session = begun(server, described)
+        house.run()
+        assert "is not what its server says" in results(house, session)[0]
+
+
 @pytest.mark.parametrize("last", [AT_WORK, NOT_KNOWN])
 def test_about_one_that_acts_and_whose_end_is_unknown_a_person_is_asked(last: Mapping[str, Any]) -> None:
     with Working(last) as server:

@@ -166,11 +166,11 @@ def test_there_is_no_stream_and_no_session_to_end() -> None:
     assert [route.method for route in ROUTES if route.path == "/mcp"] == ["POST"]
 
 
-@pytest.mark.parametrize("name", ["name", "arguments", "cursor", "idempotencyKey"])
+@pytest.mark.parametrize("name", ["name", "arguments", "cursor", "acta.agent/idempotency-key"])
 def test_parameters_of_another_type_are_refused(client: Client, name: str) -> None:
     params: dict[str, Any] = {"name": "say", "arguments": {}}
-    if name == "idempotencyKey":
-        params["_meta"] = {"idempotencyKey": 5}
+    if name == "acta.agent/idempotency-key":
+        params["_meta"] = {"acta.agent/idempotency-key": 5}
     else:
         params[name] = 5
     method = "tools/list" if name == "cursor" else "tools/call"

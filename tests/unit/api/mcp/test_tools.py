@@ -147,7 +147,7 @@ def test_an_id_is_nothing_but_an_id(session_id: str) -> None:
 def test_a_call_under_a_key_starts_once() -> None:
     house = house_with()
     client = Client(house)
-    key = {"_meta": {"idempotencyKey": "mine"}}
+    key = {"_meta": {"acta.agent/idempotency-key": "mine"}}
     first, second = (client.call("agent_default", {"goal": "Go"}, **key) for _ in range(2))
     assert first["structuredContent"] == second["structuredContent"]
     assert len(house.workflow.executions) == 1
