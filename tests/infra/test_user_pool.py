@@ -146,6 +146,27 @@ def test_an_external_issuer_says_its_own_client_where_it_has_one(tmp_path: Path)
     assert not {"SignInClient", "SignInScopes", "UserPoolId"} & set(without)
 
 
+def test_the_page_signs_in_at_an_external_issuer_by_a_client_that_is_named(tmp_path: Path) -> None:
+    auth = ExternalIssuer(
+        "https://login.example.com/eu/",
+        "acta",
+        page_client="acta-page",
+        page_connects=("https://tokens.example.com",),
+        sign_in_takes="id_token",
+    )
+    made = synthesised(Environment(name="dev", auth=auth), tmp_path).stateless
+    (known,) = (
+        each["Properties"]["Environment"]["Variables"]
+        for each in made.resources("AWS::Lambda::Function").values()
+        if each["Properties"]["Handler"] == "functions.console.handler.handler"
+    )
+    assert known["ACTA_CONSOLE_ISSUER"] == "https://login.example.com/eu/"
+    assert known["ACTA_CONSOLE_CLIENT"] == "acta-page"
+    assert known["ACTA_CONSOLE_CONNECTS"] == "https://login.example.com https://tokens.example.com"
+    (authorizer,) = made.properties("AWS::ApiGatewayV2::Authorizer")
+    assert authorizer["JwtConfiguration"]["Audience"] == ["acta", "acta-page"]
+
+
 @pytest.mark.parametrize(
     ("make", "names"),
     [
@@ -154,6 +175,7 @@ def test_an_external_issuer_says_its_own_client_where_it_has_one(tmp_path: Path)
         (lambda: OwnPool(sign_in_days=0), "sign_in_days"),
         (lambda: OwnPool(page_urls=("http://app.example.com",)), "page_urls"),
         (lambda: OwnPool(page_urls=("https://app.example.com/#code",)), "page_urls"),
+        (lambda: ExternalIssuer("https://i", "a", page_connects=("https://t/x",)), "page_connects"),
         (lambda: ExternalIssuer("https://i", "a", sign_in_scopes=("email",)), "sign_in_scopes"),
         (lambda: ExternalIssuer("https://i", "a", sign_in_scopes=("openid", "a b")), "sign_in_scopes"),
     ],
