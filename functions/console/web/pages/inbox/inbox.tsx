@@ -1,28 +1,50 @@
-/** What waits for a person. */
+/** What waits for a person, one question by its own address, and what was decided. */
 
-import { to } from "../../navigation/places";
+import { path, query, to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
-import { Ago, Until } from "../../parts/time";
-import { Text } from "../../parts/words";
+import { History } from "./history";
+import { OneQuestion } from "./one-question";
 import { openQuestions } from "./open-questions";
+import { byKeys } from "./keys";
+import { Several } from "./several";
+import { Waiting } from "./waiting";
+import { chosen } from "./chosen";
 
 export function Inbox() {
   const questions = openQuestions();
-  const open = questions.value.value;
+  const [, session, intervention] = path.value;
+  const isHistory = query.value.get("show") === "decided";
+  const isOne = session !== undefined && intervention !== undefined;
   return (
-    <>
+    <div class={isOne ? "inbox one" : "inbox"} onKeyDown={byKeys}>
       <h1 tabIndex={-1}>Inbox</h1>
+      <nav class="tabs" aria-label="Inbox">
+        <a href={to("inbox")} aria-current={isHistory ? undefined : "page"}>
+          Waiting
+        </a>
+        <a href={`${to("inbox")}?show=decided`} aria-current={isHistory ? "page" : undefined}>
+          Decided
+        </a>
+      </nav>
       <Freshness of={questions} />
-      {open?.length === 0 && <p class="empty">Nothing waits for a person.</p>}
-      <ul class="cards">
-        {open?.map((each) => (
-          <li key={each.intervention_id} class="card">
-            <a href={to("sessions", each.session_id)}>{each.type}</a> <Ago at={each.created_at} />
-            {each.timeout_at && <Until at={each.timeout_at} />}
-            {each.context.question && <Text>{each.context.question}</Text>}
-          </li>
-        ))}
-      </ul>
-    </>
+      {isHistory ? (
+        <History />
+      ) : (
+        <div class="columns">
+          <section class="list" aria-label="What waits">
+            <Waiting open={questions.value.value} selected={intervention} />
+          </section>
+          <section class="detail" aria-label="The question">
+            {chosen.value.size > 0 ? (
+              <Several />
+            ) : isOne ? (
+              <OneQuestion key={intervention} session={session} intervention={intervention} />
+            ) : (
+              questions.value.value?.length !== 0 && <p class="hint choose">Choose a question to read and decide it.</p>
+            )}
+          </section>
+        </div>
+      )}
+    </div>
   );
 }

@@ -1,0 +1,81 @@
+/** A call that is decided on: the tool, its whole input, and what it would delete or replace. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { at, get } from "../../api/request";
+import type { Intervention, Shapes } from "../../api/shapes";
+import { Json } from "../../parts/json";
+import { Long } from "../../parts/long";
+import { Text } from "../../parts/words";
+import { Preview } from "./preview";
+
+type Pending = Shapes["PendingCall"];
+export type Input = Record<string, unknown>;
+
+/** The whole input: what is there already, or what is read where that was shortened. */
+export function useWhole(one: Intervention, call: Pending | null, callId?: string): { input?: Input; failure?: Error } {
+  const [read, setRead] = useState<{ input?: Input; failure?: Error }>({});
+  const key = `${one.intervention_id}.${callId ?? ""}`;
+  useEffect(() => {
+    if (!call?.shortened) return;
+    const path = at("/v1/sessions/{}/interventions/{}/input", one.session_id, one.intervention_id);
+    get<Shapes["CallInput"]>(path, { call_id: callId }).then(
+      ({ input }) => setRead({ input }),
+      (failure: Error) => setRead({ failure }),
+    );
+  }, [key, call?.shortened]);
+  return call && !call.shortened ? { input: call.input } : read;
+}
+
+export function Call({ of, call, callId }: { of: Intervention; call: Pending; callId?: string }) {
+  const { input, failure } = useWhole(of, call, callId);
+  return (
+    <section class="call" aria-label={`Call of ${call.name}`}>
+      <p class="tool">
+        <span class="what">Tool</span> <code>{call.name}</code>
+      </p>
+      {failure && (
+        <p class="notice bad" role="alert">
+          The whole input could not be read: {failure.message} What stands here is only its beginning.
+        </p>
+      )}
+      {!input && !failure && <p class="hint">The whole input is being read…</p>}
+      <Fields of={input ?? call.input} />
+      {input && <Preview tool={call.name} input={input} of={of} />}
+    </section>
+  );
+}
+
+/** Texts stand as they are, line by line; all else as JSON. */
+export function Fields({ of }: { of: Input }) {
+  const fields = Object.entries(of);
+  return (
+    <>
+      {fields.length === 0 && <p class="hint">Its input is empty.</p>}
+      {fields.length > 0 && (
+        <dl class="fields">
+          {fields.map(([name, value]) => (
+            <Field key={name} name={name} value={value} />
+          ))}
+        </dl>
+      )}
+      <details class="exact">
+        <summary>The input as JSON</summary>
+        <Json value={of} label="The input as JSON" />
+      </details>
+    </>
+  );
+}
+
+function Field({ name, value }: { name: string; value: unknown }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const isShort = text.length <= 200 && !text.includes("\n");
+  return (
+    <>
+      <dt>
+        <Text>{name}</Text>
+      </dt>
+      <dd>{isShort ? <code class="value"><Text>{text}</Text></code> : <Long by="Text of the input">{text}</Long>}</dd>
+    </>
+  );
+}

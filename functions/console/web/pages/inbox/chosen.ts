@@ -1,0 +1,18 @@
+/** The questions that are ticked, to be decided together; by their ids. */
+
+import { signal } from "@preact/signals";
+
+import type { Intervention } from "../../api/shapes";
+
+export const chosen = signal<ReadonlyMap<string, Intervention>>(new Map());
+
+export function choose(one: Intervention, isChosen: boolean): void {
+  const next = new Map(chosen.value);
+  if (isChosen) next.set(one.intervention_id, one);
+  else next.delete(one.intervention_id);
+  chosen.value = next;
+}
+
+export function chooseNone(): void {
+  chosen.value = new Map();
+}

@@ -1,0 +1,172 @@
+/** What a person gives with an option: an answer, a result, a hint, another input, a higher limit. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+import type { Intervention } from "../../api/shapes";
+import { Diff } from "../../parts/diff";
+import type { Input } from "./call";
+import { FormFields, formsOf, type FormValues } from "./tool-form";
+import { isOfTool } from "./wording";
+
+interface Asked {
+  of: Intervention;
+  /** The call's whole input, where there is a call. */
+  whole: Input | undefined;
+  send: (input: Input | undefined) => void;
+  /** The button's words. */
+  label: string;
+  isBusy: boolean;
+}
+
+/** Whether the option needs more than a click. */
+export function needsMore(option: string, one: Intervention): boolean {
+  if (option === "retry") return one.tool_call === null;
+  return ["answer", "modify", "raise", "record"].includes(option);
+}
+
+export function Given({ option, ...asked }: Asked & { option: string }) {
+  switch (option) {
+    case "answer":
+      return isOfTool(asked.of) ? <ToolAnswer {...asked} /> : <Words {...asked} name="text" says="Your answer" />;
+    case "record":
+      return <Words {...asked} name="result" says="How it ended, for the agent to read" />;
+    case "retry":
+      return <Words {...asked} name="hint" says="A hint for the agent (may stay empty)" isOptional />;
+    case "raise":
+      return <Limits {...asked} />;
+    default:
+      return <Changed {...asked} />;
+  }
+}
+
+function Words({ name, says, isOptional, ...asked }: Asked & { name: string; says: string; isOptional?: boolean }) {
+  const [text, setText] = useState("");
+  const isReady = isOptional || text.trim() !== "";
+  return (
+    <Form {...asked} isReady={isReady} give={() => (text.trim() ? { [name]: text } : undefined)}>
+      <label>
+        {says}
+        <textarea value={text} dir="auto" onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+    </Form>
+  );
+}
+
+function Limits(asked: Asked) {
+  const { context } = asked.of;
+  const needed = Number(context["token_budget_needed"] ?? 0);
+  const now = Number(context["token_budget"] ?? 0);
+  const [tokens, setTokens] = useState(String(needed || now * 2 || ""));
+  const [dollars, setDollars] = useState("");
+  const spent = context["cost_usd"];
+  const most = context["cost_budget_usd"];
+  return (
+    <Form
+      {...asked}
+      isReady={tokens !== "" || dollars !== ""}
+      give={() => ({
+        ...(tokens && { token_budget: Number(tokens) }),
+        ...(dollars && { cost_budget_usd: Number(dollars) }),
+      })}
+    >
+      <p class="hint">
+        Used so far: {Number(context["total_tokens"] ?? 0).toLocaleString()} of {now.toLocaleString()} tokens
+        {typeof spent === "number" && `, $${spent.toFixed(4)}`}
+        {typeof most === "number" && ` of $${most}`}.{" "}
+        {needed > 0 && `The next call needs ${needed.toLocaleString()} tokens in all.`}
+      </p>
+      <label>
+        Tokens in all
+        <input type="number" min="1" step="1" value={tokens} onInput={(event) => setTokens(event.currentTarget.value)} />
+      </label>
+      <label>
+        US dollars in all (may stay empty)
+        <input type="number" min="0" step="any" value={dollars} onInput={(event) => setDollars(event.currentTarget.value)} />
+      </label>
+    </Form>
+  );
+}
+
+/** The input is edited as JSON; what differs is shown before it is sent. */
+function Changed(asked: Asked) {
+  const before = JSON.stringify(asked.whole ?? {}, null, 2);
+  const [text, setText] = useState<string>();
+  const after = text ?? before;
+  const parsed = parse(after);
+  if (!asked.whole) return <p class="hint">The whole input is being read…</p>;
+  return (
+    <Form
+      {...asked}
+      isReady={parsed.input !== undefined && JSON.stringify(parsed.input) !== JSON.stringify(asked.whole)}
+      give={() => ({ input: parsed.input })}
+    >
+      <label>
+        The whole input, as JSON
+        <textarea
+          class="code"
+          rows={10}
+          spellcheck={false}
+          dir="ltr"
+          value={after}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      {parsed.problem && (
+        <p class="notice bad" role="status">
+          {parsed.problem}
+        </p>
+      )}
+      <h3>What you change</h3>
+      <Diff
+        before={before}
+        after={parsed.input === undefined ? after : JSON.stringify(parsed.input, null, 2)}
+        label="What you change"
+      />
+    </Form>
+  );
+}
+
+/** The object in a text, or why there is none. */
+export function parse(text: string): { input?: Input; problem?: string } {
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === "object" && input !== null && !Array.isArray(input)) return { input: input as Input };
+    return { problem: "The input is an object: it begins with { and ends with }." };
+  } catch (error) {
+    return { problem: `This is no JSON yet: ${(error as Error).message}` };
+  }
+}
+
+function ToolAnswer(asked: Asked) {
+  const forms = formsOf(asked.of);
+  const [values, setValues] = useState<FormValues>({});
+  return (
+    <Form {...asked} isReady give={() => forms.inputOf(values)}>
+      <FormFields forms={forms} values={values} change={setValues} />
+    </Form>
+  );
+}
+
+interface FormParts extends Asked {
+  isReady: boolean;
+  give: () => Input | undefined;
+  children: ComponentChildren;
+}
+
+function Form({ send, label, isBusy, isReady, give, children }: FormParts) {
+  return (
+    <form
+      class="given"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady && !isBusy) send(give());
+      }}
+    >
+      {children}
+      <button type="submit" class="primary" disabled={!isReady || isBusy}>
+        {label}
+      </button>
+    </form>
+  );
+}

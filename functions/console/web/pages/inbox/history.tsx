@@ -1,0 +1,54 @@
+/** What was decided, newest question first: what, by whom, and when. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { get } from "../../api/request";
+import type { Intervention, Page } from "../../api/shapes";
+import { to } from "../../navigation/places";
+import { Ago } from "../../parts/time";
+import { sayError } from "../../parts/toasts";
+import { Text } from "../../parts/words";
+import { Outcome } from "./decision";
+import { subject, title } from "./wording";
+
+const LONGEST = 140;
+
+export function History() {
+  const [read, setRead] = useState<{ items: Intervention[]; next: string | null }>();
+  async function more(): Promise<void> {
+    const query = { state: "all", limit: 50, cursor: read?.next ?? undefined };
+    const page = await get<Page<Intervention>>("/v1/interventions", query);
+    const decided = page.items.filter((each) => each.state !== "pending");
+    setRead({ items: [...(read?.items ?? []), ...decided], next: page.next_cursor });
+  }
+  useEffect(() => void more().catch(sayError), []);
+  if (!read) return <p class="hint">Reading…</p>;
+  return (
+    <>
+      {read.items.length === 0 && <p class="empty">Nothing was decided yet.</p>}
+      <ul class="waiting decided">
+        {read.items.map((each) => {
+          const [own, theirs] = subject(each);
+          return (
+            <li key={each.intervention_id} class="row">
+              <a class="open" href={to("inbox", each.session_id, each.intervention_id)}>
+                <span class="what">{title(each)}</span>
+                <span class="subject">
+                  {own && <code>{own}</code>} <Text>{theirs.slice(0, LONGEST)}</Text>
+                </span>
+                <span class="when">
+                  <Outcome of={each} /> {each.resolved_at && <Ago at={each.resolved_at} />}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {read.next && (
+        <button type="button" onClick={() => void more().catch(sayError)}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}

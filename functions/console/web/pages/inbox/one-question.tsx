@@ -1,0 +1,55 @@
+/** One question by its address, such as a notification's link: watched until it is decided, here or elsewhere. */
+
+import { useState } from "preact/hooks";
+
+import { at, get } from "../../api/request";
+import type { Intervention } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { to } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { Ago } from "../../parts/time";
+import { openQuestions } from "./open-questions";
+import { Question } from "./question";
+
+const EVERY_MS = 2_000;
+
+export function OneQuestion({ session, intervention }: { session: string; intervention: string }) {
+  const live = useLive<Intervention>(`question.${intervention}`, async (_, signal) => {
+    const value = await get<Intervention>(at("/v1/sessions/{}/interventions/{}", session, intervention), {}, signal);
+    return { value, again: value.state === "pending" ? EVERY_MS : Infinity };
+  });
+  const [isDecidedHere, setDecidedHere] = useState(false);
+  const listed = openQuestions().value.value?.find((each) => each.intervention_id === intervention);
+  const one = live.value.value ?? listed;
+  const next = openQuestions().value.value?.find((each) => each.intervention_id !== intervention);
+  return (
+    <>
+      <p class="back">
+        <a href={to("inbox")}>← All that waits</a>
+      </p>
+      <Freshness of={live} />
+      {!one && !live.failure.value && <p class="hint">Reading…</p>}
+      {one && (
+        <>
+          <p class="hint">
+            Asked <Ago at={one.created_at} /> in <a href={to("sessions", session)}>this session</a>
+          </p>
+          <Question
+            of={one}
+            onDecided={() => {
+              setDecidedHere(true);
+              live.refresh();
+            }}
+          />
+          {(isDecidedHere || one.state !== "pending") && next && (
+            <p>
+              <a class="button" href={to("inbox", next.session_id, next.intervention_id)}>
+                Next question
+              </a>
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+/** What a call would delete or replace, as it is now. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { ask, at, get, Refused } from "../../api/request";
+import type { Intervention, Snapshot } from "../../api/shapes";
+import { Diff } from "../../parts/diff";
+import { Long } from "../../parts/long";
+import { Text } from "../../parts/words";
+import { me } from "../../sign-in/tokens";
+import type { Input } from "./call";
+
+const PRIVATE = "~/";
+
+type Seen = { kind: "text"; text: string } | { kind: "bytes"; bytes: number } | { kind: "none" } | { kind: "private" };
+
+export function Preview({ tool, input, of }: { tool: string; input: Input; of: Intervention }) {
+  const path = input["path"];
+  const isReplaced = tool === "create_file" && input["replace"] === true;
+  if (typeof path !== "string" || !(isReplaced || tool === "delete_file")) return null;
+  return <Now key={path} path={path} of={of} replacedBy={isReplaced ? String(input["content"] ?? "") : undefined} />;
+}
+
+function Now({ path, of, replacedBy }: { path: string; of: Intervention; replacedBy: string | undefined }) {
+  const [seen, setSeen] = useState<Seen>();
+  const [failure, setFailure] = useState<Error>();
+  useEffect(() => {
+    look(path, of).then(setSeen, setFailure);
+  }, [path, of.intervention_id]);
+  return (
+    <section class="preview" aria-label="What it changes">
+      <h3>{replacedBy === undefined ? "What would be deleted" : "What would be replaced"}</h3>
+      <p>
+        <code class="value">
+          <Text>{path}</Text>
+        </code>
+        {seen?.kind === "text" && <span class="hint"> · {size(seen.text)} now</span>}
+      </p>
+      {failure && <p class="notice warning">The file could not be read: {failure.message}</p>}
+      {!seen && !failure && <p class="hint">The file is being read…</p>}
+      {seen?.kind === "none" && <p class="notice">There is no such file now.</p>}
+      {seen?.kind === "private" && (
+        <p class="notice">It is a private file of whoever started the session. Nobody else can see it.</p>
+      )}
+      {seen?.kind === "bytes" && <p class="notice">It is no text: {seen.bytes.toLocaleString()} bytes.</p>}
+      {seen?.kind === "text" && replacedBy === undefined && <Long by="The file now">{seen.text}</Long>}
+      {seen?.kind === "text" && replacedBy !== undefined && (
+        <Diff before={seen.text} after={replacedBy} label="The file now, and what would replace it" />
+      )}
+      {replacedBy === undefined && seen && seen.kind !== "none" && (
+        <p class="hint">Deleted files can be restored for 30 days.</p>
+      )}
+    </section>
+  );
+}
+
+/** Throws Refused. */
+async function look(path: string, of: Intervention): Promise<Seen> {
+  if (path.startsWith(PRIVATE) && !(await isOwn(of))) return { kind: "private" };
+  try {
+    const address = path.split("/").map(encodeURIComponent).join("/");
+    const { data } = await ask<Blob>("GET", `/v1/files/${address}`);
+    if (!data.type.startsWith("text/plain")) return { kind: "bytes", bytes: data.size };
+    return { kind: "text", text: await data.text() };
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return { kind: "none" };
+    throw error;
+  }
+}
+
+/** Whether this person started the session: then `~/` names the same files for both. */
+async function isOwn(of: Intervention): Promise<boolean> {
+  try {
+    const { session } = await get<Snapshot>(at("/v1/sessions/{}", of.session_id));
+    return session.created_by === me.value?.user;
+  } catch {
+    return false;
+  }
+}
+
+function size(text: string): string {
+  return `${text.length.toLocaleString()} characters`;
+}

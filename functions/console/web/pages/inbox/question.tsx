@@ -1,0 +1,199 @@
+/** One question: what is asked, in whose words, about what, and the options with what they do; or what was decided. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { all, at, Refused } from "../../api/request";
+import type { Intervention } from "../../api/shapes";
+import { Long } from "../../parts/long";
+import { Until } from "../../parts/time";
+import { Quoted, Text } from "../../parts/words";
+import { may } from "../../sign-in/tokens";
+import { Call, useWhole } from "./call";
+import { decide, type Chosen } from "./deciding";
+import { Decision } from "./decision";
+import { Given, needsMore } from "./given";
+import { Requests } from "./tool-form";
+import { useHasAsked } from "./has-asked";
+import { deciderOf } from "./who-decides";
+import { byDefault, consequence, isOfTool, isPause, label, reason, speaker, title } from "./wording";
+
+interface Asked {
+  of: Intervention;
+  /** Told of a decision that was made here. */
+  onDecided?: (decided: Intervention) => void;
+}
+
+export function Question({ of, onDecided }: Asked) {
+  const [late, setLate] = useState<{ decided: Intervention; isOurs: boolean }>();
+  useEffect(() => setLate(undefined), [of.intervention_id]);
+  const here = late?.decided.intervention_id === of.intervention_id ? late : undefined;
+  const shown = of.state === "pending" && here ? here.decided : of;
+  return (
+    <article class="question" aria-label={title(shown)}>
+      <Asking of={shown} />
+      {shown.state === "pending" ? (
+        <Options
+          key={of.intervention_id}
+          of={of}
+          onDecided={(decided, isOurs) => {
+            setLate({ decided, isOurs });
+            onDecided?.(decided);
+          }}
+        />
+      ) : (
+        <Decision of={shown} isLate={here !== undefined && !here.isOurs} />
+      )}
+    </article>
+  );
+}
+
+function Asking({ of }: { of: Intervention }) {
+  const { question, agent_said: said, cause, calls = [] } = of.context;
+  const why = reason(of);
+  const isOwnWords = of.type === "approval_required" && why !== undefined;
+  const isReview = of.type === "checkpoint_review";
+  return (
+    <>
+      <h2 class="asked">{title(of)}</h2>
+      {why && <p>{why}</p>}
+      {isPause(of) && (
+        <p>
+          Paused by <Text>{of.context.requested_by ?? ""}</Text>.
+        </p>
+      )}
+      {isOfTool(of) && <Requests of={of} />}
+      {question && !isOwnWords && !isReview && !isOfTool(of) && !of.tool_call && (
+        <>
+          <Long by={speaker(of)}>{question}</Long>
+          {of.context.message_id && <WholeMessage of={of} />}
+        </>
+      )}
+      {cause && <Long by="What was wrong with the last plan">{cause}</Long>}
+      {said && <Long by="The agent says beside it">{said}</Long>}
+      {of.tool_call && <Call of={of} call={of.tool_call} />}
+      {calls.map((each) =>
+        typeof each === "string" ? (
+          <p key={each}>
+            <code>{each}</code>
+          </p>
+        ) : (
+          <Call key={each.call_id} of={of} call={each} callId={each.call_id} />
+        ),
+      )}
+    </>
+  );
+}
+
+/** Of a long question the two ends are shown; the conversation has it whole. */
+function WholeMessage({ of }: { of: Intervention }) {
+  const [text, setText] = useState<string>();
+  if (text !== undefined) return <Long by={`${speaker(of)}, in full`}>{text}</Long>;
+  const read = async () => {
+    const messages = await all<{ message_id: string; content: unknown }>(at("/v1/sessions/{}/messages", of.session_id));
+    const found = messages.find((each) => each.message_id === of.context.message_id);
+    setText(typeof found?.content === "string" ? found.content : "The message is not there any more.");
+  };
+  return (
+    <button type="button" onClick={() => void read().catch((error: Error) => setText(error.message))}>
+      Read all of it
+    </button>
+  );
+}
+
+interface Deciding {
+  of: Intervention;
+  onDecided: (decided: Intervention, isOurs: boolean) => void;
+}
+
+function Options({ of, onDecided }: Deciding) {
+  const [comment, setComment] = useState("");
+  const [opened, setOpened] = useState(of.type === "clarification_needed" ? "answer" : "");
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Error>();
+  const [isRefused, setRefused] = useState(false);
+  const hasAsked = useHasAsked(of);
+  const { input: whole } = useWhole(of, opened === "modify" ? of.tool_call : null);
+  const decider = deciderOf(of, may, hasAsked || (isRefused && of.approver_must_differ));
+  const isNobody = isRefused && !of.approver_must_differ;
+
+  async function choose(chosen: Chosen): Promise<void> {
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      const { decided, isOurs } = await decide(of, { ...chosen, comment });
+      onDecided(decided, isOurs);
+    } catch (error) {
+      setRefusal(error as Error);
+      if (error instanceof Refused && error.status === 403) setRefused(true);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  const options = isNobody ? [] : decider.options;
+  return (
+    <section class="deciding" aria-label="Your decision">
+      <Deadline of={of} />
+      {decider.why && <p class="notice">{decider.why}</p>}
+      {refusal && (
+        <p class="notice bad" role="alert">
+          {refusal.message} {refusal instanceof Refused && <Details of={refusal} />}
+        </p>
+      )}
+      <ul class="options">
+        {options.map((option) => (
+          <li key={option}>
+            <button
+              type="button"
+              class={["cancel", "reject"].includes(option) ? "danger" : opened === "" && !needsMore(option, of) && option === options[0] ? "primary" : ""}
+              disabled={isBusy}
+              aria-expanded={needsMore(option, of) ? opened === option : undefined}
+              aria-describedby={`${of.intervention_id}-${option}`}
+              onClick={() =>
+                needsMore(option, of) ? setOpened(opened === option ? "" : option) : void choose({ option })
+              }
+            >
+              {label(option, of)}
+              {needsMore(option, of) && opened !== option ? "…" : ""}
+            </button>
+            <p id={`${of.intervention_id}-${option}`}>{consequence(option, of)}</p>
+            {opened === option && needsMore(option, of) && (
+              <Given
+                option={option}
+                of={of}
+                whole={whole}
+                isBusy={isBusy}
+                label={option === "modify" ? "Approve with this input" : `Send: ${label(option, of).toLowerCase()}`}
+                send={(input) => void choose(input ? { option, input } : { option })}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {options.length > 0 && (
+        <label class="comment">
+          Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
+          <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+        </label>
+      )}
+      {of.approver_must_differ && options.includes("approve") && (
+        <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
+      )}
+    </section>
+  );
+}
+
+function Deadline({ of }: { of: Intervention }) {
+  if (!of.timeout_at) return <p class="deadline">It waits until somebody decides.</p>;
+  return (
+    <p class="deadline">
+      Nobody decides: <Until at={of.timeout_at} /> {byDefault(of)}.
+    </p>
+  );
+}
+
+/** What the server says of each field. */
+function Details({ of }: { of: Refused }) {
+  const said = Object.entries(of.details).flatMap(([name, problems]) => problems.map((each) => `${name}: ${each}`));
+  return said.length ? <Quoted by="In detail">{said.join("\n")}</Quoted> : null;
+}

@@ -1,0 +1,85 @@
+/** The list of what waits, soonest expiry first. */
+
+import type { Intervention } from "../../api/shapes";
+import { to } from "../../navigation/places";
+import { Ago, Until } from "../../parts/time";
+import { Text } from "../../parts/words";
+import { may } from "../../sign-in/tokens";
+import { choose, chooseNone, chosen } from "./chosen";
+import { deciderOf, isDecidedTogether } from "./who-decides";
+import { byDefault, subject, title } from "./wording";
+
+const LONGEST = 140;
+
+export function Waiting({ open, selected }: { open: Intervention[] | undefined; selected: string | undefined }) {
+  if (!open) return <p class="hint">Reading…</p>;
+  if (open.length === 0) return <p class="empty">Nothing waits for a person.</p>;
+  const together = open.filter((each) => isDecidedTogether(each, may));
+  const isAll = together.every((each) => chosen.value.has(each.intervention_id));
+  return (
+    <>
+      {together.length > 1 && (
+        <label class="tick all">
+          <input
+            type="checkbox"
+            checked={isAll}
+            onChange={() => (isAll ? chooseNone() : together.forEach((each) => choose(each, true)))}
+          />{" "}
+          Choose all {together.length} approvals
+        </label>
+      )}
+      <ul class="waiting">
+        {open.map((each) => (
+          <Row key={each.intervention_id} of={each} isSelected={each.intervention_id === selected} />
+        ))}
+      </ul>
+      <details class="keys">
+        <summary>Keyboard</summary>
+        <p>
+          <kbd>j</kbd> <kbd>k</kbd> or <kbd>↓</kbd> <kbd>↑</kbd> next and previous · <kbd>Enter</kbd> open · <kbd>x</kbd>{" "}
+          tick an approval · <kbd>Tab</kbd> everything
+        </p>
+      </details>
+    </>
+  );
+}
+
+function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
+  const [own, theirs] = subject(of);
+  const isOurs = deciderOf(of, may, false).options.length > 0;
+  return (
+    <li class={isSelected ? "row selected" : "row"}>
+      {isDecidedTogether(of, may) && (
+        <input
+          type="checkbox"
+          aria-label={`Decide together: ${own} ${theirs}`.slice(0, LONGEST)}
+          checked={chosen.value.has(of.intervention_id)}
+          onChange={(event) => choose(of, event.currentTarget.checked)}
+        />
+      )}
+      <a
+        class="open"
+        href={to("inbox", of.session_id, of.intervention_id)}
+        aria-current={isSelected ? "true" : undefined}
+        onClick={chooseNone}
+      >
+        <span class="what">{title(of)}</span>
+        <span class="subject">
+          {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${theirs.slice(0, LONGEST)}…` : theirs}</Text>
+        </span>
+        <span class="when">
+          {of.timeout_at ? (
+            <>
+              <Until at={of.timeout_at} /> {byDefault(of)}
+            </>
+          ) : (
+            <>
+              asked <Ago at={of.created_at} />
+            </>
+          )}
+          {!isOurs && <span class="role"> · needs the role {of.role}</span>}
+        </span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,22 @@
+/** Somebody else's text of any length, in a frame. Of a long one its beginning is shown, until somebody asks for all. */
+
+import { useState } from "preact/hooks";
+
+import { Quoted, visible } from "./words";
+
+const SHOWN_AT_FIRST = 4_000;
+
+export function Long({ by, children }: { by: string; children: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = !isWhole && children.length > SHOWN_AT_FIRST;
+  return (
+    <div class="long">
+      <Quoted by={by}>{visible(isCut ? children.slice(0, SHOWN_AT_FIRST) : children)}</Quoted>
+      {isCut && (
+        <button type="button" onClick={() => setWhole(true)}>
+          Show all {children.length.toLocaleString()} characters
+        </button>
+      )}
+    </div>
+  );
+}
