@@ -140,6 +140,12 @@ function Options({ of, onDecided }: Deciding) {
           {refusal.message} {refusal instanceof Refused && <Details of={refusal} />}
         </p>
       )}
+      {options.length > 0 && (
+        <label class="comment">
+          Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
+          <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+        </label>
+      )}
       <ul class="options">
         {options.map((option) => (
           <li key={option}>
@@ -170,12 +176,6 @@ function Options({ of, onDecided }: Deciding) {
           </li>
         ))}
       </ul>
-      {options.length > 0 && (
-        <label class="comment">
-          Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
-          <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
-        </label>
-      )}
       {of.approver_must_differ && options.includes("approve") && (
         <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
       )}
@@ -187,7 +187,7 @@ function Deadline({ of }: { of: Intervention }) {
   if (!of.timeout_at) return <p class="deadline">It waits until somebody decides.</p>;
   return (
     <p class="deadline">
-      Nobody decides: <Until at={of.timeout_at} /> {byDefault(of)}.
+      Expires <Until at={of.timeout_at} />. Without a decision {byDefault(of)}.
     </p>
   );
 }

@@ -7,7 +7,7 @@ import { Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { choose, chooseNone, chosen } from "./chosen";
 import { deciderOf, isDecidedTogether } from "./who-decides";
-import { byDefault, subject, title } from "./wording";
+import { subject, title } from "./wording";
 
 const LONGEST = 140;
 
@@ -70,7 +70,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
         <span class="when">
           {of.timeout_at ? (
             <>
-              <Until at={of.timeout_at} /> {byDefault(of)}
+              expires <Until at={of.timeout_at} />
             </>
           ) : (
             <>

@@ -15,7 +15,7 @@ export function isOfTool(one: Intervention): boolean {
 }
 
 const TITLES: Record<Type, string> = {
-  approval_required: "May this run?",
+  approval_required: "May the agent do this?",
   clarification_needed: "The agent has a question",
   error_recovery: "The agent is stuck",
   checkpoint_review: "Go on?",
@@ -25,6 +25,8 @@ const TITLES: Record<Type, string> = {
 export function title(one: Intervention): string {
   if (isPause(one)) return "The session is paused";
   if (isOfTool(one)) return "A tool's server has a question";
+  if (one.type === "approval_required" && one.tool_call?.name === "delete_file") return "May the agent delete a file?";
+  if (one.type === "approval_required" && one.context.reason === "replaces_file") return "May the agent replace a file?";
   if (one.type === "error_recovery" && one.tool_call) return "Did this happen?";
   if (one.context.outage) return "The work stands still";
   return TITLES[one.type] ?? "The session waits";
@@ -39,9 +41,9 @@ export function reason(one: Intervention): string | undefined {
   if (one.type === "approval_required") {
     switch (one.context.reason) {
       case "high_stakes":
-        return "The agent wants to do something that it may not do alone.";
+        return "The agent may not do this alone.";
       case "replaces_file":
-        return "The agent wants to replace a file that exists.";
+        return "What stands in the file now would be gone.";
       case "plan_step":
         return "This step of the plan asks for permission first.";
     }
@@ -84,7 +86,7 @@ export function subject(one: Intervention): [own: string, theirs: string] {
 const LABELS: Record<string, string> = {
   approve: "Approve",
   reject: "Reject",
-  modify: "Change and approve",
+  modify: "Change it",
   answer: "Answer",
   skip: "Go on without it",
   cancel: "Cancel the session",
