@@ -122,7 +122,7 @@ def test_what_is_decided_elsewhere_says_by_whom_at_once(screen: Screen, ann: Per
     page = screen.sign_in(ann, place=place(asked))
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
     admit(ann.tenant, "ben").resolve(asked[0], asked[1]["intervention_id"], "reject", comment="mine")
-    expect(page.get_by_role("region", name="The decision")).to_contain_text("ben rejected this")
+    expect(page.get_by_role("status", name="The decision")).to_contain_text("ben rejected this")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     screen.picture("elsewhere")
 
@@ -135,7 +135,7 @@ def test_of_two_tabs_one_decides_and_both_say_so(screen: Screen, ann: Person) ->
         expect(page.get_by_role("button", name="Reject", exact=True)).to_be_visible()
     first.get_by_role("button", name="Reject", exact=True).click()
     for page in (first, second):
-        expect(page.get_by_role("region", name="The decision")).to_contain_text("You rejected this")
+        expect(page.get_by_role("status", name="The decision")).to_contain_text("You rejected this")
 
 
 def test_whoever_comes_late_sees_the_recorded_decision(
@@ -150,7 +150,7 @@ def test_whoever_comes_late_sees_the_recorded_decision(
     admit(ann.tenant, "ben").resolve(asked[0], asked[1]["intervention_id"], "reject")
     page.unroute("**/v1/**/interventions/int_*")
     approve.click()
-    expect(page.get_by_role("region", name="The decision")).to_contain_text("ben rejected this")
+    expect(page.get_by_role("status", name="The decision")).to_contain_text("ben rejected this")
 
 
 def test_a_phone_shows_the_list_then_the_question(screens: Screens, ann: Person) -> None:
