@@ -33,7 +33,6 @@ def recorded(person: Person, asked: Asked) -> Json:
     return found
 
 
-
 def test_what_waits_is_found_understood_and_approved(screen: Screen, ann: Person) -> None:
     asked = deletion(ann, "old.txt", "the only copy")
     page = screen.sign_in(ann)
@@ -138,9 +137,7 @@ def test_of_two_tabs_one_decides_and_both_say_so(screen: Screen, ann: Person) ->
         expect(page.get_by_role("status", name="The decision")).to_contain_text("You rejected this")
 
 
-def test_whoever_comes_late_sees_the_recorded_decision(
-    screens: Screens, ann: Person, admit: Admit
-) -> None:
+def test_whoever_comes_late_sees_the_recorded_decision(screens: Screens, ann: Person, admit: Admit) -> None:
     asked = deletion(ann, "old.txt")
     screen = screens()
     page = screen.sign_in(ann, place=place(asked))
