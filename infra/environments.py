@@ -201,7 +201,7 @@ class Environment:
     """Where the spans of sessions go (docs/traces.md). None: nowhere, and no function or queue is deployed."""
     console_url: str | None = None
     """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
-    intervention `<base>/sessions/{id}/interventions/{iid}`."""
+    intervention `<base>/sessions/{id}/interventions/{iid}`. None: they link to the deployment's own page."""
     default_visibility: Literal["private", "tenant"] = "tenant"
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
     caps: SessionCaps = SessionCaps()

@@ -178,7 +178,8 @@ class Settings(BaseModel):
     notify_api_url: str = ""
     """The API's base URL, which links of notifications begin with. Empty: they are paths."""
     notify_console_url: str = ""
-    """The base URL of a console, which notifications link to as well. Empty: there is none."""
+    """The base URL of a console of the operator's, which notifications link to. Empty: they link to the deployment's
+    own page, below `notify_api_url`."""
 
     traces_url: str = ""
     """The whole URL of the OTLP/HTTP endpoint that spans are sent to, with https unless local. Empty: none."""

@@ -22,7 +22,7 @@ COMMON = {
     "event": "What has happened.",
     "tenant": "Your tenant.",
     "session_id": "The session that it is about.",
-    "links": "`api`: where the API has it. `console`: its page, where the deployment has a console.",
+    "links": "`api`: where the API has it. `console`: the page where a person sees it and decides.",
 }
 WORDS: Mapping[type[Notification], tuple[str, Mapping[str, str]]] = {
     QuestionNotification: (

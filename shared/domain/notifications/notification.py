@@ -17,21 +17,30 @@ from shared.domain.session.head import Head, SessionState
 NotificationEvent = Literal["intervention.opened", "intervention.warned", "session.ended"]
 
 
+OWN_PAGE = "/console"
+"""Where every deployment has its page for people, below the API's base URL (ADR 103)."""
+
+
 class Addresses(NamedTuple):
     """Where people find what a notification is about. `api`: the API's base URL; empty: not known, and a link is the
-    path alone. `console`: the base URL of a console; empty: there is none.
+    path alone. `console`: the base URL of a console of the operator's; empty: it is the deployment's own page.
     """
 
     api: str = ""
     console: str = ""
 
     def links(self, session_id: str, intervention_id: str | None = None) -> dict[str, str]:
-        """By what they lead to: `api` and, where there is one, `console`."""
-        path = f"/sessions/{quote(session_id, safe='')}"
+        """By what they lead to: `api` and, where an address is known, `console`, where a person sees it."""
+        session, api = quote(session_id, safe=""), self.api.rstrip("/")
+        path, page = f"/sessions/{session}", f"{OWN_PAGE}/sessions/{session}"
         if intervention_id is not None:
-            path += f"/interventions/{quote(intervention_id, safe='')}"
-        links = {"api": f"{self.api.rstrip('/')}/v1{path}"}
-        return links | ({"console": self.console.rstrip("/") + path} if self.console else {})
+            intervention = quote(intervention_id, safe="")
+            path += f"/interventions/{intervention}"
+            page = f"{OWN_PAGE}/inbox/{session}/{intervention}"
+        links = {"api": f"{api}/v1{path}"}
+        if self.console:
+            return links | {"console": self.console.rstrip("/") + path}
+        return links | ({"console": api + page} if api else {})
 
 
 NO_ADDRESSES = Addresses()

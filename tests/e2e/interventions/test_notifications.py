@@ -63,6 +63,10 @@ def api_of(person: Person) -> str:
     return f"{str(person.http.base_url).rstrip('/')}/v1"
 
 
+def page_of(person: Person) -> str:
+    return f"{str(person.http.base_url).rstrip('/')}/console"
+
+
 def wait_until_nothing_is_left(behind: Behind) -> None:
     """To be told again, now or later."""
     sqs, counts = (
@@ -109,7 +113,8 @@ def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
         "created_at": asked["created_at"],
         "timeout_at": asked["timeout_at"],
         "links": {
-            "api": f"{api_of(ann)}/sessions/{asked['session_id']}/interventions/{asked['intervention_id']}"
+            "api": f"{api_of(ann)}/sessions/{asked['session_id']}/interventions/{asked['intervention_id']}",
+            "console": f"{page_of(ann)}/inbox/{asked['session_id']}/{asked['intervention_id']}",
         },
     }
     assert verifies(heard, SECRET)
@@ -141,7 +146,10 @@ def test_a_session_that_ends_is_announced_once_signed_and_without_its_content(
         "reason": session["result"]["reason"],
         "goal_met": session["result"]["goal_met"],
         "updated_at": session["updated_at"],
-        "links": {"api": f"{api_of(ann)}/sessions/{session['session_id']}"},
+        "links": {
+            "api": f"{api_of(ann)}/sessions/{session['session_id']}",
+            "console": f"{page_of(ann)}/sessions/{session['session_id']}",
+        },
     }
     assert verifies(heard, SECRET)
     wait_until_told(sink, ask(ann))

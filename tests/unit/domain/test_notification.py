@@ -177,8 +177,20 @@ def test_what_is_not_over_or_is_deleted_has_no_end_to_tell(fields: dict[str, Any
     assert end_notification(over(**fields)) is None
 
 
-def test_links_lead_to_the_question_and_without_a_base_they_are_the_api_s_paths() -> None:
+def test_links_lead_to_the_question_on_the_own_page_and_without_a_base_they_are_the_api_s_paths() -> None:
     assert told().links == {"api": "/v1/sessions/ses_1/interventions/int_1"}
+    own = Addresses("https://a.example/")
+    question, end = question_notification("acme", waiting(), own, is_new=True), end_notification(over(), own)
+    assert question is not None
+    assert end is not None
+    assert question.links == {
+        "api": "https://a.example/v1/sessions/ses_1/interventions/int_1",
+        "console": "https://a.example/console/inbox/ses_1/int_1",
+    }
+    assert end.links["console"] == f"https://a.example/console/sessions/{end.session_id}"
+
+
+def test_links_lead_to_a_console_of_the_operator_s_where_the_environment_names_one() -> None:
     with_console = question_notification("acme", waiting(), Addresses("", "https://c.example"), is_new=True)
     assert with_console is not None
     assert with_console.links["console"] == "https://c.example/sessions/ses_1/interventions/int_1"

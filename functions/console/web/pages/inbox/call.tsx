@@ -30,7 +30,7 @@ export function useWhole(one: Intervention, call: Pending | null, callId?: strin
 export function Call({ of, call, callId }: { of: Intervention; call: Pending; callId?: string }) {
   const { input, failure } = useWhole(of, call, callId);
   return (
-    <section class="call" aria-label={`Call of ${call.name}`}>
+    <div class="call" role="group" aria-label={`Call of ${call.name}`}>
       <p class="tool">
         <span class="what">Tool</span> <code>{call.name}</code>
       </p>
@@ -42,7 +42,7 @@ export function Call({ of, call, callId }: { of: Intervention; call: Pending; ca
       {!input && !failure && <p class="hint">The whole input is being read…</p>}
       <Fields of={input ?? call.input} />
       {input && <Preview tool={call.name} input={input} of={of} />}
-    </section>
+    </div>
   );
 }
 

@@ -11,7 +11,7 @@ import { byDefault, done } from "./wording";
 /** `isLate`: this person decided too, after it. */
 export function Decision({ of, isLate = false }: { of: Intervention; isLate?: boolean }) {
   return (
-    <section class="decision" role="status" aria-label="The decision">
+    <div class="decision" role="status" aria-label="The decision">
       {isLate && <p class="notice warning">It was decided before you. Your decision does not count.</p>}
       <p class="outcome">
         <Outcome of={of} /> {of.resolved_at && <Ago at={of.resolved_at} />}
@@ -23,7 +23,7 @@ export function Decision({ of, isLate = false }: { of: Intervention; isLate?: bo
           <Fields of={(of.amended && (of.input["input"] as Record<string, unknown>)) || of.input} />
         </details>
       )}
-    </section>
+    </div>
   );
 }
 

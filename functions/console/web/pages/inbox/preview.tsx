@@ -28,7 +28,7 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
     look(path, of).then(setSeen, setFailure);
   }, [path, of.intervention_id]);
   return (
-    <section class="preview" aria-label="What it changes">
+    <div class="preview" role="group" aria-label="What it changes">
       <h3>{replacedBy === undefined ? "What would be deleted" : "What would be replaced"}</h3>
       <p>
         <code class="value">
@@ -50,7 +50,7 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
       {replacedBy === undefined && seen && seen.kind !== "none" && (
         <p class="hint">Deleted files can be restored for 30 days.</p>
       )}
-    </section>
+    </div>
   );
 }
 
