@@ -25,7 +25,7 @@ from infra.own_environments import every_environment
 from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
-from infra.tool_folders import BadFolder
+from infra.tool_folders import BadFolder, require_known
 
 
 def add_stacks(app: App, environment: Environment) -> None:
@@ -57,7 +57,8 @@ def main() -> None:
     """Exits with one line for a person where a context value cannot be used."""
     app = App()
     try:
-        environment = select(app.node.try_get_context("env"), every_environment(os.environ))
+        among = every_environment(os.environ)
+        environment = select(app.node.try_get_context("env"), among)
         base = app.node.try_get_context("retry_base_seconds")
         if base is not None:
             environment = environment.with_retry_base(str(base))
@@ -74,6 +75,7 @@ def main() -> None:
             environment = environment.with_notifications()
         if app.node.try_get_context("traces") is not None:
             environment = environment.with_traces()
+        require_known(environment.tool_folders, among)
         add_stacks(app, environment)
     except (UnusableValue, BadFolder) as unusable:
         sys.exit(str(unusable))

@@ -30,7 +30,7 @@ from infra.names import (
     tool_secrets,
 )
 from infra.own_account import place
-from infra.packaging.asset import target_of
+from infra.packaging.install import target_of
 from infra.packaging.tool_folders import build_folder, to_catalogue
 from infra.rollout.gradual import GradualRollOut
 from infra.sessions import SessionsStack

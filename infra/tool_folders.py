@@ -7,7 +7,7 @@ A folder stands in the environment's `tools_dir` and has `tools.py`. It becomes 
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from infra.sizing import LAMBDA_TIMEOUT
+from shared.domain.validation_messages import did_you_mean
 
 MODULE, FILE, REQUIREMENTS = "tools.py", "tool.toml", "requirements.txt"
 DEFAULT_DIR = "tools"
@@ -67,6 +68,8 @@ class ToolFolder:
     timeout_seconds: int | None = None
     secrets: tuple[str, ...] = ()
     variables: Mapping[str, str] | None = None
+    environments: tuple[str, ...] = ()
+    """Those of which its file says something different."""
 
     @property
     def requirements(self) -> Path | None:
@@ -124,7 +127,21 @@ def read_folder(path: Path, environment: str) -> ToolFolder:
         timeout_seconds=here.timeout_seconds or said.timeout_seconds,
         secrets=tuple(said.secrets or () if here.secrets is None else here.secrets),
         variables=variables,
+        environments=tuple(said.environments),
     )
+
+
+def require_known(folders: tuple[ToolFolder, ...], known: Collection[str]) -> None:
+    """`known`: names of the environments that there are. Raises BadFolder for a file that speaks of another one: what
+    it says there would hold nowhere.
+    """
+    for folder in folders:
+        for name in folder.environments:
+            if name not in known:
+                raise BadFolder(
+                    f"{folder.path / FILE}: there is no environment {name}. {did_you_mean(name, list(known))} Where a "
+                    "file of yours has it, name that in ACTA_ENVIRONMENTS."
+                )
 
 
 def digest_of(folders: tuple[ToolFolder, ...]) -> str:

@@ -12,6 +12,7 @@ import httpx
 
 from infra.deployed.account import Account
 from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
+from infra.environments import LOCAL, UnusableValue
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig, tools_directory
@@ -21,14 +22,15 @@ from infra.local.emulator_process import NEVER, EmulatorProcess
 from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
 from infra.local.loopback import HOST
-from infra.local.own_tools.watch import HERE, NotDeployed
+from infra.local.own_tools.watch import NotDeployed
 from infra.local.page_links import PageLinks
 from infra.local.progress import Progress, Silent
 from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
-from infra.packaging.tool_folders import build_folder
-from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in
+from infra.own_environments import every_environment
+from infra.packaging.tool_folders import build_all
+from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in, require_known
 from shared.settings import SettingsError
 
 READY_SECONDS = 90.0
@@ -163,7 +165,7 @@ class LocalStack:
 
     def reach_api(self) -> None:
         try:
-            folders = digest_of(self.config.tool_folders)
+            folders = digest_of(self.tool_folders())
         except BadFolder as bad:
             raise StackFailed(str(bad)) from None
         assembly = Assembly.of_sources(self.config.context, environment=folders)
@@ -193,10 +195,9 @@ class LocalStack:
         self.progress.end(phase)
 
     def build_tools(self) -> None:
-        """Before the synthesis, which does so too: what is wrong with a folder is told at once and alone."""
+        """Raises StackFailed."""
         try:
-            for folder in self.config.tool_folders:
-                build_folder(folder, HERE)
+            build_all(self.tool_folders(), LOCAL)
         except BadFolder as bad:
             raise StackFailed(str(bad)) from None
 
@@ -206,7 +207,13 @@ class LocalStack:
         return path if path.is_dir() else None
 
     def tool_folders(self) -> tuple[ToolFolder, ...]:
-        return folders_in(self.tools_dir, "local")
+        """As they are now. Raises BadFolder."""
+        folders = folders_in(self.tools_dir, LOCAL.name)
+        try:
+            require_known(folders, every_environment(self.environ))
+        except UnusableValue as unusable:
+            raise BadFolder(str(unusable)) from None
+        return folders
 
     def lambdas(self) -> Any:
         return lambda_client(self.account)

@@ -10,18 +10,9 @@ from aws_cdk import aws_lambda as lambda_
 
 from infra.environments import Environment
 from infra.packaging.bundle import ROOT, Bundler, copy_tree
-from infra.packaging.install import Target
+from infra.packaging.install import target_of
 from infra.packaging.tool_folders import BuiltFolder
 from infra.sizing import FunctionName
-
-PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
-"""Architecture -> wheels that Amazon Linux 2023, the system of Lambda's current runtimes, can load."""
-
-
-def target_of(environment: Environment) -> Target:
-    """The platform that the functions of `environment` run on. Local functions run on this machine."""
-    platform = None if environment.is_local else PLATFORMS[environment.architecture]
-    return Target(environment.python, platform)
 
 
 def code_of(

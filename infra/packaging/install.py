@@ -7,6 +7,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.environments import Environment
+
+PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
+"""Architecture -> wheels that Amazon Linux 2023, the system of Lambda's current runtimes, can load."""
+
 
 class InstallFailed(RuntimeError):
     """`uv` is missing or failed; the message ends with its error output."""
@@ -19,6 +24,12 @@ class Target:
 
     python: tuple[int, int]
     platform: str | None = None
+
+
+def target_of(environment: Environment) -> Target:
+    """The platform that the functions of `environment` run on. Local functions run on this machine."""
+    platform = None if environment.is_local else PLATFORMS[environment.architecture]
+    return Target(environment.python, platform)
 
 
 def install(lock: Path, folder: Path, target: Target) -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from infra.environments import DEV
-from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT, Bundler
+from infra.packaging.install import target_of
 from infra.sizing import FunctionName
 
 OUT = ROOT / "build" / "sbom"

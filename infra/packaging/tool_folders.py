@@ -20,8 +20,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from infra.environments import Environment
 from infra.packaging.bundle import CACHE, ROOT, Fresh, forget_old
-from infra.packaging.install import InstallFailed, Target, install, install_open
+from infra.packaging.install import InstallFailed, Target, install, install_open, target_of
 from infra.packaging.prune import compile_bytecode, normalise, prune_open
 from infra.tool_folders import BadFolder, ToolFolder
 from shared.adapters.tools.python.from_spec import from_spec
@@ -85,6 +86,14 @@ def build_folder(folder: ToolFolder, target: Target, root: Path = ROOT) -> Built
             "it, or leave it out."
         )
     return built
+
+
+def build_all(folders: Sequence[ToolFolder], environment: Environment) -> None:
+    """Before a synthesis, which does so too: what is wrong with a folder, or with all of them together, is told at once
+    and alone. Raises BadFolder.
+    """
+    built = [build_folder(folder, target_of(environment)) for folder in folders]
+    to_catalogue(built, environment.name, environment.longest_tool_seconds)
 
 
 def to_catalogue(built: Sequence[BuiltFolder], environment: str, longest_tool_seconds: int) -> bytes:

@@ -16,9 +16,8 @@ import pytest
 from functions.fallback.document import DOCUMENT, PAGE, PARTS
 from infra.document.openapi import document
 from infra.environments import select
-from infra.packaging.asset import target_of
 from infra.packaging.bundle import KEPT, ROOT, Bundler
-from infra.packaging.install import InstallFailed, Target
+from infra.packaging.install import InstallFailed, Target, target_of
 from infra.packaging.made import NotMade
 from infra.sizing import FunctionName
 

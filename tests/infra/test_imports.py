@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from infra.environments import select
-from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT, Bundler
+from infra.packaging.install import target_of
 from infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)

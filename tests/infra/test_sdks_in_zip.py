@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from infra.environments import select
-from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT, Bundler
+from infra.packaging.install import target_of
 from infra.packaging.prune import LEFT_OUT
 from tests.contracts.llm.anthropic.bedrock_front import REGION, BedrockFront
 

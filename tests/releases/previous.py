@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from infra.environments import LOCAL
-from infra.packaging.asset import target_of
 from infra.packaging.bundle import ROOT as ROOT
 from infra.packaging.bundle import Bundler
+from infra.packaging.install import target_of
 
 COMMIT = "5eea035"
 """The newest commit of the release before. When a release is made, it becomes this one, with `tests/fixtures`."""

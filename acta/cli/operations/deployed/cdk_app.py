@@ -15,10 +15,13 @@ from acta.cli.operations.target import Target
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
+from infra.environments import UnusableValue
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
 from infra.local.toolchain import CDK, ROOT
-from infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of
+from infra.own_environments import every_environment
+from infra.packaging.tool_folders import build_all
+from infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
 
 QUIET = ("--no-notices",)
 
@@ -101,8 +104,10 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     check_tools()
     environment = target.environment
     try:
-        tools = digest_of(environment.tool_folders)
-    except BadFolder as bad:
+        folders = environment.tool_folders
+        require_known(folders, every_environment(os.environ))
+        tools = digest_of(folders)
+    except (BadFolder, UnusableValue) as bad:
         raise CliError(str(bad)) from None
     # Without folders it is the same app wherever the command is given.
     place = {"tools_dir": environment.tools_dir} if tools else {}
@@ -110,6 +115,10 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     usual = environment.with_tools_dir(DEFAULT_DIR)
     assembly = Assembly.of_sources(given, environment=f"{usual!r}{tools}")
     if not assembly.is_synthesised:
+        try:
+            build_all(folders, environment)
+        except BadFolder as bad:
+            raise CliError(str(bad)) from None
         print("synthesising: the first time takes some minutes …", file=sys.stderr, flush=True)
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)
     commands = Commands(cdk_environ(target.environ), assembly.folder.parent / "synth.log")

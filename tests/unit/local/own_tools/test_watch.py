@@ -179,9 +179,44 @@ def test_a_real_folder_is_built_and_its_error_has_file_and_line(tmp_path: Path) 
 
 def test_a_stack_does_not_begin_to_deploy_a_folder_that_cannot_be_built(tmp_path: Path) -> None:
     Watched(tmp_path).write("orders", TOOL.replace('"sent"', "nothing"))
-    stack = LocalStack(tmp_path / "state", environ={"ACTA_TOOLS_DIR": str(tmp_path / "tools")})
     with pytest.raises(StackFailed, match=r"orders: tools\.py line 3: NameError"):
-        stack.build_tools()
+        stack_at(tmp_path).build_tools()
+
+
+def test_names_that_clash_are_told_in_one_sentence_before_anything_is_deployed(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.write("bills", TOOL)
+    watched.write("orders", TOOL)
+    with pytest.raises(
+        StackFailed, match=r"orders: there is a tool lookup_order in bills, too\. Rename one\.$"
+    ):
+        stack_at(tmp_path).build_tools()
+    watched.write("orders", TOOL.replace("lookup_order", "read_file"))
+    with pytest.raises(StackFailed, match="the tool read_file has the name of a built-in one"):
+        stack_at(tmp_path).build_tools()
+
+
+def test_an_environment_that_nobody_has_is_refused_at_the_start_and_while_the_stack_serves(
+    tmp_path: Path,
+) -> None:
+    watched = Watched(tmp_path)
+    watched.write("orders", TOOL)
+    watched.write("orders", 'tenants = ["*"]\n[environments.prdo]\nmemory = 512\n', "tool.toml")
+    with pytest.raises(StackFailed, match=r"there is no environment prdo\. Did you mean prod\?"):
+        stack_at(tmp_path).reach_api()
+
+    own = tmp_path / "environments.py"
+    own.write_text(
+        "from infra.environments import DEV\n"
+        "from dataclasses import replace\n"
+        "ENVIRONMENTS = [replace(DEV, name='prdo')]\n"
+    )
+    (folder,) = stack_at(tmp_path, ACTA_ENVIRONMENTS=str(own)).tool_folders()
+    assert folder.environments == ("prdo",)
+
+
+def stack_at(root: Path, **variables: str) -> LocalStack:
+    return LocalStack(root / "state", environ={"ACTA_TOOLS_DIR": str(root / "tools"), **variables})
 
 
 def test_a_deployment_that_fails_is_said_and_tried_again_with_the_next_change(watched: Watched) -> None:
