@@ -68,7 +68,9 @@ def _undeclared() -> FileRefused:
 
 def no_secrets(name: str) -> str:
     """Raises SecretMissing."""
-    raise SecretMissing(f"there is no secret {name}: name it in tool.toml, under secrets, and set its value")
+    raise SecretMissing(
+        f'there is no secret {name}. Write secrets = ["{name}"] in the folder\'s tool.toml and deploy it.'
+    )
 
 
 @dataclass(frozen=True)

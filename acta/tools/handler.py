@@ -1,17 +1,23 @@
 """The Lambda handler of a folder of tools: `tools.py` beside it defines or imports them."""
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from acta.tools.define import MODULE, tools_in
+from acta.tools.define import MODULE, Tool, tools_in
 from acta.tools.files import files_of
+from acta.tools.log import CallLog
 from acta.tools.run import answer
 from acta.tools.secrets import Secrets
 
-# Loaded while Lambda starts the process, not while a call waits: what is wrong with the folder is told as that.
-TOOLS = tools_in(import_module(MODULE))
+LOG = CallLog.install()
+
+
+@cache
+def _tools() -> Mapping[str, Tool]:
+    return tools_in(import_module(MODULE))
 
 
 @cache
@@ -19,5 +25,13 @@ def _secrets() -> Secrets:
     return Secrets(os.environ)
 
 
+try:
+    _tools()  # while Lambda starts the process, not while a call waits
+except Exception as error:
+    # The calls that come import it again, and fail with it: its traceback is in the log of each session then.
+    print(f"{MODULE}.py cannot be imported: {type(error).__name__}")
+
+
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return answer(TOOLS, event, files=files_of(event), read_secret=_secrets().read)
+    with LOG.during(event):
+        return answer(_tools(), event, files=files_of(event), read_secret=_secrets().read, tell=LOG.failed)

@@ -2,7 +2,8 @@
 
 The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`; the
 deadline is RFC 3339, `files` is how the tenant's files are reached. The answer is `{"result": …}`, a text or JSON, or
-`{"error": "…"}`, which a ToolError says. Any other exception passes through: Lambda tells the engine its type.
+`{"error": "…"}`, which a ToolError says, and Acta itself of a missing secret and of a result that is no JSON. Any other
+exception passes through: Lambda tells the engine its type.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from acta.tools.call import Call, Files, NoFiles, no_secrets
 from acta.tools.define import Tool
-from acta.tools.errors import ToolError
+from acta.tools.errors import SecretMissing, ToolError
 
 Event = Mapping[str, Any]
 NO_WORDS = "the tool failed without saying why"
@@ -37,15 +38,19 @@ def answer(
     *,
     files: Files | None = None,
     read_secret: Callable[[str], str] = no_secrets,
+    tell: Callable[[Exception], None] = lambda error: None,
 ) -> dict[str, Any]:
-    """Raises UnknownTool, UnusableResult, and what the function raises but ToolError."""
+    """`tell`: is told of an error whose words the answer has. Raises UnknownTool, and what the function raises but
+    ToolError.
+    """
     if event["tool"] not in tools:
         raise UnknownTool(f"there is no tool {event['tool']} in this folder")
     made = tools[event["tool"]]
     call = to_call(event, files or NoFiles(), read_secret)
     try:
         return {"result": to_result(made, run(made, event["arguments"], call))}
-    except ToolError as error:
+    except (ToolError, SecretMissing, UnusableResult) as error:
+        tell(error)
         return {"error": str(error).strip() or NO_WORDS}
 
 
@@ -78,8 +83,8 @@ def to_result(made: Tool, returned: Any) -> Any:
     except (PydanticSerializationError, ValueError):
         kind = type(returned).__name__
         raise UnusableResult(
-            f"{made.name} returned a {kind}, of which no JSON can be made. Return a text, a pydantic model, or what "
-            "JSON has."
+            f"{made.name} has run, but returned a {kind}, of which no JSON can be made. Its writer has to return a "
+            "text, a pydantic model, or what JSON has."
         ) from None
 
 

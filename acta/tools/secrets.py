@@ -42,7 +42,9 @@ class Secrets:
     def read(self, name: str) -> str:
         """Raises SecretMissing, and botocore's errors where Secrets Manager cannot be reached."""
         if name not in self._names:
-            raise SecretMissing(f"there is no secret {name}: name it in tool.toml, under secrets")
+            raise SecretMissing(
+                f'there is no secret {name}. Write secrets = ["{name}"] in the folder\'s tool.toml and deploy it.'
+            )
         read_at, value = self._kept.get(name, (0.0, ""))
         if name not in self._kept or self._clock() - read_at >= KEPT_SECONDS:
             value = self._fetch(self._names[name])
@@ -58,6 +60,7 @@ class Secrets:
             if refused.response["Error"]["Code"] not in NOT_THERE:
                 raise
             raise SecretMissing(
-                f"the secret {full_name} has no value in Secrets Manager: set it there"
+                f"the secret {full_name} has no value. An operator sets one in AWS Secrets Manager under this name; it "
+                "holds from the next call on."
             ) from None
         return text

@@ -39,7 +39,9 @@ CATALOGUE = Path("shared") / "adapters" / "tools" / "python" / "catalogue.json"
 """Its place in the zips of Acta's functions."""
 USED_SECONDS = 600
 """So long a synthesis may take from the bundle that it asks for to the one that it reads."""
-DESCRIBE_SECONDS = 120
+DESCRIBE_SECONDS = 30
+"""`acta/tools/describe.py` ends before, and says where it was; unless code that is not Python lets nothing else run."""
+ONLY_DEFINES = "A module of tools only defines them: do such work in the function"
 MAX_TOOLS = 120
 """Of all folders together."""
 MARGIN_SECONDS = 5
@@ -208,13 +210,16 @@ def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
         )
     except subprocess.TimeoutExpired:
         raise BadFolder(
-            f"{folder.path}: importing tools.py took more than {DESCRIBE_SECONDS} seconds. Do such work in the tools."
+            f"{folder.path}: importing tools.py takes more than {DESCRIBE_SECONDS:.0f} seconds. {ONLY_DEFINES}."
         ) from None
     try:
         said = json.loads(ran.stdout)
     except ValueError:
         last = ran.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-        raise BadFolder(f"{folder.path}: importing tools.py ended the process: {last[0]}") from None
+        raise BadFolder(
+            f"{folder.path}: importing tools.py ended the process with exit code {ran.returncode}: {last[0]}. "
+            f"{ONLY_DEFINES}."
+        ) from None
     if "error" in said:
         raise BadFolder(f"{folder.path}: {said['error']}")
     specs: Sequence[Mapping[str, Any]] = said["tools"]

@@ -118,8 +118,25 @@ def test_what_a_tool_returns_is_a_text_or_json() -> None:
     assert answer(known, event("gives", what="list")) == {"result": [{"number": "7", "due": "2026-01-02"}]}
     assert answer(known, event("gives", what="number")) == {"result": None}
     assert answer(known, event("gives", what="time")) == {"result": "2026-01-02T00:00:00Z"}
-    with pytest.raises(UnusableResult, match="gives returned a Odd"):
-        answer(known, event("gives", what="odd"))
+    told: list[Exception] = []
+    said = answer(known, event("gives", what="odd"), tell=told.append)["error"]
+    assert said.startswith(
+        "gives has run, but returned a Odd, of which no JSON can be made. Its writer has to return"
+    )
+    assert [type(each) for each in told] == [UnusableResult]
+
+
+def test_a_missing_secret_is_told_with_what_to_do() -> None:
+    def pay(call: Call) -> str:
+        """Pays."""
+        return call.secret("payments")
+
+    said = answer(tools(pay), event("pay"))["error"]
+
+    assert (
+        said
+        == 'there is no secret payments. Write secrets = ["payments"] in the folder\'s tool.toml and deploy it.'
+    )
 
 
 def test_a_tool_that_the_folder_does_not_have_is_no_answer() -> None:
@@ -171,12 +188,12 @@ def test_a_secret_is_read_once_a_minute() -> None:
     assert secrets.read("key") == "second"
     assert manager.asked == 2
     for manager.says in ("ResourceNotFoundException", "AccessDeniedException"):
-        with pytest.raises(SecretMissing, match="has no value in Secrets Manager"):
+        with pytest.raises(SecretMissing, match=r"tool-orders/unset has no value\. An operator sets one"):
             secrets.read("unset")
     manager.says = "InternalServiceError"
     with pytest.raises(manager.exceptions.ClientError):
         secrets.read("unset")
-    with pytest.raises(SecretMissing, match=r"name it in tool\.toml"):
+    with pytest.raises(SecretMissing, match=r'Write secrets = \["other"\]'):
         secrets.read("other")
 
 
@@ -212,6 +229,14 @@ def test_a_folder_is_described_as_json_whatever_it_prints(tmp_path: Path) -> Non
         ("\nimport nothing_like_it\n", "tools.py line 2: ModuleNotFoundError: No module named"),
         ("def (\n", "tools.py: SyntaxError"),
         (GOOD.replace('"""Finds."""', ""), "tools.py line 5: find: it has no docstring"),
+        (
+            "import sys\nsys.exit(2)\n",
+            "tools.py line 2: importing it ends the process (SystemExit). A module of tools only defines them",
+        ),
+        (
+            "import threading\nthreading.Thread(target=threading.Event().wait).start()\n",
+            "tools.py has no tool",
+        ),
     ],
 )
 def test_a_folder_that_cannot_be_read_says_where_and_why(
@@ -220,8 +245,17 @@ def test_a_folder_that_cannot_be_read_says_where_and_why(
     assert described(tmp_path, source)["error"].startswith(says)
 
 
+def test_an_import_that_hangs_ends_and_says_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import threading\n\nthreading.Event().wait()\n")
+    code = f"import pathlib; from acta.tools.describe import main; main(pathlib.Path({str(tmp_path)!r}), 0.5)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["error"].startswith(
+        "tools.py line 3: importing it takes more than 20 seconds."
+    )
+
+
 def test_a_tool_is_loaded_without_the_client_the_engine_and_the_sdk_of_aws() -> None:
-    code = "import sys, acta.tools.describe, acta.tools.run, acta.tools.secrets; print(*sys.modules)"
+    code = "import sys, acta.tools.describe, acta.tools.log, acta.tools.run, acta.tools.secrets; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     loaded = {name.split(".")[0] for name in ran.stdout.split()}
