@@ -1,7 +1,7 @@
 """For tests of your own agents and tools: Acta in one process, with a scripted model (docs/own-tools.md)."""
 
 from acta.testing.agents import BadAgent
-from acta.testing.python_tools import call, load
+from acta.testing.python_tools import WrongResult, call, load
 from acta.testing.script import (
     ScriptedModel,
     ScriptError,
@@ -22,6 +22,7 @@ __all__ = [
     "ScriptedModel",
     "Session",
     "ToolUse",
+    "WrongResult",
     "asks",
     "call",
     "completes",

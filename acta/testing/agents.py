@@ -13,7 +13,7 @@ from shared.domain.validation_messages import error_sentence
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
 """Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file has
-them as JSON, or is `agents/NAME.yaml` of `acta apply`.
+them as JSON, or is `agents/NAME.yaml` of `acta apply`; a relative path starts where pytest was called.
 """
 
 
@@ -53,7 +53,7 @@ def _fields_of(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         fields = read(text).value if is_yaml else json.loads(text)
     except OSError as error:
-        raise BadAgent(f"{path}: {error.strerror}") from None
+        raise BadAgent(f"{path}: {error.strerror}{_relative(path)}") from None
     except NoYaml as error:
         raise BadAgent(f"{path}:{error.line}: {error}") from None
     except ValueError as error:
@@ -61,3 +61,9 @@ def _fields_of(path: Path) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise BadAgent(f"{path} does not define an agent: it has no fields")
     return {**({"agent_id": path.stem} if is_yaml else {}), **fields}
+
+
+def _relative(path: Path) -> str:
+    if path.is_absolute():
+        return ""
+    return f". It was looked for in {Path.cwd()}; beside the test it is Path(__file__).parent / {str(path)!r}"

@@ -5,15 +5,20 @@ assert call(tools.lookup_order, {"order_id": "7"}) == {"state": "sent"}
 """
 
 import importlib.util
+import inspect
 import io
 import json
 import logging
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
@@ -33,6 +38,13 @@ SECONDS = 60.0
 LOG = logging.getLogger("acta.testing")
 """Has the traceback of a tool that raised; pytest shows it where the test fails."""
 
+
+class WrongResult(AssertionError):
+    """A tool returned something else than its annotation says. In a Lambda nothing is checked: the call has had its
+    effect, and a failure would say that it had not.
+    """
+
+
 Function = Callable[..., Any]
 Tools = ModuleType | Sequence[Function | ModuleType]
 """Functions with `@tool`, or modules that have some."""
@@ -42,7 +54,7 @@ def load(beside: str | Path) -> ModuleType:
     """The module `tools.py` of a folder of tools. `beside`: the folder, or a file in it such as a test's `__file__`.
 
     Each call imports it anew, and what it imports of the folder; so tests of several folders do not get in one
-    another's way. Raises FileNotFoundError.
+    another's way. Raises FileNotFoundError, and BadTool where the module ends the process.
     """
     place = Path(beside).resolve()
     folder = place if place.is_dir() else place.parent
@@ -59,6 +71,8 @@ def load(beside: str | Path) -> ModuleType:
     sys.path.insert(0, str(folder))
     try:
         spec.loader.exec_module(module)
+    except SystemExit:
+        raise BadTool(f"{path}: importing it ends the process (SystemExit). Take that out.") from None
     finally:
         sys.path.remove(str(folder))
         _forget_modules_in(folder, but=name)
@@ -91,10 +105,15 @@ def call(
     """Calls one tool as an agent would, and returns what the agent gets: a text, or JSON.
 
     `arguments`: as JSON. `files`: the tenant's, by path; what the tool writes is in them afterwards. `secrets`: by
-    name. `seconds`: until the deadline. Raises ToolError where the arguments do not fit or the tool says so, and
-    whatever else the tool raises.
+    name. `seconds`: until the deadline. Raises ToolError where the arguments do not fit or the tool says so,
+    WrongResult where it returns something else than its annotation says, and whatever else the tool raises.
     """
     made = _made(function)
+    if not isinstance(arguments or {}, Mapping):
+        raise TypeError(
+            f"a tool's arguments are a mapping such as {_example(made)}, not of the type {type(arguments).__name__}"
+        )
+    made = checking_its_result(made)
     store = MemoryFiles(FakeClock())
     put_files(store, tenant, user, files or {})
     about = Call(
@@ -158,7 +177,7 @@ class CalledInProcess:
         secrets: Mapping[str, str],
     ) -> None:
         """`files`: those that a call reaches."""
-        self._tools = tools
+        self._tools = {name: checking_its_result(made) for name, made in tools.items()}
         self._files = files
         self._read_secret = _reader(secrets)
 
@@ -167,11 +186,58 @@ class CalledInProcess:
         files = self._files(self._tools[event["tool"]], event)
         try:
             said = answer(self._tools, event, files=files, read_secret=self._read_secret)
+        except WrongResult:
+            raise
         except Exception as error:
             LOG.exception("the tool %s raised", event["tool"])
             raised = {"errorType": type(error).__name__, "errorMessage": str(error)}
             return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(raised).encode())}
         return {"Payload": io.BytesIO(json.dumps(said).encode())}
+
+
+def checking_its_result(made: Tool) -> Tool:
+    """Raises WrongResult when it is called and returns something else than its annotation says."""
+    said = get_type_hints(made.function, include_extras=True).get("return", Any)
+    adapter = _adapter(said)
+    if adapter is None:
+        return made
+
+    def check(returned: Any) -> Any:
+        try:
+            adapter.validate_python(returned, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "".join(f"[{part!r}]" for part in first["loc"])
+            raise WrongResult(
+                f"{made.name} says that it returns {inspect.formatannotation(said)}, and returned {returned!r}: "
+                f"{f'at {place} ' if place else ''}{first['msg']}. Return that, or change the annotation."
+            ) from None
+        return returned
+
+    async def check_later(waiting: Coroutine[Any, Any, Any]) -> Any:
+        return check(await waiting)
+
+    def function(**given: Any) -> Any:
+        returned = made.function(**given)
+        return check_later(returned) if inspect.iscoroutine(returned) else check(returned)
+
+    return replace(made, function=function)
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
+    """None: pydantic knows nothing about the type, so nothing is checked."""
+    if annotation is Any:
+        return None
+    for config in (ConfigDict(arbitrary_types_allowed=True), None):  # models have a config of their own
+        try:
+            return TypeAdapter(annotation, config=config)
+        except PydanticUserError:
+            continue
+    return None
+
+
+def _example(made: Tool) -> str:
+    return json.dumps(dict.fromkeys(made.parameters.schema["properties"], "…"), ensure_ascii=False)
 
 
 def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None, effect_id: str) -> Files:

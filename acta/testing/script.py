@@ -80,6 +80,8 @@ class ScriptedModel:
         self._any_tool = any_tool
         self.requests: list[ModelRequest] = []
         """What the model was asked, oldest first."""
+        self.unscripted = 0
+        """How many of the requests the script was not asked for."""
         self.meanwhile: Callable[[], object] = lambda: None
         """Happens while the model thinks."""
 
@@ -94,7 +96,7 @@ class ScriptedModel:
         self.meanwhile()
         if not self._script:
             raise ScriptError(
-                f"The model was asked a reply too many: the script has none left for request {len(self.requests)}. "
+                f"The model was asked for a reply too many: the script has none left for reply {self._number}. "
                 f"{_asked(request)} Most scripts end with completes(…)."
             )
         turn = self._script[0] if self._forever and len(self._script) == 1 else self._script.pop(0)
@@ -105,16 +107,21 @@ class ScriptedModel:
             self._check(reply, request)
         return reply
 
+    @property
+    def _number(self) -> int:
+        """Of the script's reply that is asked for, from 1."""
+        return len(self.requests) - self.unscripted
+
     def _check(self, reply: ModelReply, request: ModelRequest) -> None:
         """Raises ScriptError for a tool that is not offered. A planning turn offers none but `update_plan`."""
         offered = [tool.name for tool in request.tools]
         unknown = next((call.name for call in reply.calls if call.name not in offered), None)
         if unknown is None:
             return
-        number = len(self.requests)
+        number = self._number
         if offered == [UPDATE_PLAN]:
             raise ScriptError(
-                f"Request {number} asks for a plan, and the script's reply uses {unknown}. Say plans(…) first."
+                f"The engine asks for a plan, and reply {number} of the script uses {unknown}. Say plans(…) first."
             )
         raise ScriptError(
             f"Reply {number} of the script uses {unknown}, which this agent does not have. "

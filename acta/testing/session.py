@@ -291,6 +291,7 @@ class _PlansByItself(ScriptedModel):
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         if request.tool_choice == UPDATE_PLAN and self.left and not _may_plan(self.left[0]):
             self.requests.append(request._replace(fallbacks=None))
+            self.unscripted += 1
             return plans(self._goal, goal=self._goal)
         reply = super().complete(request, timeout=timeout)
         return _with_steps_done(reply, request) if "complete" in _plan_actions(reply) else reply

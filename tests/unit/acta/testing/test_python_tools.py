@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from acta import Call, ToolError, tool
-from acta.testing import call, completes, load, run, uses
+from acta.testing import WrongResult, call, completes, load, run, uses
 from acta.testing.in_process import InProcess
 from acta.testing.python_tools import tools_of
-from acta.tools.errors import FileRefused, SecretMissing
+from acta.tools.errors import BadTool, FileRefused, SecretMissing
 from shared.adapters.llm.offline.model import OfflineModel
 
 STATES = {"7": "sent"}
@@ -42,6 +43,12 @@ async def peek(path: str, call: Call) -> str:
 def shows_key(call: Call) -> str:
     """Says how long its key is."""
     return str(len(call.secret("desk_key")))
+
+
+@tool(effect="read")
+def divide() -> float:
+    """Divides."""
+    return 1 / 0
 
 
 def test_a_tool_is_called_with_json_and_gives_json() -> None:
@@ -145,8 +152,13 @@ def test_a_tool_that_raises_has_failed_and_its_traceback_is_in_the_log(
     (made,) = session.tool_calls
     assert made.told is not None
     assert made.told.startswith("Error: shows_key failed.")
-    assert "SecretMissing" in made.told
-    assert "give the test one" in caplog.text
+    assert "there is no secret desk_key: give the test one" in made.told
+    session = run("Divide", [uses("divide"), completes("Could not.")], tools=[divide])
+    (made,) = session.tool_calls
+    assert made.told is not None
+    assert "ZeroDivisionError" in made.told
+    assert "by zero" not in made.told
+    assert "division by zero" in caplog.text
 
 
 def test_a_tool_of_an_agent_has_the_tests_files_and_secrets() -> None:
@@ -185,3 +197,56 @@ def test_without_a_key_the_stand_in_calls_the_tool_that_the_goal_names() -> None
         assert result.goal_met is met
     assert b'{"order_id": "7", "state": "sent"}' in acta.files.read("acme", "7.md")
     assert b"there is no order 8" in acta.files.read("acme", "8.md")
+
+
+class Order(BaseModel):
+    number: str
+
+
+@tool(effect="read")
+async def find_order(number: str) -> Order:
+    """Finds an order."""
+    return Order(number=number) if number == "7" else {"number": 8}  # type: ignore[return-value]
+
+
+@tool(effect="read")
+def count_orders() -> str:
+    """Counts orders."""
+    return None  # type: ignore[return-value]
+
+
+class Odd:
+    pass
+
+
+@tool(effect="read")
+def unlike_anything(number: str = "7") -> "Odd | str":
+    """Has a type that pydantic does not know."""
+    return number
+
+
+def test_what_a_tool_returns_fits_its_annotation() -> None:
+    assert call(find_order, {"number": "7"}) == {"number": "7"}
+    assert call(unlike_anything) == "7"
+    with pytest.raises(
+        WrongResult, match=r"count_orders says that it returns str, and returned None: Input should be"
+    ):
+        call(count_orders)
+    with pytest.raises(WrongResult, match="find_order says that it returns"):
+        call(find_order, {"number": "8"})
+
+
+def test_a_wrong_result_ends_the_test_of_an_agent_too() -> None:
+    with pytest.raises(WrongResult, match="count_orders says"):
+        run("Count", [uses("count_orders"), completes("None.")], tools=[count_orders])
+
+
+def test_arguments_that_are_no_mapping_are_told_with_an_example() -> None:
+    with pytest.raises(TypeError, match=r'a mapping such as {"number": "…"}, not of the type str'):
+        call(find_order, "7")  # type: ignore[arg-type]
+
+
+def test_a_module_that_ends_the_process_is_told_by_its_file(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import sys\nsys.exit(1)\n")
+    with pytest.raises(BadTool, match=r"tools\.py: importing it ends the process"):
+        load(tmp_path)
