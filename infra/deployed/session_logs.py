@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from infra.deployed.account import Account
-from infra.names import function_name
-from infra.sizing import FunctionName
 from shared.adapters.aws.errors import NOT_FOUND
 
 READ_SECONDS = 30
@@ -23,8 +21,8 @@ class LogsUnreadable(RuntimeError):
 
 
 class LogLine(NamedTuple):
-    """`at`: when it was written. `fields`: of a line that is JSON, else the text under `message`. `key`: tells lines
-    apart, and is the same when one is read again.
+    """`at`: when it was written. `function`: without `acta-<env>-`. `fields`: of a line of JSON, else its text under
+    `message`. `key`: tells lines apart, and is the same when one is read again.
     """
 
     at: datetime
@@ -38,9 +36,11 @@ def logs_client(account: Account) -> Any:
 
 
 def read_lines(
-    client: Any, environment: str, functions: Sequence[FunctionName], session_id: str, since: datetime
+    client: Any, environment: str, functions: Sequence[str], session_id: str, since: datetime
 ) -> list[LogLine]:
-    """The lines of all these functions that have the id in them, oldest first. Raises LogsUnreadable."""
+    """The lines of all these functions that have the id in them, oldest first. `functions`: names without
+    `acta-<env>-`; `session_id` empty: all their lines. Raises LogsUnreadable.
+    """
     found = {
         line.key: line
         for function in functions
@@ -50,13 +50,14 @@ def read_lines(
 
 
 def _of_function(
-    client: Any, environment: str, function: FunctionName, session_id: str, since: datetime
+    client: Any, environment: str, function: str, session_id: str, since: datetime
 ) -> Iterator[LogLine]:
     from botocore.exceptions import BotoCoreError, ClientError
 
-    group = f"/aws/lambda/{function_name(environment, function)}"
+    group = f"{_group_of(environment)}{function}"
+    wanted = {"filterPattern": f'"{session_id}"'} if session_id else {}
     pages = client.get_paginator("filter_log_events").paginate(
-        logGroupName=group, filterPattern=f'"{session_id}"', startTime=round(since.timestamp() * 1_000)
+        logGroupName=group, startTime=round(since.timestamp() * 1_000), **wanted
     )
     try:
         for page in pages:
@@ -68,7 +69,28 @@ def _of_function(
         raise LogsUnreadable(f"{group}: {error}") from None
 
 
-def _line(function: FunctionName, event: Mapping[str, Any]) -> LogLine:
+def own_tool_functions(client: Any, environment: str) -> list[str]:
+    """Those that have logs of folders of Python tools, and of tools of kind `lambda` that are called so: `tool-…`.
+    Raises LogsUnreadable.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    prefix = _group_of(environment)
+    try:
+        pages = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"{prefix}tool-")
+        return [group["logGroupName"].removeprefix(prefix) for page in pages for group in page["logGroups"]]
+    except ClientError as error:
+        raise LogsUnreadable(f"logs:DescribeLogGroups: {error.response['Error']['Code']}") from None
+    except BotoCoreError as error:
+        raise LogsUnreadable(str(error)) from None
+
+
+def _group_of(environment: str) -> str:
+    """How names of log groups begin."""
+    return f"/aws/lambda/acta-{environment}-"
+
+
+def _line(function: str, event: Mapping[str, Any]) -> LogLine:
     message = str(event["message"]).rstrip("\n")
     at = datetime.fromtimestamp(event["timestamp"] / 1_000, UTC)
     try:

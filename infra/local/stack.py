@@ -12,6 +12,7 @@ import httpx
 
 from infra.deployed.account import Account
 from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
+from infra.deployed.session_logs import logs_client
 from infra.environments import LOCAL, UnusableValue
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
@@ -217,6 +218,9 @@ class LocalStack:
 
     def lambdas(self) -> Any:
         return lambda_client(self.account)
+
+    def logs(self) -> Any:
+        return logs_client(self.account)
 
     def deploy_again(self) -> None:
         self.progress = Silent()

@@ -16,6 +16,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.stop_signals import stopped_by_signals
+from acta.cli.local.tool_lines import ToolLines
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
@@ -73,9 +74,11 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
         announce(stack, tools.names, as_json=as_json)
         if opens is not None:
             opens(page_link(stack))
+        lines = ToolLines(stack.logs(), say_of_tools)
         while stack.is_alive:
             time.sleep(SECONDS_BETWEEN_LOOKS)
             tools.look()
+            lines.look(tools.folders)
     except KeyboardInterrupt:
         print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
         raise

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acta.cli.terminal.text import dollars, one_line
+from acta.cli.terminal.tool_lines import MESSAGES, first_line
 
 Fields = Mapping[str, Any]
 
@@ -126,4 +127,5 @@ WORDS: Mapping[str, Callable[[Fields], str]] = {
     "run finished": _finished,
     "execution ended": _execution,
     "repaired": _repaired,
+    **dict.fromkeys(MESSAGES, first_line),
 }

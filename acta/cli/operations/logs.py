@@ -1,10 +1,10 @@
-"""`acta logs`: what the functions of a deployment logged about a session, as one story, oldest first."""
+"""`acta logs`: what the functions of a deployment, those of Python tools too, logged about a session, oldest first."""
 
 import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,15 +18,17 @@ from acta.cli.operations.log_words import happened
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, target
 from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.tool_lines import further_lines
 from infra.deployed.session_logs import (
     LogLine,
     LogsUnreadable,
     logs_client,
+    own_tool_functions,
     read_lines,
 )
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.environments import LOCAL, Environment
-from shared.domain.ids import made_at
+from shared.domain.ids import EFFECT, is_id, made_at
 
 LOOK_SECONDS = 3.0
 LATE = timedelta(seconds=30)
@@ -40,10 +42,11 @@ def logs(arguments: Namespace) -> int:
     session_id = named(arguments)
     since = began(arguments, session_id)
     client, environment, chosen = where(arguments)
+    functions = [*environment.functions, *own_tools(client, environment)]
 
     def read(after: datetime) -> Iterable[LogLine]:
         try:
-            return read_lines(client, environment.name, environment.functions, session_id, after)
+            return read_lines(client, environment.name, functions, session_id, after)
         except LogsUnreadable as error:
             raise CliError(f"the logs cannot be read: {one_line(str(error), 300)}") from None
 
@@ -62,11 +65,22 @@ def logs(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
+def own_tools(client: Any, environment: Environment) -> Sequence[str]:
+    """Functions of Python tools. Who may not list the log groups is told, and sees the rest."""
+    try:
+        return own_tool_functions(client, environment.name)
+    except LogsUnreadable as error:
+        print(f"acta: logs of Python tools are left out: {one_line(str(error), 300)}", file=sys.stderr)
+        return ()
+
+
 def named(arguments: Namespace) -> str:
-    """The session's whole id. Only a part of it, or `last`, is looked up. Raises CliError and ClientError."""
-    return (
-        str(arguments.id) if FULL.fullmatch(arguments.id) else session_named(connect(arguments), arguments.id)
-    )
+    """The session's whole id. Only a part of it, or `last`, is looked up. The effect id of a trial call is taken as it
+    is. Raises CliError and ClientError.
+    """
+    if FULL.fullmatch(arguments.id) or is_id(EFFECT, arguments.id):
+        return str(arguments.id)
+    return session_named(connect(arguments), arguments.id)
 
 
 def began(arguments: Namespace, session_id: str) -> datetime:
@@ -135,6 +149,8 @@ def is_part_of_the_story(line: LogLine) -> bool:
 def show_line(line: LogLine) -> None:
     at = line.at.astimezone(UTC)
     echo(f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1_000:03d}  {line.function:<9}  {happened(line.fields)}")
+    for further in further_lines(line.fields):
+        echo(f"    {further}")
 
 
 def show_json(line: LogLine) -> None:

@@ -90,6 +90,11 @@ class ToolWatch:
         """Of the tools that are there."""
         return self._names
 
+    @property
+    def folders(self) -> list[str]:
+        """Those that are at work."""
+        return sorted(self._live)
+
     def look(self) -> None:
         """Takes what has changed, once it does not change any more from one look to the next."""
         if not self._settled.is_new(seen(self._stack.tools_dir)):

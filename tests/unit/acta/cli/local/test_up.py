@@ -34,6 +34,9 @@ class Served:
     def tool_folders(self) -> tuple[ToolFolder, ...]:
         return ()
 
+    def logs(self) -> None:
+        """Never asked: it has no folders."""
+
     @property
     def issuer(self) -> Issuer:
         return Issuer.from_state(self.state.path, self.url)

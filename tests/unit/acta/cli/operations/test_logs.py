@@ -12,10 +12,20 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.log_words import happened
-from acta.cli.operations.logs import began, follow, is_part_of_the_story, show_json, show_line, tell
-from infra.deployed.session_logs import LogsUnreadable, read_lines
+from acta.cli.operations.logs import (
+    began,
+    follow,
+    is_part_of_the_story,
+    named,
+    own_tools,
+    show_json,
+    show_line,
+    tell,
+)
+from infra.deployed.session_logs import LogsUnreadable, own_tool_functions, read_lines
+from infra.environments import LOCAL
 from infra.sizing import FunctionName
-from shared.domain.ids import SESSION, make_id
+from shared.domain.ids import EFFECT, SESSION, make_id
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 SESSION_ID = make_id(SESSION, round(NOW.timestamp() * 1_000), bytes(10))
@@ -31,10 +41,18 @@ class CloudWatch:
         self.asked: list[Mapping[str, Any]] = []
 
     def get_paginator(self, operation: str) -> "CloudWatch":
-        assert operation == "filter_log_events"
+        self._operation = operation
         return self
 
     def paginate(self, **asked: Any) -> Iterator[Mapping[str, Any]]:
+        if self._operation == "describe_log_groups":
+            if self._refuses.get("all groups"):
+                code = self._refuses["all groups"]
+                raise ClientError({"Error": {"Code": code}}, operation_name="DescribeLogGroups")
+            names = [name for name in self._groups if name.startswith(asked["logGroupNamePrefix"])]
+            yield {"logGroups": [{"logGroupName": name} for name in names]}
+            return
+        assert self._operation == "filter_log_events"
         self.asked.append(asked)
         group = asked["logGroupName"]
         code = self._refuses.get(group) or ("" if group in self._groups else "ResourceNotFoundException")
@@ -100,6 +118,58 @@ def test_only_what_is_new_enough_is_asked_for_and_a_function_that_never_ran_is_l
     found = read_lines(CLOUD, "prod", FUNCTIONS, SESSION_ID, NOW + timedelta(seconds=3))
     assert [line.fields["message"] for line in found] == ["failed", "run finished"]
     assert CLOUD.asked[-1]["filterPattern"] == f'"{SESSION_ID}"'
+
+
+TRACEBACK = "Traceback (most recent call last):\n  File \"tools.py\", line 3, in look\nKeyError: '\x1b[2J'"
+
+
+def test_what_a_python_tool_printed_and_raised_is_part_of_the_story(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = {"tool": "look", "effect_id": "eff_1"}
+    cloud = CloudWatch(
+        {
+            "/aws/lambda/acta-prod-tool": [],
+            "/aws/lambda/acta-prod-tool-orders": [
+                event(1, "tool printed", text="asking the shop", **said),
+                event(2, "tool raised", text=TRACEBACK, error="KeyError", **{**said, "level": "ERROR"}),
+                event(
+                    3,
+                    "tool failed",
+                    text="there is no order 9",
+                    error="ToolError",
+                    **{**said, "level": "ERROR"},
+                ),
+            ],
+        }
+    )
+    functions = own_tool_functions(cloud, "prod")
+    assert functions == ["tool-orders"]
+    for line in read_lines(cloud, "prod", functions, SESSION_ID, NOW):
+        show_line(line)
+    assert capsys.readouterr().out.splitlines() == [
+        "2026-11-22 09:00:01.000  tool-orders  look printed: asking the shop",
+        "2026-11-22 09:00:02.000  tool-orders  ERROR look raised: KeyError",
+        "    Traceback (most recent call last):",
+        '      File "tools.py", line 3, in look',
+        "    KeyError: '\\x1b[2J'",
+        "2026-11-22 09:00:03.000  tool-orders  ERROR look failed: there is no order 9",
+    ]
+
+
+def test_who_may_not_list_the_log_groups_sees_the_rest_and_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cloud = CloudWatch({}, refuses={"all groups": "AccessDeniedException"})
+    assert own_tools(cloud, LOCAL) == ()
+    assert (
+        "logs of Python tools are left out: logs:DescribeLogGroups: AccessDenied" in capsys.readouterr().err
+    )
+
+
+def test_a_trial_call_is_found_by_its_effect_id() -> None:
+    effect_id = make_id(EFFECT, 0, bytes(10))
+    assert named(Namespace(id=effect_id)) == effect_id
 
 
 def test_what_cannot_be_read_is_said_by_its_code() -> None:
