@@ -92,6 +92,11 @@ def show(arguments: Namespace) -> int:
 
 def put(arguments: Namespace) -> int:
     """Makes it, or replaces it where it is there."""
+    if Path(arguments.source).suffix in (".yaml", ".yml"):
+        raise CliError(
+            f"{arguments.source}: {arguments.kind} in YAML are applied, a folder at a time: acta apply FOLDER, with "
+            f"this file at FOLDER/{arguments.kind}/{Path(arguments.source).stem}.yaml; put takes JSON"
+        )
     definition = json_object(arguments.source)
     calls = getattr(connect(arguments, role="admin"), arguments.kind)
     definition = {name: value for name, value in definition.items() if name not in TOLD}

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from acta.cli import exit_codes
+from acta.cli.apply.schema import nearest
 from acta.cli.connection import connect
 from acta.cli.definitions import json_object, text_of
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, visible
-from acta.client.errors import Conflict
+from acta.cli.terminal.text import echo, one_line, visible
+from acta.client.errors import Conflict, NotFound
 
 OUTCOMES = {
     "failed": "the call failed",
@@ -26,6 +27,9 @@ def call(arguments: Namespace) -> int:
     tools = connect(arguments, role="admin").tools
     try:
         trial = tools.call(arguments.name, given, confirm=arguments.yes)
+    except NotFound:
+        near = nearest(arguments.name, [each["name"] for each in tools.list()])
+        raise CliError(f"there is no tool {one_line(arguments.name)}. {one_line(near, 500)}") from None
     except Conflict as conflict:
         if "confirm" not in conflict.details:
             raise

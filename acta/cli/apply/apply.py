@@ -17,7 +17,7 @@ from acta.cli.terminal.text import echo, encodable, visible
 from acta.client.errors import ApiError, ClientError
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
-REFUSED = "nothing was written: the deployment has what this set must not change, which the plan names"
+REFUSED = "nothing was written: the plan names what cannot be as the files say"
 AGAIN = "Apply again to do the rest: what was done is not done twice"
 
 
@@ -28,6 +28,7 @@ def apply(arguments: Namespace) -> int:
     made = plan(
         folder,
         deployed.read(),
+        deployed.tools,
         deployed.has_running_sessions,
         adopt=arguments.adopt,
         overwrite=arguments.overwrite,
@@ -105,9 +106,10 @@ def _count(number: int) -> str:
 
 
 def _why(error: ClientError) -> str:
-    """With what is wrong, by field."""
-    details = getattr(error, "details", {})
-    said = [
-        f"{field}: {' '.join(map(str, each))}" for field, each in details.items() if isinstance(each, list)
-    ]
-    return visible(" ".join([str(error), *said]), keep_newlines=False)
+    """With what is wrong, by field, each sentence once."""
+    said = str(error)
+    for field, sentences in getattr(error, "details", {}).items():
+        if isinstance(sentences, list):
+            new = " ".join(each for each in map(str, sentences) if each not in said)
+            said = f"{said} {field}: {new}" if new else said
+    return visible(said, keep_newlines=False)

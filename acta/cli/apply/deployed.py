@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta.cli.apply.folder import Key
-from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, Digest, Kind, from_answer
+from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, TOOLS, Digest, Kind, from_answer
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.schema import Json
 from acta.client.api import Client
@@ -22,11 +22,16 @@ class Deployed:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self.tools: frozenset[str] = frozenset()
+        """Names of all that agents may be given, once `read` was called."""
 
     def read(self) -> dict[Key, Found]:
         found = {}
         for kind in KINDS.values():
-            for answer in self._calls(kind).list():
+            answers = list(self._calls(kind).list())
+            if kind is TOOLS:
+                self.tools = frozenset(answer["name"] for answer in answers)
+            for answer in answers:
                 if "version" in answer:  # what is built in cannot be written and has none
                     found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
         return found

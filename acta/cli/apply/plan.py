@@ -5,13 +5,14 @@ and only as we applied it: what a person has changed since is theirs until `over
 is another set's or nobody's. What is in use is kept.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from acta.cli.apply.folder import Folder, Key
-from acta.cli.apply.kinds import AGENTS, KINDS, PROMPTS, Digest
-from acta.cli.apply.schema import Json
+from acta.cli.apply.kinds import AGENTS, KINDS, PROMPTS, TOOLS, Digest
+from acta.cli.apply.schema import Json, nearest
+from acta.cli.terminal.text import one_line
 
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
@@ -74,12 +75,20 @@ Running = Callable[[str], bool]
 
 
 def plan(
-    folder: Folder, found: Mapping[Key, Found], running: Running, *, adopt: bool, overwrite: bool
+    folder: Folder,
+    found: Mapping[Key, Found],
+    offered: Collection[str],
+    running: Running,
+    *,
+    adopt: bool,
+    overwrite: bool,
 ) -> Plan:
-    """`running`: asked of agents that would be deleted."""
+    """`offered`: names of all tools that the deployment has. `running`: asked of agents that would be deleted."""
     made = Plan(folder.set_name)
+    tools = _tools_after(folder, offered)
     for key in sorted(folder.definitions, key=_place):
-        _plan_written(made, key, folder.definitions[key], found.get(key), adopt=adopt, overwrite=overwrite)
+        wanted, there = folder.definitions[key], found.get(key)
+        _plan_written(made, key, wanted, there, tools, adopt=adopt, overwrite=overwrite)
     staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
     gone = [
         key for key, each in found.items() if key not in folder.definitions and each.owner == folder.set_name
@@ -98,7 +107,14 @@ def plan(
 
 
 def _plan_written(
-    made: Plan, key: Key, wanted: Json, there: Found | None, *, adopt: bool, overwrite: bool
+    made: Plan,
+    key: Key,
+    wanted: Json,
+    there: Found | None,
+    tools: Sequence[str],
+    *,
+    adopt: bool,
+    overwrite: bool,
 ) -> None:
     step = _step(key, wanted, there, made.set_name)
     if step is None:
@@ -108,10 +124,31 @@ def _plan_written(
         why = FIXED if key.kind == PROMPTS.folder else ""
     else:
         why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
+    why = why or _missing(key, wanted, tools)
     if why:
         made.refusals.append(Refusal(key, why, step))
     else:
         made.steps.append(step)
+
+
+def _tools_after(folder: Folder, offered: Collection[str]) -> list[str]:
+    """Names of the tools that agents may name once all was written."""
+    known = set(offered)
+    for key, definition in folder.definitions.items():
+        if key.kind == TOOLS.folder:
+            known.add(key.name)
+        prefix = KINDS[key.kind].prefix
+        if prefix is not None:
+            known = {each for each in known if not each.startswith(key.name + prefix)}
+            known |= {f"{key.name}{prefix}{tool}" for tool in definition.get("tools", {})}
+    return sorted(known)
+
+
+def _missing(key: Key, wanted: Json, tools: Sequence[str]) -> str:
+    """Which tools an agent names that nobody has; empty: none."""
+    named = [each for field in KINDS[key.kind].names.get(TOOLS.folder, ()) for each in wanted.get(field, ())]
+    missing = [each for each in dict.fromkeys(named) if each not in tools]
+    return " ".join(f"there is no tool {one_line(each)}. {nearest(each, list(tools))}" for each in missing)
 
 
 def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> Step | None:

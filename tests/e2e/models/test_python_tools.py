@@ -8,9 +8,11 @@ import pytest
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
+from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.models.test_tools_of_tenants import run
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.command import acta
 from tests.e2e.support.own_tools import TENANT
 from tests.e2e.support.person import Person
 
@@ -61,6 +63,79 @@ def test_a_python_function_writes_a_file_of_the_tenant_and_reaches_no_private_on
     assert "Total: 25.20" in shop.get("/v1/files/receipts/1008.md").text
 
 
+def test_a_tool_reaches_nothing_but_its_tenants_files_with_the_credentials_of_its_call(
+    shop: Person, admit: Admit, llmock: Any, behind: Behind
+) -> None:
+    other = admit()
+    other.put_file("diary.md", "of another tenant")
+    shop.put_file("open.md", "of the shop")
+    shop.put_file("~/hidden.md", "of one person")
+    files, texts = behind.buckets
+    (theirs,) = set(behind.objects_of(f"{other.tenant}/diary.md", files))
+    (hidden,) = {key for key in behind.objects_of("hidden.md", files) if f"/{TENANT}/" in key}
+    mine = theirs.replace(f"/{other.tenant}/", f"/{TENANT}/").replace("diary.md", "open.md")
+    root, table = theirs.removesuffix("diary.md"), behind.settings["ACTA_TABLE"]
+
+    def pried(bucket: str, keys: list[str], prefixes: list[str]) -> dict[str, str]:
+        given = {"bucket": bucket, "keys": keys, "prefixes": prefixes, "table": table}
+        answer = shop.post("/v1/tools/pry/call", {"input": given})
+        assert answer.status_code == 200, answer.text
+        found: dict[str, str] = json.loads(answer.json()["data"]["result"])
+        return found
+
+    found = pried(files, [mine, theirs, hidden], [root, "", mine.removesuffix("open.md")])
+    assert found.pop(f"read {mine}") == "of the shop"
+    assert found.pop(f"write {mine}") == "done"
+    assert len(found) == 12
+    assert set(found.values()) == {"AccessDenied", "AccessDeniedException"}
+
+    session_id = shop.start("List my files")
+    shop.finished(session_id)
+    text = behind.objects_of(session_id, texts)
+    assert set(pried(texts, text[:1] or [f"{TENANT}/{session_id}"], [""]).values()) <= {
+        "AccessDenied",
+        "AccessDeniedException",
+    }
+
+    assert other.get("/v1/files/diary.md").text == "of another tenant"
+    assert shop.get("/v1/files/~/hidden.md").text == "of one person"
+
+
+def test_what_a_tool_prints_and_raises_is_told_to_the_developer_alone(
+    shop: Person, deployed: Deployed, llmock: Any
+) -> None:
+    (told,) = run(shop, llmock, ToolCall("divide", {"order": "7"}))
+    assert "ZeroDivisionError" in told
+    assert "nobody's business" not in told
+
+    newest = shop.get("/v1/sessions").json()["data"]["items"][0]["session_id"]
+    logged = acta("logs", newest, "--state", str(deployed.state)).out
+    assert "tool-dying  divide printed: dividing 7" in logged
+    assert "tool-dying  ERROR divide raised: ZeroDivisionError" in logged
+    assert "ZeroDivisionError: what is nobody's business: 7" in logged
+    assert 'tools.py", line' in logged
+
+
+def test_the_command_tries_a_tool_and_its_log_is_found_by_the_effect_id(
+    shop: Person, deployed: Deployed
+) -> None:
+    environ = {"ACTA_API_URL": deployed.url, "ACTA_TOKEN": shop.token}
+
+    found = acta("tools", "call", "lookup_order", '{"order_id": "1008"}', environ=environ)
+    assert (found.code, json.loads(found.out)["article"]) == (0, "notebook")
+    assert "acta: it ran: " in found.err
+
+    failed = acta("tools", "call", "divide", '{"order": "7"}', "--json", environ=environ)
+    trial = json.loads(failed.out)
+    assert (failed.code, trial["outcome"]) == (1, "failed")
+    logged = acta("logs", trial["effect_id"], "--state", str(deployed.state)).out
+    assert "ERROR divide raised: ZeroDivisionError" in logged
+
+    missing = acta("tools", "call", "lookup_ordr", environ=environ)
+    assert missing.code != 0
+    assert "Did you mean 'lookup_order'" in missing.err
+
+
 def test_a_folders_secret_is_read_with_its_own_role_and_a_missing_one_fails_the_call(
     shop: Person, llmock: Any, behind: Behind
 ) -> None:
@@ -72,7 +147,10 @@ def test_a_folders_secret_is_read_with_its_own_role_and_a_missing_one_fails_the_
     finally:
         secrets.delete_secret(SecretId="acta/local/tool-dying/key", ForceDeleteWithoutRecovery=True)
 
-    assert "SecretMissing" in before
+    assert (
+        "the secret acta/local/tool-dying/key has no value. An operator sets one in AWS Secrets Manager"
+        in before
+    )
     assert "sk…89" in after
 
 

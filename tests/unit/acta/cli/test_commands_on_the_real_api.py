@@ -191,6 +191,9 @@ def test_a_definition_that_cannot_be_read_is_one_line(run: Run, tmp_path: Path) 
         shown = run("agents", "put", str(file))
         assert (shown.code, shown.out, len(shown.err.splitlines())) == (2, "", 1)
     assert run("agents", "put", str(tmp_path / "none.json")).code == 2
+    applied = run("agents", "put", "desk.yaml")
+    assert applied.code == 2
+    assert "acta apply FOLDER, with this file at FOLDER/agents/desk.yaml; put takes JSON" in applied.err
 
 
 def test_a_fork_goes_on_from_a_turn_as_a_session_of_its_own(run: Run) -> None:

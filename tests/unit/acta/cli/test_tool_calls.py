@@ -115,3 +115,12 @@ def test_a_tool_that_agents_name_is_deleted_with_force_alone(
     deployment.on("DELETE", path, success({}))
     assert acta("tools", "rm", "lookup_order", "--force") == 0
     assert deployment.requests[-1].path == f"{path}?force=true"
+
+
+def test_a_name_that_no_tool_has_is_answered_with_near_ones(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", PATH, failure(404, "NOT_FOUND", "There is no tool of this name."))
+    deployment.on("GET", "/v1/tools", success({"items": [{"name": "look_up_order"}, {"name": "pay"}]}))
+    assert acta("tools", "call", "lookup_order") == 2
+    assert capsys.readouterr().err == "acta: there is no tool lookup_order. Did you mean 'look_up_order'?\n"

@@ -35,6 +35,7 @@ def look(order: str, call: Call) -> str:
 @tool(effect="read")
 def divide(order: str) -> str:
     """Divides by zero, which is no answer either."""
+    print(f"dividing {order}")
     raise ZeroDivisionError(f"what is nobody's business: {order}")
 
 

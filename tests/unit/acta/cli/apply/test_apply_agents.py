@@ -20,6 +20,15 @@ DESK = """\
     """
 
 
+TOOL = """\
+    description: The state of an order
+    kind: http
+    config: {url: "https://orders.example.com/status", method: GET}
+    input_schema: {type: object, properties: {}}
+    effect: read
+    """
+
+
 def test_an_agent_is_made_from_its_file_and_belongs_to_the_set(run: Run, files: Files, api: Client) -> None:
     files.write("agents/desk.yaml", DESK)
     shown = run("apply", str(files), "--yes")
@@ -41,6 +50,20 @@ def test_applying_a_second_time_says_that_nothing_changes_and_writes_nothing(
     shown = run("apply", str(files), "--yes")
     assert (shown.code, shown.out) == (0, "set support: 1 as the files say")
     assert api.agents.get("desk")["version"] == 1
+
+
+def test_a_tool_that_nobody_has_is_found_by_the_plan_and_said_once(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", DESK.replace("read_file]", "read_fil, order_state]"))
+    files.write("tools/order_state.yaml", TOOL)
+    for more in ("--plan", "--yes"):
+        shown = run("apply", str(files), more)
+        assert shown.code == 2
+        assert "! agents/desk: there is no tool read_fil. Did you mean 'read_file'?" in shown.out
+        assert (shown.out + shown.err).count("no tool") == 1
+    with pytest.raises(NotFound):
+        api.tools.get("order_state")
 
 
 def test_a_plan_shows_the_lines_that_change_writes_nothing_and_has_an_exit_code_of_its_own(

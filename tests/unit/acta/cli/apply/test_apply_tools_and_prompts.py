@@ -147,7 +147,7 @@ def test_what_fails_in_the_middle_is_told_and_done_by_the_next_apply(
 ) -> None:
     files.write("tools/ping.yaml", PING)
     files.write("agents/a.yaml", "name: A\ntools: [ping]\n")
-    files.write("agents/b.yaml", "name: B\ntools: [pong]\n")
+    files.write("agents/b.yaml", "name: B\nlimits: {max_output_tokens: 128000}\n")
     files.write("agents/c.yaml", "name: C\n")
     shown = run("apply", str(files), "--yes")
     assert shown.code == 1
@@ -156,7 +156,7 @@ def test_what_fails_in_the_middle_is_told_and_done_by_the_next_apply(
         "  not written: agents/b",
         "  not written: agents/c",
     ]
-    assert "There is no tool 'pong'" in shown.err
+    assert shown.err.count("The most ") == 1
     files.write("agents/b.yaml", "name: B\n")
     shown = run("apply", str(files), "--yes", "--json")
     assert [one["name"] for one in shown.json["changes"]] == ["b", "c"]
