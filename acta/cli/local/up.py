@@ -7,6 +7,7 @@ import time
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +22,7 @@ from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment
+from acta.client.errors import ClientError
 from infra.local.emulator_process import REGION
 from infra.local.own_tools.watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from infra.local.page_links import PageLinks
@@ -74,16 +76,31 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
         announce(stack, tools.names, as_json=as_json)
         if opens is not None:
             opens(page_link(stack))
-        lines = ToolLines(stack.logs(), say_of_tools)
+        lines, missing = ToolLines(stack.logs(), say_of_tools), set[str]()
+        tell_of_missing_tools(stack, missing)
         while stack.is_alive:
             time.sleep(SECONDS_BETWEEN_LOOKS)
-            tools.look()
+            if tools.look():
+                tell_of_missing_tools(stack, missing)
             lines.look(tools.folders)
     except KeyboardInterrupt:
         print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
         raise
     log = stack.emulator.log_path if stack.emulator is not None else stack.state.aws
     raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
+
+
+def tell_of_missing_tools(stack: LocalStack, told: set[str]) -> None:
+    """Says which agents of the announced tenant name tools that are not there. `told`: what was said already."""
+    token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
+    found: set[str] = set()
+    with suppress(ClientError), Client(Deployment(stack.url, token), pause=lambda _: None) as client:
+        for agent in client.agents.list():
+            found |= {f"tools: agent {agent['agent_id']}: {each}" for each in agent["warnings"]}
+        for line in sorted(found - told):
+            say_of_tools(line)
+        told.clear()
+        told |= found
 
 
 def say_of_tools(text: str) -> None:

@@ -95,10 +95,10 @@ class ToolWatch:
         """Those that are at work."""
         return sorted(self._live)
 
-    def look(self) -> None:
-        """Takes what has changed, once it does not change any more from one look to the next."""
+    def look(self) -> bool:
+        """Takes what has changed, once it does not change any more from one look to the next. False: nothing has."""
         if not self._settled.is_new(seen(self._stack.tools_dir)):
-            return
+            return False
         try:
             built = self._built()
             found = update(self._live, {name: live(one) for name, one in built.items()})
@@ -111,6 +111,7 @@ class ToolWatch:
         except (BadFolder, NotDeployed, ActaError) as failed:
             self._refused = True
             self._say(f"tools: {failed}\ntools: this change is not taken, what ran before still runs")
+        return True
 
     def _know(self, built: Built) -> None:
         self._live = {name: live(one) for name, one in built.items()}
@@ -123,7 +124,7 @@ class ToolWatch:
     def _take(self, found: Update, built: Built) -> None:
         """Raises NotDeployed and what the store's client raises."""
         if found.deploy:
-            self._say(f"tools: {in_words(found, self._live)}; deploying, which takes half a minute ...")
+            self._say(f"tools: {in_words(found, self._live)}; deploying, which takes a minute or two ...")
             self._stack.deploy_again()
             self._put_where_older(built)
             self._know(built)

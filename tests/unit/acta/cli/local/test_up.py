@@ -8,13 +8,14 @@ from typing import Any, cast
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.local.up import serve
+from acta.cli.local.up import serve, tell_of_missing_tools
 from infra.local.credentials import Credentials
 from infra.local.emulator_process import NEVER
 from infra.local.issuer import Issuer
 from infra.local.stack import LocalStack, lost_since
 from infra.local.state_directory import StateDir
 from infra.tool_folders import ToolFolder
+from tests.unit.acta.fake_deployment import FakeDeployment, success
 
 
 class Served:
@@ -100,3 +101,23 @@ def test_the_page_is_shown_where_the_person_wants_that(tmp_path: Path) -> None:
         serve(served(tmp_path, signalled=True), as_json=True, opens=opens)
     (address,) = shown
     assert address.startswith("http://127.0.0.1:5/console/inbox#code=")
+
+
+def test_an_agent_whose_tool_is_gone_is_told_once_and_again_when_it_goes_a_second_time(
+    tmp_path: Path, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stack, told = served(tmp_path, signalled=True), set[str]()
+    cast(Any, stack).url = deployment.url
+    gone = "There is no tool find any more: sessions of this agent go on without it."
+
+    def agents(*warnings: str) -> None:
+        desk = {"agent_id": "desk", "warnings": list(warnings)}
+        deployment.on("GET", "/v1/agents", success({"items": [desk], "next_cursor": None}))
+        tell_of_missing_tools(stack, told)
+
+    agents(gone)
+    agents(gone)
+    assert capsys.readouterr().err == f"tools: agent desk: {gone}\n"
+    agents()
+    agents(gone)
+    assert capsys.readouterr().err == f"tools: agent desk: {gone}\n"
