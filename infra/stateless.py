@@ -126,6 +126,7 @@ class StatelessStack(Stack):
                 environment,
                 topic,
                 functions,
+                {name: each.function for name, each in own_tools.items()},
                 engine.machine,
                 api.http_api,
                 api.refusals,

@@ -20,6 +20,8 @@ from shared.domain.validation_messages import did_you_mean
 MODULE, FILE, REQUIREMENTS = "tools.py", "tool.toml", "requirements.txt"
 DEFAULT_DIR = "tools"
 """Beside the file of one's environments, else in the folder where the command is given."""
+TOOLS_DIR = "ACTA_TOOLS_DIR"
+"""The variable that names another one, where no environment does."""
 FOLDER_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 MAX_FOLDER_CHARS = 20
 """So that `acta-<env>-tool-<folder>` has room in the 64 characters of Lambda's names."""
@@ -82,6 +84,11 @@ class ToolFolder:
             parts = path.relative_to(self.path).parts
             if path.is_file() and not any(Path(part).match(no) for part in parts for no in NOT_SHIPPED):
                 yield path
+
+
+def tools_directory(environ: Mapping[str, str]) -> Path:
+    """Where folders of Python tools are, or would be, for who names no environment of AWS."""
+    return Path(environ.get(TOOLS_DIR) or DEFAULT_DIR).absolute()
 
 
 def folders_in(tools_dir: Path | None, environment: str) -> tuple[ToolFolder, ...]:

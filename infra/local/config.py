@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from infra.local.issuer import AUDIENCE
 from infra.names import function_name
 from infra.sizing import FunctionName
-from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
+from infra.tool_folders import TOOLS_DIR, ToolFolder, folders_in, tools_directory
 from shared.domain.notifications.signature import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 
@@ -65,7 +65,6 @@ NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
-TOOLS_DIR = "ACTA_TOOLS_DIR"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -102,7 +101,7 @@ class LocalConfig:
     """ACTA_ variables that nothing reads: most likely misspelt."""
 
     def for_every_function(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The variables of all Lambdas; none of them is secret."""
+        """The variables of all of Acta's Lambdas; none of them is secret."""
         return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
 
     def for_one_function(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
@@ -120,6 +119,14 @@ class LocalConfig:
             if name in ONLY_FOR:
                 given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]
         return given
+
+    def for_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
+        """By the full names of Acta's functions: all that each of them gets. Others, such as those of Python tools, get
+        what their deployment says, as in AWS.
+        """
+        every, one = self.for_every_function(environ), self.for_one_function(environ, api_url)
+        names = [function_name("local", each) for each in get_args(FunctionName)]
+        return {name: {**every, **one.get(name, {})} for name in names}
 
     @property
     def tool_folders(self) -> tuple[ToolFolder, ...]:
@@ -208,11 +215,6 @@ def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str
     """Names of the variables that go with a URL which is given."""
     signs = [NOTIFY_SECRET] if NOTIFY_URL in given else []
     return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
-
-
-def tools_directory(environ: Mapping[str, str]) -> Path:
-    """Where folders of Python tools are, or would be."""
-    return Path(environ.get(TOOLS_DIR) or DEFAULT_DIR).absolute()
 
 
 def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:

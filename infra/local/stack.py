@@ -16,7 +16,7 @@ from infra.deployed.session_logs import logs_client
 from infra.environments import LOCAL, UnusableValue
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
-from infra.local.config import ONLY_FOR, LocalConfig, tools_directory
+from infra.local.config import ONLY_FOR, LocalConfig
 from infra.local.credentials import Credentials
 from infra.local.deploy import Deployment, deploy
 from infra.local.emulator_process import NEVER, EmulatorProcess
@@ -31,7 +31,7 @@ from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
 from infra.own_environments import every_environment
 from infra.packaging.tool_folders import build_all
-from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in, require_known
+from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in, require_known, tools_directory
 from shared.settings import SettingsError
 
 READY_SECONDS = 90.0
@@ -157,8 +157,7 @@ class LocalStack:
             port=self.config.aws_port,
             lambda_endpoint=self.config.lambda_endpoint,
             options=self.config.emulator_options,
-            lambda_environment=self.config.for_every_function(self.environ),
-            function_environments=self.config.for_one_function(self.environ, self.url),
+            function_environments=self.config.for_functions(self.environ, self.url),
         )
         self.emulator.start()
         self.restored_from = self.emulator.restored_from

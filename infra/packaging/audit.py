@@ -1,18 +1,26 @@
-"""`make audit`: asks public advisories about every package that is pinned, those of Python and those of npm.
+"""`make audit`: asks public advisories about every package that is pinned, those of Python and those of npm, and about
+what the zips of folders of Python tools contain (ACTA_TOOLS_DIR, else `tools`).
 
 Exit codes: 0 nothing is known against any, 1 something is, 2 an advisory source gave no answer, or none about some
 package, so that nothing is known of it.
 """
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from infra.environments import DEV
 from infra.packaging.bundle import ROOT
+from infra.packaging.install import target_of
+from infra.packaging.sbom import python_packages
+from infra.packaging.tool_folders import BuiltFolder, build_folder
+from infra.tool_folders import folders_in, tools_directory
 
 NOTHING_KNOWN, FOUND, NO_ANSWER = 0, 1, 2
 PIP_AUDIT = ROOT / ".venv-audit" / "bin" / "pip-audit"
@@ -42,12 +50,26 @@ class NoAnswer(Exception):
 
 
 def main() -> int:
-    return audit(sorted((ROOT / "requirements").glob("*.txt")), run)
+    folders = folders_in(tools_directory(os.environ), DEV.name)
+    with tempfile.TemporaryDirectory() as scratch:
+        contents = [contents_of(build_folder(each, target_of(DEV)), Path(scratch)) for each in folders]
+        return audit(sorted((ROOT / "requirements").glob("*.txt")), run, contents)
 
 
-def audit(locks: Sequence[Path], ask: Ask) -> int:
-    """Every lock and package-lock.json are asked about, also after one of them got no answer."""
+def contents_of(built: BuiltFolder, scratch: Path) -> Path:
+    """A list of the packages in the zip of a folder of tools."""
+    lines = [f"{each['name']}=={each['version']}\n" for each in python_packages(built.path)]
+    listed = scratch / f"tool-{built.folder.name}.txt"
+    listed.write_text("".join(lines))
+    return listed
+
+
+def audit(locks: Sequence[Path], ask: Ask, contents: Sequence[Path] = ()) -> int:
+    """Every lock and package-lock.json are asked about, also after one of them got no answer. `contents`: lists of what
+    zips contain, without hashes.
+    """
     codes = [_shown(lock.name, partial(of_lock, lock, ask)) for lock in locks]
+    codes += [_shown(each.stem, partial(of_contents, each, ask)) for each in contents]
     return max([*codes, _shown("package-lock.json", partial(of_npm, ask))])
 
 
@@ -71,8 +93,17 @@ def _shown(name: str, report_of: Callable[[], Report]) -> int:
 
 def of_lock(lock: Path, ask: Ask) -> Report:
     """`--disable-pip`: the hashed lock is complete, so nothing is resolved or installed. Raises NoAnswer."""
-    command = [str(PIP_AUDIT), "--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json"]
-    packages = _part(_report(ask([*command, "-r", str(lock)])), "dependencies", list)
+    return _of_packages(lock, ask, "--require-hashes")
+
+
+def of_contents(listed: Path, ask: Ask) -> Report:
+    """`--no-deps`: the list is complete. Raises NoAnswer."""
+    return _of_packages(listed, ask, "--no-deps")
+
+
+def _of_packages(listed: Path, ask: Ask, option: str) -> Report:
+    command = [str(PIP_AUDIT), option, "--disable-pip", "--progress-spinner=off", "--format=json"]
+    packages = _part(_report(ask([*command, "-r", str(listed)])), "dependencies", list)
     found = [
         Advisory(f"{package['name']} {package['version']}", each["id"], _fixed(each["fix_versions"]))
         for package in packages

@@ -1,4 +1,5 @@
-"""`make sbom`: what each Lambda's zip and each set of tools contain, as CycloneDX JSON in build/sbom.
+"""`make sbom`: what each Lambda's zip and each set of tools contain, as CycloneDX JSON in build/sbom. Folders of Python
+tools are those of ACTA_TOOLS_DIR, else of `tools`.
 
 It lists what is there: the libraries in a zip by their metadata in it, after what is not needed was taken out.
 """
@@ -6,6 +7,7 @@ It lists what is there: the libraries in a zip by their metadata in it, after wh
 import base64
 import gzip
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,9 @@ from typing import Any, get_args
 from infra.environments import DEV
 from infra.packaging.bundle import ROOT, Bundler
 from infra.packaging.install import target_of
+from infra.packaging.tool_folders import build_folder
 from infra.sizing import FunctionName
+from infra.tool_folders import folders_in, tools_directory
 
 OUT = ROOT / "build" / "sbom"
 TOOLS = {"tools": ".venv", "local-aws": ".venv-emulator", "local-runtime": ".venv-runtime"}
@@ -36,6 +40,9 @@ def main() -> int:
     for name, environment in TOOLS.items():
         (installed,) = (ROOT / environment).glob("lib/python*/site-packages")
         _write(name, document(f"acta-{name}", *python_packages(installed)))
+    for folder in folders_in(tools_directory(os.environ), DEV.name):
+        contents = build_folder(folder, target_of(DEV)).path
+        _write(f"tool-{folder.name}", document(f"acta-tool-{folder.name}", *python_packages(contents)))
     lock = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))
     _write("npm", document("acta-npm", *npm_packages(lock)))
     return 0

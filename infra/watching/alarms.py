@@ -37,8 +37,9 @@ WITH_SESSIONS = tuple(
 class Alarms(Construct):
     """Every alarm tells `topic` when it is raised and when it is over.
 
-    `refusals`: what the API refused, by name (`infra/api/http_api.py`). `notify_queue` holds the notifications that
-    could not be delivered yet; None where nobody is notified.
+    `own_tools`: the functions of folders of Python tools, by folder. `refusals`: what the API refused, by name
+    (`infra/api/http_api.py`). `notify_queue` holds the notifications that could not be delivered yet; None where nobody
+    is notified.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Alarms(Construct):
         environment: Environment,
         topic: sns.ITopic,
         functions: Mapping[FunctionName, lambda_.IFunction],
+        own_tools: Mapping[str, lambda_.IFunction],
         state_machine: sfn.IStateMachine,
         http_api: apigw.IHttpApi,
         refusals: Mapping[str, cloudwatch.IMetric],
@@ -56,6 +58,11 @@ class Alarms(Construct):
         self._environment = environment
         self._action = actions.SnsAction(topic)
         self._of_functions(functions)
+        for folder, tools in own_tools.items():
+            self._alarm("OwnToolErrors", tools.metric_errors(period=_period("OwnToolErrors")), folder)
+            self._alarm(
+                "OwnToolThrottles", tools.metric_throttles(period=_period("OwnToolThrottles")), folder
+            )
         self._of_runs(state_machine, functions)
         self._of_the_api(http_api, refusals)
         self._alarm("UsageBehind", _behind(functions["usage"].function_name))
@@ -116,11 +123,13 @@ class Alarms(Construct):
         self,
         kind: str,
         metric: cloudwatch.IMetric,
-        function: FunctionName | None = None,
+        function: str | None = None,
         *,
         threshold: float | None = None,
     ) -> None:
-        """`function`: where each function has an alarm of its own. `threshold`: where the environment says it."""
+        """`function`: where each function, or each folder of tools, has an alarm of its own. `threshold`: where the
+        environment says it.
+        """
         found = KINDS[kind]
         name = kind.removeprefix("Function") if function else kind
         name = f"{function.capitalize()}{name}" if function else name

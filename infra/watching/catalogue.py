@@ -37,6 +37,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "The function {function} raised errors more often than the engine's retries account for.", 5
         ),
         "FunctionThrottles": Kind("Lambda had no concurrency left for {function}.", 1),
+        "OwnToolErrors": Kind("Calls of Python tools in the folder {function} raised errors.", 5),
+        "OwnToolThrottles": Kind(
+            "Lambda had no concurrency left for the Python tools in the folder {function}.", 1
+        ),
         "ExecutionsFailed": Kind(
             "Runs ended as failed: three or more within an hour. Outages do not count, they are waited out.",
             3,

@@ -307,6 +307,25 @@ def test_its_role_writes_its_own_logs_and_reads_its_own_secrets_and_nothing_else
     assert [granted[thing] for thing in secrets] == [{"secretsmanager:GetSecretValue"}]
 
 
+def test_a_folder_has_alarms_of_its_own_where_the_environment_has_any(with_tools: Synthesised) -> None:
+    alarms = {
+        each["AlarmName"].rpartition("-")[2]: each
+        for each in with_tools.stateless.properties("AWS::CloudWatch::Alarm")
+        if "OwnTool" in each.get("AlarmName", "")
+    }
+    if not with_tools.environment.alarms:
+        assert alarms == {}
+        return
+    assert alarms.keys() == {"OrdersOwnToolErrors", "OrdersOwnToolThrottles"}
+    assert (
+        "Calls of Python tools in the folder orders raised"
+        in alarms["OrdersOwnToolErrors"]["AlarmDescription"]
+    )
+    for alarm in alarms.values():
+        (dimension,) = alarm["Dimensions"]
+        assert (dimension["Name"], alarm["AlarmActions"] != []) == ("FunctionName", True)
+
+
 def test_nobody_but_tool_may_invoke_it_and_nothing_else_leads_to_it(with_tools: Synthesised) -> None:
     stateless = with_tools.stateless
     logical = {
@@ -320,7 +339,7 @@ def test_nobody_but_tool_may_invoke_it_and_nothing_else_leads_to_it(with_tools: 
         return any(f'"{name}"' in text for name in logical)
 
     kinds = {each["Type"] for each in stateless.body["Resources"].values() if leads_to(each["Properties"])}
-    assert kinds <= {"AWS::Lambda::Version"}
+    assert kinds <= {"AWS::Lambda::Version", "AWS::CloudWatch::Alarm"}
     invoking = {
         name
         for name, each in stateless.body["Resources"].items()

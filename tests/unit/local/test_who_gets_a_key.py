@@ -13,6 +13,10 @@ def test_what_belongs_to_a_provider_goes_to_step_alone(name: str) -> None:
     config = LocalConfig.from_environ(environ)
     assert config.for_one_function(environ) == {"acta-local-step": {name: "k"}}
     assert config.for_every_function(environ) == {"ACTA_TOKEN_BUDGET": "1000"}
+    functions = config.for_functions(environ)
+    assert functions["acta-local-step"] == {name: "k", "ACTA_TOKEN_BUDGET": "1000"}
+    assert functions["acta-local-admin"] == {"ACTA_TOKEN_BUDGET": "1000"}
+    assert not any("-tool-" in each for each in functions), "tools of one's own get what AWS would give them"
 
 
 def test_what_notifications_are_signed_with_and_sent_to_goes_to_notify_alone() -> None:
