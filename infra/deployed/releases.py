@@ -322,12 +322,36 @@ def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
     return len(unused) + _forget_tools(deployed.environment, service)
 
 
+def tools_gone(deployed: Deployed, release: Release, lambdas: Any) -> list[str]:
+    """Folders of Python tools that the release calls and of which there is no such version any more: calls of their
+    tools fail with it. Raises what `Service.call` raises.
+    """
+    service = Service("lambda", lambdas)
+    of_tool = _versions(service, function_name(deployed.environment, "tool"))
+    chosen = [each for each in of_tool if each["Version"] == release.versions.get("tool")]
+    called = {folder: version for each in chosen for folder, version in _called_by(each).items()}
+    return [
+        folder
+        for folder, version in sorted(called.items())
+        if version
+        not in [
+            each["Version"] for each in _versions(service, own_tool_function(deployed.environment, folder))
+        ]
+    ]
+
+
+def _called_by(version: Mapping[str, Any]) -> Mapping[str, str]:
+    """Folder -> version, as a version of `tool` has them."""
+    variables = (version.get("Environment") or {}).get("Variables") or {}
+    found: Mapping[str, str] = json.loads(variables.get(TOOL_VERSIONS, "{}"))
+    return found
+
+
 def _forget_tools(environment: str, service: Service) -> int:
     """Versions of folders of Python tools that no version of `tool` names among its variables (ADR 87)."""
     called: dict[str, set[str]] = {}
     for each in _versions(service, function_name(environment, "tool")):
-        variables = (each.get("Environment") or {}).get("Variables") or {}
-        for folder, version in json.loads(variables.get(TOOL_VERSIONS, "{}")).items():
+        for folder, version in _called_by(each).items():
             called.setdefault(own_tool_function(environment, folder), set()).add(version)
     unused = [
         (function, each["Version"])

@@ -24,7 +24,7 @@ STATES = {{"7": "It was sent on Monday.", "8": "It is being packed."}}
 
 @tool(effect="read", timeout_seconds=20)
 def {function}(number: str) -> str:
-    """Looks up the state of one of the {subject} by its number, such as 7."""
+    """Looks up the state of a number, such as 7, in {subject}."""
     if number not in STATES:
         raise ToolError(f"there is no number {{number}}. Ask the user for another one.")
     return STATES[number]

@@ -20,6 +20,7 @@ from infra.deployed.releases import (
     look,
     move,
     require_rest,
+    tools_gone,
 )
 from infra.sizing import FunctionName
 
@@ -70,11 +71,24 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
     target = chosen(clients, deployed, to)
     if deployed.is_live(target):
         return told(target, [], f"{target.name} is live already", as_json=as_json)
+    tell_of_tools(clients, deployed, target)
     if not yes and not confirmed(world, clients.environment, target, as_json=as_json):
         return exit_codes.WAITING
     moved = moved_to(clients, deployed, target, in_silence=as_json)
     words = f"{target.name} is live; sessions go on with it from their next call on"
     return told(target, moved, words, as_json=as_json)
+
+
+def tell_of_tools(clients: Clients, deployed: Deployed, target: Release) -> None:
+    """On standard error."""
+    with aws_errors():
+        gone = tools_gone(deployed, target, clients.lambdas)
+    if gone:
+        print(
+            f"acta: {one_line(target.name)} has Python tools that were taken out since ({', '.join(gone)}): calls of "
+            "them fail there. To have them again, deploy with their folders instead",
+            file=sys.stderr,
+        )
 
 
 def moved_to(

@@ -89,13 +89,14 @@ def test_a_tool_reaches_nothing_but_its_tenants_files_with_the_credentials_of_it
     assert len(found) == 12
     assert set(found.values()) == {"AccessDenied", "AccessDeniedException"}
 
-    session_id = shop.start("List my files")
-    shop.finished(session_id)
-    text = behind.objects_of(session_id, texts)
-    assert set(pried(texts, text[:1] or [f"{TENANT}/{session_id}"], [""]).values()) <= {
-        "AccessDenied",
-        "AccessDeniedException",
-    }
+    operator, text = behind.client("s3"), f"{other.tenant}/ses_1/text"
+    operator.put_object(Bucket=texts, Key=text, Body=b"of a session")
+    try:
+        refused = pried(texts, [text], ["", other.tenant])
+    finally:
+        operator.delete_object(Bucket=texts, Key=text)
+    assert len(refused) == 7
+    assert set(refused.values()) == {"AccessDenied", "AccessDeniedException"}
 
     assert other.get("/v1/files/diary.md").text == "of another tenant"
     assert shop.get("/v1/files/~/hidden.md").text == "of one person"
@@ -122,7 +123,8 @@ def test_the_command_tries_a_tool_and_its_log_is_found_by_the_effect_id(
     environ = {"ACTA_API_URL": deployed.url, "ACTA_TOKEN": shop.token}
 
     found = acta("tools", "call", "lookup_order", '{"order_id": "1008"}', environ=environ)
-    assert (found.code, json.loads(found.out)["article"]) == (0, "notebook")
+    assert found.code == 0, found.err
+    assert '"notebook"' in found.out
     assert "acta: it ran: " in found.err
 
     failed = acta("tools", "call", "divide", '{"order": "7"}', "--json", environ=environ)

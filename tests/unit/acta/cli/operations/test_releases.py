@@ -69,6 +69,25 @@ def test_what_a_rollback_does_not_take_back_is_said_before_the_question(
     assert set(made.lambdas.live().values()) == {"one"}
 
 
+def test_folders_of_tools_that_were_taken_out_since_are_named_before_the_question(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = clients("one", "two")
+    for folder in ("orders", "bills"):
+        made.lambdas.release("one", f"tool-{folder}")
+    for each in made.lambdas.functions["acta-prod-tool"]:
+        variables = {**each["Environment"]["Variables"], "ACTA_TOOL_VERSIONS": '{"orders":"1","bills":"1"}'}
+        each["Environment"] = {"Variables": variables}
+    roll_back(made, "one", yes=False, as_json=False, world=NOBODY)
+    assert capsys.readouterr().err == ""
+
+    del made.lambdas.functions["acta-prod-tool-orders"]
+    roll_back(made, "one", yes=False, as_json=False, world=NOBODY)
+    assert "one has Python tools that were taken out since (orders): calls of them fail there" in (
+        capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize("world", [NOBODY, saying(False, [])])
 def test_nothing_moves_before_a_yes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     made = clients("one", "two")
