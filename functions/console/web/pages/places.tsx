@@ -3,8 +3,11 @@
 import type { ComponentType } from "preact";
 
 import { path } from "../navigation/places";
+import { Files } from "./files/files";
 import { Inbox } from "./inbox/inbox";
+import { Memories } from "./memories/memories";
 import { SessionPage } from "./session/session-page";
+import { NewSession } from "./sessions/new-session";
 import { Sessions } from "./sessions/sessions";
 
 export interface Place {
@@ -18,10 +21,13 @@ export interface Place {
 export const PLACES: readonly Place[] = [
   { name: "inbox", title: "Inbox", shows: Inbox, role: "member" },
   { name: "sessions", title: "Sessions", shows: SessionOrList, role: "member" },
+  { name: "files", title: "Files", shows: Files, role: "member" },
+  { name: "memories", title: "Memories", shows: Memories, role: "member" },
 ];
 
-/** `sessions` is the list, `sessions/ID` one of them. */
+/** `sessions` is the list, `sessions/new` starts one, `sessions/ID` is one of them. */
 function SessionOrList() {
   const id = path.value[1];
+  if (id === "new") return <NewSession />;
   return id ? <SessionPage key={id} id={id} /> : <Sessions />;
 }

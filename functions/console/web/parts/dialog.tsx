@@ -1,7 +1,7 @@
 /** A question or a form above the page. Escape leaves it, and the focus goes back to where it was. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Shown {
   title: string;
@@ -14,13 +14,17 @@ interface Shown {
 export function Dialog({ title, onClose, isBusy = false, children }: Shown) {
   const box = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
     const dialog = box.current!;
     dialog.showModal();
     return () => {
       dialog.close();
-      // What opened it may be gone.
-      if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
+      queueMicrotask(() => {
+        before?.focus();
+        // What opened it may be gone, or off.
+        if (document.activeElement !== before) document.querySelector<HTMLElement>("main h1")?.focus();
+      });
     };
   }, []);
   return (

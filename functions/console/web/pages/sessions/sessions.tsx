@@ -1,36 +1,136 @@
-/** The sessions of the tenant, newest first. */
+/** The sessions of the tenant, newest first: looked through, and several cancelled at once. */
+
+import { useState } from "preact/hooks";
 
 import { get } from "../../api/request";
 import type { Page, Session } from "../../api/shapes";
 import { useLive } from "../../live/watch";
 import { to } from "../../navigation/places";
+import { counted } from "../../parts/amounts";
 import { Freshness } from "../../parts/fresh";
+import { cursor, Pager } from "../../parts/pager";
+import { isOpen, SessionState } from "../../parts/session-state";
+import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
+import { CancelSeveral } from "./cancel-several";
+import { Filters, isNarrowed, wanted } from "./filters";
+import { named } from "./goal-text";
 
 const EVERY_MS = 5_000;
+const PAGE = 25;
 
 export function Sessions() {
-  const live = useLive<Session[]>("sessions", async (_, signal) => ({
-    value: (await get<Page<Session>>("/v1/sessions", {}, signal)).items,
+  const asked = { ...wanted(), limit: PAGE, cursor: cursor() };
+  const live = useLive<Page<Session>>(`sessions.${JSON.stringify(asked)}`, async (_, signal) => ({
+    value: await get<Page<Session>>("/v1/sessions", asked, signal),
     again: EVERY_MS,
   }));
-  const found = live.value.value;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [cancelled, setCancelled] = useState<Session[]>();
+  const found = live.value.value?.items;
+  const open = (found ?? []).filter(isOpen);
+  const picked = open.filter((each) => chosen.has(each.session_id));
+
+  function choose(ids: readonly string[], is: boolean): void {
+    const next = new Set(chosen);
+    for (const id of ids) {
+      if (is) next.add(id);
+      else next.delete(id);
+    }
+    setChosen(next);
+  }
+
+  const choice: Column<Session> = {
+    title: "Choose",
+    head: (
+      <input
+        type="checkbox"
+        aria-label="Choose all that are open"
+        disabled={open.length === 0}
+        checked={open.length > 0 && picked.length === open.length}
+        onChange={(event) => choose(open.map((each) => each.session_id), event.currentTarget.checked)}
+      />
+    ),
+    cell: (each) =>
+      isOpen(each) && (
+        <input
+          type="checkbox"
+          aria-label={`Choose ${named(each)}`}
+          checked={chosen.has(each.session_id)}
+          onChange={(event) => choose([each.session_id], event.currentTarget.checked)}
+        />
+      ),
+  };
+
   return (
     <>
-      <h1 tabIndex={-1}>Sessions</h1>
+      <div class="heading">
+        <h1 tabIndex={-1}>Sessions</h1>
+        <a class="button primary" href={to("sessions", "new")}>
+          Start a session
+        </a>
+      </div>
+      <Filters />
       <Freshness of={live} />
-      {found?.length === 0 && <p class="empty">Nobody has started a session yet.</p>}
-      <ul class="cards">
-        {found?.map((each) => (
-          <li key={each.session_id} class="card">
-            <a href={to("sessions", each.session_id)}>
-              <Text>{each.goal || "No goal yet"}</Text>
-            </a>{" "}
-            {each.state} <Ago at={each.created_at} />
-          </li>
-        ))}
-      </ul>
+      {!live.value.value && !live.failure.value && <p class="hint">Reading the sessions …</p>}
+      {found?.length === 0 && <p class="empty">{nothing(Boolean(live.value.value?.next_cursor))}</p>}
+      {found && found.length > 0 && (
+        <>
+          <p class="chosen" role="status">
+            <button type="button" class="danger" disabled={picked.length === 0} onClick={() => setCancelled(picked)}>
+              Cancel {picked.length > 0 ? counted(picked.length, "session") : "those chosen"}
+            </button>
+          </p>
+          <Table label="Sessions" columns={[choice, ...COLUMNS]} rows={found} name={(each) => each.session_id} />
+        </>
+      )}
+      <Pager next={live.value.value?.next_cursor} />
+      {cancelled && (
+        <CancelSeveral
+          sessions={cancelled}
+          onClose={() => {
+            setCancelled(undefined);
+            live.refresh();
+          }}
+        />
+      )}
     </>
   );
+}
+
+const COLUMNS: readonly Column<Session>[] = [
+  {
+    title: "Goal",
+    cell: (each) => (
+      <a class="goal" href={to("sessions", each.session_id)}>
+        <Text>{named(each)}</Text>
+      </a>
+    ),
+  },
+  { title: "State", cell: (each) => <SessionState of={each} /> },
+  { title: "Plan", cell: (each) => progress(each) },
+  { title: "Agent", cell: (each) => <Text>{each.agent_id}</Text> },
+  {
+    title: "By",
+    cell: (each) => (
+      <>
+        <Text>{each.created_by}</Text>
+        {each.visibility === "private" && <span class="tag">private</span>}
+      </>
+    ),
+  },
+  { title: "Started", cell: (each) => <Ago at={each.created_at} /> },
+];
+
+function progress({ plan }: Session): string {
+  if (!plan || plan.steps.length === 0) return "";
+  const over = plan.steps.filter((each) => each.status === "completed" || each.status === "skipped").length;
+  return `${over} of ${plan.steps.length}`;
+}
+
+function nothing(isMore: boolean): string {
+  if (isMore) return "None of the newest sessions fits. There are older ones: look at the next page.";
+  if (isNarrowed()) return "No session fits. Change what you look for.";
+  return cursor() ? "There are no older sessions." : "Nobody has started a session yet.";
 }

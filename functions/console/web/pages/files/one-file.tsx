@@ -1,0 +1,151 @@
+/** One file: its text, its versions, and replacing, restoring or deleting it. */
+
+import { useState } from "preact/hooks";
+
+import { fileAddress, split } from "../../api/file-names";
+import { type FileVersion, write } from "../../api/files";
+import { ask, get, Refused } from "../../api/request";
+import type { Page } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { bytes } from "../../parts/amounts";
+import { Confirm } from "../../parts/dialog";
+import { Dropzone } from "../../parts/dropzone";
+import { Freshness } from "../../parts/fresh";
+import { Ago } from "../../parts/time";
+import { say, sayError } from "../../parts/toasts";
+import { Text, visible } from "../../parts/words";
+import { me } from "../../sign-in/tokens";
+import { Content } from "./content";
+import { Way } from "./folder";
+import { folderAddress } from "./listing";
+import { download } from "./saving";
+import { Versions } from "./versions";
+
+const EVERY_MS = 15_000;
+
+type Act = { kind: "delete" } | { kind: "replace"; by: File };
+
+export function OneFile({ path }: { path: string }) {
+  const live = useLive<FileVersion[]>(`file.${me.value?.user}.${path}`, async (_, signal) => ({
+    value: await versionsOf(path, signal),
+    again: EVERY_MS,
+  }));
+  const [act, setAct] = useState<Act>();
+  /** The newest version when the act was asked for: what the person means. */
+  const [meant, setMeant] = useState<string>();
+  const versions = live.value.value;
+  const current = versions?.find((each) => each.current && !each.deletion);
+  const [folder, name] = split(path);
+
+  function begin(next: Act): void {
+    setMeant(current?.version_id);
+    setAct(next);
+  }
+
+  /** Throws where somebody was faster; the next attempt means what is there by then. */
+  async function checkSame(): Promise<void> {
+    const now = await versionsOf(path);
+    const there = now.find((each) => each.current && !each.deletion);
+    if (there?.version_id === meant) return;
+    setMeant(there?.version_id);
+    live.refresh();
+    throw new Refused(409, "CONFLICT", there ? CHANGED : GONE);
+  }
+
+  async function carryOut(): Promise<void> {
+    if (!act) return;
+    await checkSame();
+    if (act.kind === "replace") {
+      await write(path, act.by);
+      say("Replaced. What it was before is among its versions.");
+    } else {
+      await ask("DELETE", fileAddress(path));
+      say("Deleted. It can be restored for 30 days.");
+    }
+    live.refresh();
+  }
+
+  if (versions?.length === 0) {
+    return (
+      <>
+        <h1 tabIndex={-1}>There is no such file</h1>
+        <Way path={path} />
+        <p>
+          There is no file <Text>{path}</Text>, and no earlier version of it is left.
+        </p>
+      </>
+    );
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>
+        <Text>{name}</Text>
+      </h1>
+      <Way path={path} />
+      <Freshness of={live} />
+      {current && (
+        <>
+          <div class="heading">
+            <span class="hint">
+              {bytes(current.bytes)}, changed <Ago at={current.modified_at} />
+            </span>
+            <span class="acts">
+              <button type="button" onClick={() => download(path).catch(sayError)}>
+                Download
+              </button>
+              <button type="button" class="danger" onClick={() => begin({ kind: "delete" })}>
+                Delete
+              </button>
+            </span>
+          </div>
+          <Content key={current.version_id} path={path} />
+        </>
+      )}
+      {versions && !current && (
+        <p class="notice">
+          This file was deleted. An earlier version can be restored below, or a new file stored in its place.
+        </p>
+      )}
+      {versions && (
+        <>
+          <Dropzone
+            label={current ? "Replace it: drop the new one here, or choose it" : "Store a new one: drop or choose it"}
+            isMany={false}
+            onFiles={([by]) => by && begin({ kind: "replace", by })}
+          />
+          <Versions path={path} versions={versions} onRestored={live.refresh} />
+          <p>
+            <a href={folderAddress(folder)}>Back to the folder</a>
+          </p>
+        </>
+      )}
+      {act?.kind === "delete" && (
+        <Confirm title={`Delete ${visible(name)}?`} act="Delete" isDangerous onAct={carryOut} onClose={() => setAct(undefined)}>
+          <p>Agents will not find it any more. Its versions are kept for 30 days.</p>
+        </Confirm>
+      )}
+      {act?.kind === "replace" && (
+        <Confirm title={`Replace ${visible(name)}?`} act="Replace" onAct={carryOut} onClose={() => setAct(undefined)}>
+          <p>
+            <Text>{act.by.name}</Text> ({bytes(act.by.size)}) takes its place. What is there now stays a version for 30
+            days.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const CHANGED =
+  "Somebody changed this file meanwhile. Nothing was done. Close this to see what it is now, or do it all the same.";
+const GONE = "Somebody deleted this file meanwhile. Nothing was done.";
+
+/** Empty: there never was such a file. */
+async function versionsOf(path: string, signal?: AbortSignal): Promise<FileVersion[]> {
+  try {
+    return (await get<Page<FileVersion>>(fileAddress(path), { versions: "1" }, signal)).items;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return [];
+    throw error;
+  }
+}

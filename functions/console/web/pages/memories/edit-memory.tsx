@@ -1,0 +1,188 @@
+/** Writes a memory, new or changed. Where somebody else was faster, both texts are shown and nothing is lost. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { Refused } from "../../api/request";
+import { Dialog, Problem } from "../../parts/dialog";
+import { Ago } from "../../parts/time";
+import { say } from "../../parts/toasts";
+import { Quoted } from "../../parts/words";
+import { agents, mayStart, namesOf } from "../sessions/agents";
+import { add, type AsRead, read, replace, type Words } from "./memory";
+import { KINDS, type Kind, type Memory, tagsOf } from "./words";
+
+export function AddMemory({ onClose }: { onClose: () => void }) {
+  const known = agents();
+  const [agentId, setAgentId] = useState("default");
+  const key = useRef({ of: "", key: "" });
+  return (
+    <WordsOfMemory
+      title="Add a memory"
+      act="Add"
+      onClose={onClose}
+      onSave={async (words) => {
+        const body = { ...words, agent_id: agentId };
+        const said = JSON.stringify(body);
+        if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
+        await add(body, key.current.key);
+        say("Added. Everybody's sessions of this agent may be reminded of it.");
+      }}
+    >
+      <label>
+        Agent
+        <select value={agentId} onChange={(event) => setAgentId(event.currentTarget.value)}>
+          {namesOf((known.value.value ?? []).filter(mayStart), agentId).map(([id, text]) => (
+            <option key={id} value={id}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+    </WordsOfMemory>
+  );
+}
+
+export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () => void }) {
+  const [now, setNow] = useState<AsRead>();
+  const [isTheirs, setTheirs] = useState(false);
+  const [problem, setProblem] = useState("");
+  const [isShared, setShared] = useState(false);
+  useEffect(() => {
+    read(memory.memory_id).then(setNow, (error: Error) => setProblem(error.message));
+  }, []);
+
+  async function save(words: Words): Promise<void> {
+    if (!now) throw new Error("The memory could not be read, so it is not known what would be replaced.");
+    try {
+      await replace(memory.memory_id, now.tag, isShared ? { ...words, shared: true } : words);
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409) throw error;
+      const theirs = await read(memory.memory_id);
+      if (theirs.tag === now.tag) throw error; // it is refused for another reason
+      setNow(theirs);
+      setTheirs(true);
+      throw new Error("Somebody changed this memory meanwhile. Yours is not saved yet; what it says now stands above.");
+    }
+    say("Saved.");
+  }
+
+  if (!now) {
+    return (
+      <Dialog title="Edit the memory" onClose={onClose}>
+        {problem ? <Problem text={problem} /> : <p class="hint">Reading the memory …</p>}
+        <p class="acts">
+          <button type="button" onClick={onClose}>
+            Leave it
+          </button>
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <WordsOfMemory
+      title="Edit the memory"
+      act={isTheirs ? "Save mine all the same" : "Save"}
+      first={now.memory}
+      onClose={onClose}
+      onSave={save}
+    >
+      {isTheirs && (
+        <div>
+          <Quoted by="What it says now">{now.memory.text}</Quoted>
+          <p class="hint">
+            Changed <Ago at={now.memory.updated_at} />. Take over what you want of it, or leave it as it is.
+          </p>
+        </div>
+      )}
+      {!now.memory.shared && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isShared}
+            onChange={(event) => setShared(event.currentTarget.checked)}
+          />
+          Share it: everybody's sessions may be reminded of it. This cannot be taken back.
+        </label>
+      )}
+    </WordsOfMemory>
+  );
+}
+
+interface Form {
+  title: string;
+  act: string;
+  /** What the fields say at first; later changes of it leave them as they are. */
+  first?: Memory;
+  onSave: (words: Words) => Promise<void>;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+function WordsOfMemory({ title, act, first, onSave, onClose, children }: Form) {
+  const [text, setText] = useState(first?.text ?? "");
+  const [kind, setKind] = useState<Kind>(first?.kind ?? "fact");
+  const [tags, setTags] = useState((first?.tags ?? []).join(", "));
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+
+  async function save(): Promise<void> {
+    setBusy(true);
+    setProblem("");
+    try {
+      await onSave({ kind, text, tags: tagsOf(tags) });
+      onClose();
+    } catch (error) {
+      setProblem((error as Error).message);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose} isBusy={isBusy}>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {children}
+        <label>
+          What is remembered
+          <textarea
+            required
+            autofocus
+            rows={5}
+            maxLength={2_000}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Kind
+          <select value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
+            {KINDS.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Tags, with commas between them
+          <input value={tags} onInput={(event) => setTags(event.currentTarget.value)} />
+        </label>
+        <Problem text={problem} />
+        <p class="acts">
+          <button type="button" disabled={isBusy} onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" class="primary" disabled={isBusy}>
+            {isBusy ? "Wait …" : act}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

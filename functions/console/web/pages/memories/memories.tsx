@@ -1,0 +1,143 @@
+/** What agents keep from one session to the next: by whom it is, from what, and whom it is for. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { get } from "../../api/request";
+import type { Page } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { narrow, narrowed, query, to } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { cursor, Pager } from "../../parts/pager";
+import { Ago } from "../../parts/time";
+import { Quoted, Text, visible } from "../../parts/words";
+import { me } from "../../sign-in/tokens";
+import { agents, namesOf } from "../sessions/agents";
+import { DeleteMemory } from "./delete-memory";
+import { AddMemory, EditMemory } from "./edit-memory";
+import { byWhom, KINDS, type Memory } from "./words";
+
+const EVERY_MS = 15_000;
+const PAGE = 25;
+
+type Act = { kind: "add" } | { kind: "edit" | "delete"; memory: Memory };
+
+export function Memories() {
+  const of = (name: string) => query.value.get(name) || undefined;
+  const asked = { agent_id: of("agent"), kind: of("kind"), limit: PAGE, cursor: cursor() };
+  const live = useLive<Page<Memory>>(`memories.${me.value?.user}.${JSON.stringify(asked)}`, async (_, signal) => ({
+    value: await get<Page<Memory>>("/v1/memories", asked, signal),
+    again: EVERY_MS,
+  }));
+  const [act, setAct] = useState<Act>();
+  const page = live.value.value;
+  const closed = () => {
+    setAct(undefined);
+    live.refresh();
+  };
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>Memories</h1>
+        <button type="button" class="primary" onClick={() => setAct({ kind: "add" })}>
+          Add a memory
+        </button>
+      </div>
+      <p class="hint">What agents noted, or people told them. Sessions that a memory fits are reminded of it.</p>
+      <Filters />
+      <Freshness of={live} />
+      {!page && !live.failure.value && <p class="hint">Reading the memories …</p>}
+      {page?.items.length === 0 && (
+        <p class="empty">
+          {asked.agent_id || asked.kind ? "No memory fits. " : "Nothing is remembered yet."}
+          {(asked.agent_id || asked.kind) && <a href={narrowed({ agent: "", kind: "", after: "" })}>Show all</a>}
+        </p>
+      )}
+      <ul class="cards" aria-label="Memories">
+        {page?.items.map((memory) => (
+          <li key={memory.memory_id} class="card">
+            <Card memory={memory} onAct={(kind) => setAct({ kind, memory })} />
+          </li>
+        ))}
+      </ul>
+      <Pager next={page?.next_cursor} />
+      {act?.kind === "add" && <AddMemory onClose={closed} />}
+      {act?.kind === "edit" && <EditMemory memory={act.memory} onClose={closed} />}
+      {act?.kind === "delete" && <DeleteMemory memory={act.memory} onClose={closed} />}
+    </>
+  );
+}
+
+function Filters() {
+  const known = agents();
+  useEffect(known.begin, []);
+  const agent = query.value.get("agent") ?? "";
+  return (
+    <form class="filters" role="search" aria-label="Memories" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Agent
+        <select value={agent} onChange={(event) => narrow({ agent: event.currentTarget.value, after: "" })}>
+          <option value="">All</option>
+          {namesOf(known.value.value, agent).map(([id, text]) => (
+            <option key={id} value={id}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Kind
+        <select
+          value={query.value.get("kind") ?? ""}
+          onChange={(event) => narrow({ kind: event.currentTarget.value, after: "" })}
+        >
+          <option value="">All</option>
+          {KINDS.map((kind) => (
+            <option key={kind} value={kind}>
+              {kind}
+            </option>
+          ))}
+        </select>
+      </label>
+    </form>
+  );
+}
+
+function Card({ memory, onAct }: { memory: Memory; onAct: (kind: "edit" | "delete") => void }) {
+  const { agent_id, kind, text, tags, origin, shared, source, updated_at } = memory;
+  return (
+    <>
+      <p class="about">
+        <span class="tag">{kind}</span>
+        <span>
+          for the agent <Text>{agent_id}</Text>
+        </span>
+        {!shared && <span class="tag warn">for one person alone</span>}
+        {origin === "after_outside_data" && <span class="tag warn">noted after reading text from outside</span>}
+      </p>
+      <Quoted by={visible(byWhom(memory))}>{text}</Quoted>
+      {tags.length > 0 && (
+        <ul class="tags" aria-label="Tags">
+          {tags.map((each) => (
+            <li key={each} class="tag">
+              <Text>{each}</Text>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="about">
+        <span class="hint">
+          Changed <Ago at={updated_at} />
+        </span>
+        {source.session_id && <a href={to("sessions", source.session_id)}>The session that it is from</a>}
+        <span class="acts">
+          <button type="button" onClick={() => onAct("edit")}>
+            Edit
+          </button>
+          <button type="button" class="danger" onClick={() => onAct("delete")}>
+            Delete
+          </button>
+        </span>
+      </p>
+    </>
+  );
+}

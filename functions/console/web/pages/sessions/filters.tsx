@@ -1,0 +1,98 @@
+/** What sessions are looked for by. It stands in the address, so it can be sent to somebody. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { Asked } from "../../api/request";
+import { go, narrow, query } from "../../navigation/places";
+import { STATES } from "../../parts/session-state";
+import { me } from "../../sign-in/tokens";
+import { agents, namesOf } from "./agents";
+
+const NAMES = ["state", "agent", "mine", "metadata", "goal"] as const;
+
+/** As the API takes it. */
+export function wanted(): NonNullable<Asked["query"]> {
+  const of = (name: (typeof NAMES)[number]) => query.value.get(name) || undefined;
+  return {
+    state: of("state"),
+    agent_id: of("agent"),
+    created_by: of("mine") && me.value?.user,
+    metadata: of("metadata"),
+    goal: of("goal"),
+  };
+}
+
+export function isNarrowed(): boolean {
+  return NAMES.some((name) => query.value.get(name));
+}
+
+export function Filters() {
+  const of = (name: string) => query.value.get(name) ?? "";
+  const known = agents();
+  useEffect(known.begin, []);
+  return (
+    <form class="filters" role="search" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>
+      <Typed label="Words in the goal" name="goal" most={200} />
+      <label>
+        State
+        <select value={of("state")} onChange={(event) => change("state", event.currentTarget.value)}>
+          <option value="">All</option>
+          {STATES.map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Agent
+        <select value={of("agent")} onChange={(event) => change("agent", event.currentTarget.value)}>
+          <option value="">All</option>
+          {namesOf(known.value.value, of("agent")).map(([id, text]) => (
+            <option key={id} value={id}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Typed label="Metadata, as name=value" name="metadata" pattern="[^=]{1,64}=.*" />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={of("mine") !== ""}
+          onChange={(event) => change("mine", event.currentTarget.checked ? "1" : "")}
+        />
+        Mine
+      </label>
+      {isNarrowed() && (
+        <button type="button" onClick={() => go(location.pathname, { replace: true })}>
+          Show all
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** What is typed counts with Enter, or when one goes on. */
+function Typed({ label, name, most, pattern }: { label: string; name: string; most?: number; pattern?: string }) {
+  const now = query.value.get(name) ?? "";
+  const [text, setText] = useState(now);
+  useEffect(() => setText(now), [now]);
+  return (
+    <label>
+      {label}
+      <input
+        type="search"
+        value={text}
+        maxLength={most}
+        pattern={pattern}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => event.currentTarget.reportValidity() && change(name, event.currentTarget.value.trim())}
+      />
+    </label>
+  );
+}
+
+function change(name: string, value: string): void {
+  narrow({ [name]: value, after: "" });
+}

@@ -1,0 +1,169 @@
+/** Starts a session: puts its files into the storage first, then goes to its page. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { PRIVATE, type Rule } from "../../api/file-names";
+import { putAll, type Put } from "../../api/files";
+import { ask } from "../../api/request";
+import type { Session, Shapes } from "../../api/shapes";
+import { go, to } from "../../navigation/places";
+import { bytes } from "../../parts/amounts";
+import { Problem } from "../../parts/dialog";
+import { Dropzone } from "../../parts/dropzone";
+import { NameRule } from "../../parts/name-rule";
+import { Text } from "../../parts/words";
+import { agents, mayStart, namesOf } from "./agents";
+import { withFiles } from "./goal-text";
+import { LimitFields, limitsOf } from "./limit-fields";
+
+type Visibility = "" | "tenant" | "private";
+
+export function NewSession() {
+  const known = agents();
+  useEffect(known.begin, []);
+  const [goal, setGoal] = useState("");
+  const [agentId, setAgentId] = useState("");
+  const [files, setFiles] = useState<File[]>([]);
+  const [stored, setStored] = useState<Put[]>([]);
+  const [rule, setRule] = useState<Rule>("both");
+  const [folder, setFolder] = useState("");
+  const [visibility, setVisibility] = useState<Visibility>("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const key = useRef({ of: "", key: "" });
+
+  const startable = (known.value.value ?? []).filter(mayStart);
+  const agent = startable.find((each) => each.agent_id === (agentId || "default"));
+  const place = visibility === "private" ? `${PRIVATE}${folder}` : folder;
+
+  /** The files that were not stored yet; those that were are not sent again. Whether all of them are stored now. */
+  async function store(): Promise<Put[] | undefined> {
+    const done = [...stored];
+    const left = await putAll(files, place, rule, (put) => {
+      done.push(put);
+      if (!put.problem) setStored(done.filter((each) => !each.problem));
+    });
+    const failed = left.flatMap((put, at) => (put.problem ? [files[at]!] : []));
+    setFiles(failed);
+    if (failed.length === 0) return done;
+    const why = left.filter((each) => each.problem).map((each) => `${each.name}: ${each.problem}`);
+    setProblem(`The session was not started, because a file was not stored. ${why.join(" ")}`);
+    return undefined;
+  }
+
+  async function begin(form: HTMLFormElement): Promise<void> {
+    setBusy(true);
+    setProblem("");
+    try {
+      const limits = limitsOf(new FormData(form));
+      const ready = await store();
+      if (!ready) return;
+      const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limits };
+      if (agentId) body.agent_id = agentId;
+      if (visibility) body.visibility = visibility;
+      // The same request again is the same session; another one is another.
+      const said = JSON.stringify(body);
+      if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
+      const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: key.current.key });
+      go(to("sessions", data.session_id));
+    } catch (error) {
+      setProblem((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <>
+      <h1 tabIndex={-1}>Start a session</h1>
+      <form
+        class="fields start"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void begin(event.currentTarget);
+        }}
+      >
+        <label>
+          What is to be done?
+          <textarea
+            required
+            rows={6}
+            value={goal}
+            placeholder="Read the files in reports/ and write what changed since May to changes.md"
+            onInput={(event) => setGoal(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Agent
+          <select value={agentId} onChange={(event) => setAgentId(event.currentTarget.value)}>
+            <option value="">The default one</option>
+            {namesOf(startable.filter((each) => each.agent_id !== "default")).map(([id, text]) => (
+              <option key={id} value={id}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        {agent?.goal && (
+          <p class="hint">
+            It is there for: <Text>{agent.goal}</Text>
+          </p>
+        )}
+        <Problem text={known.failure.value ? `The agents could not be read. ${known.failure.value.message}` : ""} />
+        <Dropzone
+          label="Drop files for it here, or choose them"
+          isDisabled={isBusy}
+          onFiles={(more) => setFiles([...files, ...more])}
+        >
+          <ul class="plain" aria-label="Files for it">
+            {stored.map((put) => (
+              <li key={put.path ?? put.name}>
+                <Text>{put.path ?? put.name}</Text> {put.path ? "is stored" : "was left out: its name exists"}
+              </li>
+            ))}
+            {files.map((file) => (
+              <li key={file}>
+                <Text>{file.name}</Text> {bytes(file.size)}{" "}
+                <button
+                  type="button"
+                  class="quiet"
+                  disabled={isBusy}
+                  aria-label={`Take ${file.name} away`}
+                  onClick={() => setFiles(files.filter((each) => each !== file))}
+                >
+                  ×
+                </button>
+              </li>
+            ))}
+          </ul>
+          {files.length > 0 && (
+            <div class="fields">
+              <NameRule chosen={rule} onChoose={setRule} />
+              <label>
+                Folder{visibility === "private" ? ", below your private files" : ""}
+                <input value={folder} placeholder="none" onInput={(event) => setFolder(event.currentTarget.value)} />
+              </label>
+              <p class="hint">They are stored first. Their names are added to the goal, so that the agent knows them.</p>
+            </div>
+          )}
+        </Dropzone>
+        <label>
+          Who may see it
+          <select value={visibility} onChange={(event) => setVisibility(event.currentTarget.value as Visibility)}>
+            <option value="">As this deployment has it</option>
+            <option value="tenant">Everybody in the tenant</option>
+            <option value="private">Only me</option>
+          </select>
+        </label>
+        <LimitFields />
+        <Problem text={problem} />
+        <p class="acts">
+          <button type="submit" class="primary" disabled={isBusy}>
+            {isBusy ? "Wait …" : "Start"}
+          </button>
+          <a href={to("sessions")}>Back to the sessions</a>
+        </p>
+      </form>
+    </>
+  );
+}

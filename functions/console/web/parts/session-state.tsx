@@ -1,0 +1,66 @@
+/** What a session is doing, in a word or two, with a mark that needs no colour. */
+
+import type { Session } from "../api/shapes";
+
+type Tone = "" | "good" | "warn" | "bad" | "at-work";
+
+interface Said {
+  mark: string;
+  text: string;
+  tone: Tone;
+}
+
+type Known = Pick<Session, "state" | "state_reason" | "result">;
+
+const WAITS: Record<string, string> = {
+  waiting_for_provider: "Waits for the provider",
+  waiting_for_aws: "Waits for AWS",
+  waiting_for_key: "Waits for a key",
+  waiting_for_tokens: "Waits for tokens",
+};
+
+export const STATES: readonly (readonly [Session["state"], string])[] = [
+  ["planning", "Planning"],
+  ["executing", "Working"],
+  ["waiting_for_tool", "Uses a tool"],
+  ["waiting_for_user", "Waits for a person"],
+  ["completed", "Completed"],
+  ["failed", "Failed"],
+  ["cancelled", "Cancelled"],
+  ["idle", "No goal yet"],
+];
+
+export function stateInWords({ state, state_reason, result }: Known): Said {
+  const waits = WAITS[state_reason ?? ""];
+  if (waits) return { mark: "◷", text: waits, tone: "warn" };
+  switch (state) {
+    case "waiting_for_user":
+      if (state_reason === "paused") return { mark: "‖", text: "Paused", tone: "warn" };
+      return { mark: "?", text: "Waits for a person", tone: "warn" };
+    case "completed":
+      if (result?.goal_met) return { mark: "✔", text: "Goal met", tone: "good" };
+      return { mark: "◐", text: "Goal not met", tone: "warn" };
+    case "failed":
+      return { mark: "✘", text: "Failed", tone: "bad" };
+    case "cancelled":
+      return { mark: "–", text: "Cancelled", tone: "" };
+    case "idle":
+      return { mark: "○", text: "No goal yet", tone: "" };
+    default:
+      return { mark: "▸", text: STATES.find(([name]) => name === state)?.[1] ?? state, tone: "at-work" };
+  }
+}
+
+export function SessionState({ of }: { of: Known }) {
+  const { mark, text, tone } = stateInWords(of);
+  return (
+    <span class={`tag ${tone}`}>
+      <span aria-hidden="true">{mark}</span> {text}
+    </span>
+  );
+}
+
+/** A run is under way or waits: it can be cancelled. */
+export function isOpen({ state }: Pick<Session, "state">): boolean {
+  return state !== "completed" && state !== "failed" && state !== "cancelled" && state !== "idle";
+}
