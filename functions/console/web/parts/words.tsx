@@ -27,7 +27,14 @@ export function Quoted({ by, children }: { by: string; children: ComponentChildr
   return (
     <figure class="quoted">
       <figcaption>{by}</figcaption>
-      <blockquote dir="auto">{typeof children === "string" ? visible(children) : children}</blockquote>
+      <blockquote dir="auto" tabIndex={isLong(children) ? 0 : undefined}>
+        {typeof children === "string" ? visible(children) : children}
+      </blockquote>
     </figure>
   );
+}
+
+/** Whether it may have to be scrolled, which has to work by keyboard, too. */
+function isLong(words: ComponentChildren): boolean {
+  return typeof words === "string" && (words.length > 800 || words.split("\n", 10).length === 10);
 }
