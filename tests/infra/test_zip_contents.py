@@ -80,3 +80,11 @@ def test_no_function_reaches_the_client_or_the_installer(function: str) -> None:
     found = reach(ROOT, f"functions.{function}")
     assert not found.libraries & {"acta", "infra"}
     assert {path.relative_to(ROOT).parts[0] for path in found.files} == {"functions", "shared"}
+
+
+def test_what_admins_define_tools_with_does_not_bring_the_log_of_sessions_along() -> None:
+    """It is cold whenever somebody comes; a trial's answer once brought 25 modules to it."""
+    found = reach(ROOT, "functions.admin")
+    assert not [
+        path for path in found.files if path.as_posix().endswith("shared/agent/session/repository.py")
+    ]

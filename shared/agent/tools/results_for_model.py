@@ -84,11 +84,6 @@ def _cut(data: bytes, offset: int, limit: int) -> str:
     return data[begin:end].decode()
 
 
-def cut_to(data: bytes, limit: int) -> str:
-    """The beginning of a text in UTF-8, at most `limit` bytes, in whole characters."""
-    return _cut(data, 0, limit)
-
-
 def _boundary(data: bytes, offset: int) -> int:
     while offset < len(data) and _is_inside(data[offset]):
         offset += 1

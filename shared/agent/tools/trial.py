@@ -6,7 +6,6 @@ It passes the same checks as a session's call, and nothing of it is stored but w
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from shared.agent.tools.results_for_model import cut_to
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     AwsDenied,
@@ -140,4 +139,4 @@ def _unanswered(spec: ToolSpec, context: CallContext, took: int) -> Trial:
 
 def _shown(text: str) -> tuple[str, int]:
     data = text.encode("utf-8", "replace")
-    return cut_to(data, MAX_RESULT_BYTES), len(data)
+    return data[:MAX_RESULT_BYTES].decode(errors="ignore"), len(data)  # in whole characters
