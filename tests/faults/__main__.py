@@ -3,8 +3,10 @@
 The sweep is made on two stands side by side, on which an invocation of `step` makes 1 turn and 8.
 
 A part is `function:operation:kind` or `outage:service:kind`; what follows a colon may be left out, and so may the
-function. `cap1`, `cap8`: on that stand alone. Ends with 1 where a run differs from the clean one, a fault did not fire
-or an outage was not felt, with 2 at once where a part names nothing.
+function. `cap1`, `cap8`: on that stand alone. `python:…`: amid calls of Python tools, on a third stand.
+
+Ends with 1 where a run differs from the clean one, a fault did not fire or an outage was not felt, with 2 at once where
+a part names nothing.
 """
 
 import sys
@@ -16,9 +18,10 @@ from multiprocessing import get_context
 from infra.local.toolchain import ROOT
 from tests.faults import report
 from tests.faults.chosen import sweep_all
-from tests.faults.naming import unknown, what_there_is
+from tests.faults.naming import PYTHON, unknown, what_there_is
 from tests.faults.outages import report as outages_report
 from tests.faults.outages.chosen import OUTAGE, outlast
+from tests.faults.python_tools.chosen import sweep_python
 from tests.faults.stand import is_supported
 
 CAPS = (1, 8)
@@ -39,18 +42,22 @@ def main(parts: Sequence[str]) -> int:
         )
         return 2
     named = [part for part in parts if part.startswith(OUTAGE)]
-    faults = [part for part in parts if part not in named]
+    python = [part for part in parts if part.partition(":")[0] == PYTHON]
+    faults = [part for part in parts if part not in (*named, *python)]
     # Each on a stand of its own, where it mostly waits. Three at a time were too many for two cores: sessions took
     # longer than the outages' patience.
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as beside:
         outlasting = beside.submit(outlast, named) if named or not parts else None
         sweeping = {
-            cap: beside.submit(sweep_all, faults, cap) for cap in (caps if faults or not parts else [])
+            f"cap {cap}": beside.submit(sweep_all, faults, cap)
+            for cap in (caps if faults or not parts else [])
         }
-        swept = {cap: sweep.result() for cap, sweep in sweeping.items()}
+        if python or not parts:
+            sweeping[PYTHON] = beside.submit(sweep_python, python)
+        swept = {stand: sweep.result() for stand, sweep in sweeping.items()}
         met = outlasting.result() if outlasting is not None else []
     seconds = time.monotonic() - began
-    tables = [report.table(one.verdicts, cap) for cap, one in swept.items() if one.verdicts]
+    tables = [report.table(one.verdicts, stand) for stand, one in swept.items() if one.verdicts]
     tables += [outages_report.table(met)] * bool(met)
     print("", *tables, f"{seconds / 60:.1f} minutes", sep="\n\n")
     report.write(OUT, swept, outages_report.content(met), seconds)

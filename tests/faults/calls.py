@@ -140,6 +140,9 @@ def subject_of(request: Request) -> Subject:
         return Subject(f"sink:{request.method}", tool, request.headers.get("idempotency-key", ""))
     if request.is_for_sts:  # how many processes ask for a tenant's keys is chance, so all have one name
         return Subject(f"sts:{ASSUME_ROLE}", "tenant", "tenant")
+    if is_invocation(request):
+        call = json.loads(request.body)
+        return Subject("lambda:Invoke", str(call.get("tool", "")), str(call.get("effect_id", "")))
     prefix, _, operation = request.headers.get("x-amz-target", "").rpartition(".")
     service = _SERVICES.get(prefix)
     if service is None:
@@ -154,6 +157,11 @@ def subject_of(request: Request) -> Subject:
     if service == "secrets":
         return Subject(f"secrets:{operation}", "key")
     return Subject(f"{service}:{operation}", "token" if "Task" in operation else "execution")
+
+
+def is_invocation(request: Request) -> bool:
+    """Of a tool's function, by a Lambda. It is no read, whatever the tool is: one that died is asked for again."""
+    return request.at == AWS and request.path.partition("?")[0].endswith("/invocations")
 
 
 def _invocation(event: Mapping[str, Any]) -> Subject:

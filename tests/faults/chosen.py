@@ -22,5 +22,7 @@ def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
         ]
         chosen = [case for case in everything if is_meant(case, parts)]
         print(f"cap {cap}: {len(calls)} calls, {len(chosen)} faults", flush=True)
-        verdicts = sweep(stand, clean, chosen, lambda verdict: print(report.line(verdict, cap), flush=True))
+        verdicts = sweep(
+            stand, clean, chosen, lambda verdict: print(report.line(verdict, f"cap {cap}"), flush=True)
+        )
     return report.Swept(list(calls), verdicts)

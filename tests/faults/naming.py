@@ -1,4 +1,6 @@
-"""How a part of `make faults` is named: `function:operation:kind`, or `outage:service:kind`."""
+"""How a part of `make faults` is named: `function:operation:kind`, or `outage:service:kind`. `python:` ahead of the
+first: amid calls of Python tools.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,6 +44,12 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
     for function, asked in _ASKED.items()
 }
 """What each function asks for in the scenario, by service and operation. A sample of the sweep compares it."""
+PYTHON = "python"
+PYTHON_OPERATIONS: Mapping[str, frozenset[str]] = {
+    "tool": (OPERATIONS["tool"] - {"sink:POST"}) | {"lambda:Invoke"},
+    "tool-rooms": frozenset(("s3:PutObject", "sink:POST")),
+}
+"""The same of the scenario with Python tools, of which faults are made."""
 LEFT = "left"
 """A kind as well: the faults after which nobody comes back."""
 FROM_PEOPLE = ("start", "intervene")
@@ -49,6 +57,8 @@ FROM_PEOPLE = ("start", "intervene")
 
 def kinds(function: str, operation: str) -> set[str]:
     """Of the faults at such a call."""
+    if function not in OPERATIONS:
+        return set(KILLS)
     is_write = Subject(operation, "").is_write
     found: set[str] = {*KILLS, *(["lose"] if is_write else [])}
     if function == RECOVER:
@@ -79,6 +89,8 @@ def what_there_is() -> str:
     return "\n".join(
         [
             "A part is function:operation:kind, of which any may be left out, or outage:service:kind.",
+            "python:function:operation:kind is one amid calls of Python tools, of "
+            f"{' and '.join(PYTHON_OPERATIONS)}.",
             "cap1 and cap8 choose a stand. Functions and their operations:",
             *lines,
             f"Kinds: {', '.join(faults)}. Not every call has each.",
@@ -87,12 +99,20 @@ def what_there_is() -> str:
     )
 
 
+def without_prefix(parts: Sequence[str]) -> list[str]:
+    """Of parts that begin with `python`."""
+    return [part.partition(":")[2] for part in parts]
+
+
 def _names_something(part: str) -> bool:
+    operations_of = OPERATIONS
+    if part.partition(":")[0] == PYTHON:
+        (part,), operations_of = without_prefix([part]), PYTHON_OPERATIONS
     if part.partition(":")[0] == OUTAGE:
         return any(is_named(case, [part]) for case in cases())
     return any(
         _meets(part, function, operation, kinds(function, operation))
-        for function, operations in OPERATIONS.items()
+        for function, operations in operations_of.items()
         for operation in operations
     )
 

@@ -3,7 +3,7 @@
 import json
 from typing import Literal
 
-from tests.faults.calls import LAMBDA, MODEL, Answer, Request
+from tests.faults.calls import LAMBDA, MODEL, Answer, Request, is_invocation
 
 Refusal = Literal["throttled", "failing", "denied"]
 
@@ -30,6 +30,11 @@ _STS = {
     "failing": (500, "InternalFailure"),
     "denied": (403, "AccessDenied"),
 }
+_LAMBDA = {
+    "throttled": (429, "TooManyRequestsException"),
+    "failing": (500, "ServiceException"),
+    "denied": (403, "AccessDeniedException"),
+}
 _OTHERS = {**_DYNAMODB, "failing": (500, "InternalFailure")}
 
 
@@ -45,6 +50,9 @@ def refusal(request: Request, how: Refusal) -> Answer:
         inner = f"<Error><Code>{name}</Code><Message>{_SAID}</Message></Error>"
         body = f'<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">{inner}</ErrorResponse>'
         return Answer(status, {"Content-Type": "text/xml"}, body.encode())
+    if is_invocation(request):
+        status, name = _LAMBDA[how]
+        return Answer(status, {"X-Amzn-ErrorType": name}, json.dumps({"Message": _SAID}).encode())
     if not target:
         status, name = _S3[how]
         body = f'<?xml version="1.0"?><Error><Code>{name}</Code><Message>{_SAID}</Message></Error>'

@@ -18,14 +18,14 @@ class Swept(NamedTuple):
     verdicts: Sequence[Verdict]
 
 
-def table(verdicts: Sequence[Verdict], cap: int) -> str:
-    """A row per function and operation, and what they add up to. `cap`: turns that an invocation makes at most."""
+def table(verdicts: Sequence[Verdict], stand: str) -> str:
+    """A row per function and operation, and what they add up to. `stand`: where it was, such as `cap 8`."""
     ordered = sorted(verdicts, key=lambda verdict: verdict.case.group)
     rows = [
         (*group, *_counts(list(each)))
         for group, each in groupby(ordered, key=lambda verdict: verdict.case.group)
     ]
-    return f"cap {cap}\n" + columns([COLUMNS, *rows, ("all", "", *_counts(verdicts))])
+    return f"{stand}\n" + columns([COLUMNS, *rows, ("all", "", *_counts(verdicts))])
 
 
 def columns(lines: Sequence[Sequence[object]]) -> str:
@@ -48,25 +48,25 @@ def _cell(value: object, width: int) -> str:
     return str(value).rjust(width) if isinstance(value, int) else str(value).ljust(width)
 
 
-def line(verdict: Verdict, cap: int) -> str:
+def line(verdict: Verdict, stand: str) -> str:
     """One fault: `ok` where it fired and the run ended as the clean one."""
     word = "ok" if verdict.is_good else ("differs" if verdict.problems else "did not fire")
     asked = ", asked" if verdict.asked else ""
     more = "".join(f"\n    {told}" for told in (*verdict.problems, *verdict.unfired))
-    return f"{verdict.seconds:5.1f} s  cap {cap}  {verdict.case.name}: {word}{asked}{more}"
+    return f"{verdict.seconds:5.1f} s  {stand}  {verdict.case.name}: {word}{asked}{more}"
 
 
 def write(
     path: Path,
-    swept: Mapping[int, Swept],
+    swept: Mapping[str, Swept],
     outages: Sequence[Mapping[str, object]],
     seconds: float,
 ) -> None:
-    """`swept`: by cap. `outages`: as in `outages/report.py`."""
+    """`swept`: by the stand. `outages`: as in `outages/report.py`."""
     path.parent.mkdir(exist_ok=True)
     told = [
         {
-            "cap": cap,
+            "stand": stand,
             "fault": verdict.case.name,
             "fired": verdict.fired,
             "same_end": verdict.is_good,
@@ -75,9 +75,9 @@ def write(
             "unfired": list(verdict.unfired),
             "seconds": round(verdict.seconds, 1),
         }
-        for cap, one in swept.items()
+        for stand, one in swept.items()
         for verdict in one.verdicts
     ]
-    calls = {f"cap {cap}": list(one.calls) for cap, one in swept.items()}
+    calls = {stand: list(one.calls) for stand, one in swept.items()}
     content = {"calls": calls, "seconds": round(seconds), "faults": told, "outages": list(outages)}
     path.write_text(json.dumps(content, indent=1) + "\n")

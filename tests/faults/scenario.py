@@ -73,6 +73,8 @@ class Play:
         )
 
     def register_tools(self) -> None:
+        if self.stand.has_python_tools:
+            return
         for name, more in TOOLS.items():
             config = {"url": f"{self.stand.tools_url}/{self.tag}/{name}", "method": "POST"}
             tool = {"name": name, "description": f"{name} it", "input_schema": SCHEMA, "kind": "http",

@@ -41,6 +41,9 @@ class Stand:
     engine's come by `point` as well. `traces`: spans are exported, to `spans`.
     """
 
+    has_python_tools = False
+    """Tools that are deployed with the stack; else each run registers its own."""
+
     def __init__(
         self,
         progress: Progress | None = None,

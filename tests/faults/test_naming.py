@@ -53,6 +53,15 @@ def test_what_is_asked_about_an_answer_in_the_background_is_named() -> None:
     assert asked("DELETE", "/responses/resp_1") == "model:Responses forget"
 
 
+def test_a_call_of_a_python_tool_is_named_after_it_known_again_and_turned_away_as_lambda_does() -> None:
+    path = "/2015-03-31/functions/acta-local-tool-rooms/invocations"
+    body = json.dumps({"tool": "book", "effect_id": "eff_1"}).encode()
+    request = Request(AWS, "POST", path, {}, body, TOOL)
+    assert subject_of(request) == Subject("lambda:Invoke", "book", "eff_1")
+    told = refusal(request, "throttled")
+    assert (told.status, told.headers["X-Amzn-ErrorType"]) == (429, "TooManyRequestsException")
+
+
 def test_a_read_of_the_log_is_distinguished_from_one_of_the_tenant() -> None:
     def read(pk: str, sk: str) -> str:
         values = {":pk": {"S": pk}, ":since": {"S": sk}}
@@ -133,7 +142,8 @@ def test_a_fault_that_begins_in_fused_turns_goes_on_where_the_call_is_repeated()
 @pytest.mark.parametrize(
     "part",
     ["step", "step:PutItem", ":PutItem", "::lose", "step:PutItem:lose", "start:PutItem:left",
-     "recover:Query:left", "tool:POST:cut", "outage", "outage:s3", "outage:s3:slow"],
+     "recover:Query:left", "tool:POST:cut", "outage", "python", "python:tool-rooms:POST:after", "python::Invoke",
+     "outage:s3", "outage:s3:slow"],
 )  # fmt: skip
 def test_a_part_of_the_sweep_may_be_named_by_any_of_its_three_words(part: str) -> None:
     assert unknown([part]) == []
@@ -142,7 +152,8 @@ def test_a_part_of_the_sweep_may_be_named_by_any_of_its_three_words(part: str) -
 @pytest.mark.parametrize(
     "part",
     ["stp", "step:Putitem", "PutItem", "step:PutItem:never", "step:Query:lose", "step:PutItem:left",
-     "tool:POST:throttle", "recover:Query:throttle", "cap9", "outage:s4", "outage:lambda:slow"],
+     "tool:POST:throttle", "recover:Query:throttle", "cap9", "outage:s4", "outage:lambda:slow", "python:step",
+     "python:tool-rooms:POST:lose"],
 )  # fmt: skip
 def test_a_part_that_names_nothing_is_refused_at_once_with_what_could_be_named(
     part: str, capsys: pytest.CaptureFixture[str]
