@@ -107,6 +107,9 @@ class StatelessStack(Stack):
         for variable, value in page.variables.items():
             made["console"].function.add_environment(variable, value)
         issuer = self._issuer(environment, stateful.user_pool)
+        if not environment.is_local:  # there the stack's launcher knows the address
+            made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
+            made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
         api.add_routes(issuer.also_for(page.audiences), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)

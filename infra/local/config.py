@@ -46,6 +46,8 @@ DEPLOYED_FIELDS = frozenset(
         "status_function",
         "tool_function",
         "status_concurrency",
+        "token_issuer",
+        "public_url",
         "console_issuer",
         "console_client",
         "console_scopes",
@@ -111,6 +113,10 @@ class LocalConfig:
         given: dict[str, dict[str, str]] = {}
         if api_url:
             given[function_name("local", "notify")] = {NOTIFY_API_URL: api_url}
+            given[function_name("local", "fallback")] = {
+                f"{PREFIX}TOKEN_ISSUER": api_url,
+                f"{PREFIX}PUBLIC_URL": api_url,
+            }
             given[function_name("local", "console")] = {
                 f"{PREFIX}CONSOLE_ISSUER": api_url,
                 f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,

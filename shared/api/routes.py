@@ -204,6 +204,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/console", "console", None),
     Route("GET", "/console/sign-in.json", "console", None),
     Route("GET", "/console/{place+}", "console", None),
+    Route("GET", "/.well-known/oauth-protected-resource", "fallback", None),
+    Route("GET", "/.well-known/oauth-protected-resource/mcp", "fallback", None),
     Route("GET", "/healthz", "fallback", None),
     Route("GET", "/v1/openapi.json", "fallback", None),
     Route("GET", "/v1/docs", "fallback", None),

@@ -47,7 +47,8 @@ def test_what_needs_no_token_has_a_function_and_a_small_rate_of_its_own(each: Sy
     opened = {key for key, route in deployed.items() if "AuthorizerId" not in route}
     described = {"GET /v1/openapi.json", "GET /v1/docs", "GET /v1/docs/{file}"}
     page = {"GET /console", "GET /console/sign-in.json", "GET /console/{place+}"}
-    assert opened == {"$default", "GET /healthz"} | described | page == set(OPEN_KEYS)
+    metadata = {f"GET /.well-known/oauth-protected-resource{path}" for path in ("", "/mcp")}
+    assert opened == {"$default", "GET /healthz"} | metadata | described | page == set(OPEN_KEYS)
     strangers = {"fallback", "console"}
     assert {function_of(each.stateless, deployed[key]) for key in opened} == strangers
     assert strangers.isdisjoint(function_of(each.stateless, deployed[key]) for key in set(deployed) - opened)

@@ -10,6 +10,19 @@ TEXTS = {
     "text/javascript; charset=utf-8": {"type": "string"},
 }
 
+METADATA = {
+    "application/json": {
+        "type": "object",
+        "properties": {
+            "resource": {"type": "string"},
+            "authorization_servers": {"type": "array", "items": {"type": "string"}},
+            "bearer_methods_supported": {"type": "array", "items": {"type": "string"}},
+            "resource_name": {"type": "string"},
+        },
+        "required": ["resource", "authorization_servers"],
+    }
+}
+
 HTML = {"text/html; charset=utf-8": {"type": "string"}}
 
 DEPLOYMENT = {
@@ -87,6 +100,20 @@ DEPLOYMENT = {
         parameters={
             "place": "`inbox`, `sessions`, a session's id below it … The page itself knows which there are."
         },
+    ),
+    "GET /.well-known/oauth-protected-resource": Operation(
+        "readProtectedResource",
+        "Operation",
+        "Who issues the API's tokens",
+        (Answer(200, "Metadata of the API (RFC 9728).", form="raw", raw=METADATA),),
+        codes=("NOT_FOUND",),
+    ),
+    "GET /.well-known/oauth-protected-resource/mcp": Operation(
+        "readProtectedMcp",
+        "Operation",
+        "Who issues the tokens that `/mcp` takes",
+        (Answer(200, "Metadata of `/mcp` (RFC 9728).", form="raw", raw=METADATA),),
+        codes=("NOT_FOUND",),
     ),
     "GET /healthz": Operation(
         "readHealth", "Operation", "Whether the API answers", (ok(Health, says="It does."),)

@@ -19,6 +19,7 @@ CAPPED = {"agent_id": "capped", "name": "Capped", "caps": {"max_steps": 10, "tok
     [
         ("/nothing", "$default"),
         ("/healthz", "GET /healthz"),
+        ("/.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource"),
         ("/v1/openapi.json", "GET /v1/openapi.json"),
         ("/v1/docs", "GET /v1/docs"),
     ],

@@ -14,6 +14,21 @@ def test_health_needs_no_token() -> None:
     assert (answer.status, answer.json) == (200, {"success": True, "data": {"status": "ok"}})
 
 
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+@pytest.mark.parametrize("path", ["", "/mcp"])
+def test_who_issues_tokens_is_told_to_anybody_of_the_very_resource(path: str) -> None:
+    chosen = Settings(
+        env="test", table="t", bucket="b", token_issuer="https://id.example", public_url="https://api.example"
+    )
+    answer = Gateway(build(chosen).handler, token=None).request("GET", f"{WELL_KNOWN}{path}")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    assert answer.json["resource"] == f"https://api.example{path}"
+    assert answer.json["authorization_servers"] == ["https://id.example"]
+    assert STRANGER.request("GET", f"{WELL_KNOWN}{path}").status == 404, "where nobody has said who"
+
+
 @pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/files/", "/favicon.ico"])
 def test_a_path_nobody_has_gets_the_envelope(path: str) -> None:
     answer = STRANGER.request("GET", path)
