@@ -183,10 +183,15 @@ def build(deps: Dependencies) -> Api:
         return {**result_of(session), "_meta": related}
 
     def cancel_task(message: Message) -> Json:
+        """The stateless version acknowledges the wish, also of a task that is over; the other one refuses it there."""
         session_id = message.text("taskId")
-        if not message.is_stateless and session_of(message)["state"] in OVER:
+        is_over = session_of(message)["state"] in OVER
+        if is_over and not message.is_stateless:
             raise RpcError(INVALID_PARAMS, "The task is over.")
-        done(api.ask(BY_NAME["cancel_session"].request({"session_id": session_id}, None)))
+        if is_over:
+            spend()
+        else:
+            done(api.ask(BY_NAME["cancel_session"].request({"session_id": session_id}, None)))
         if message.is_stateless:
             return {}
         return task_of(session_of(message), message, deps.settings.poll_after_ms)

@@ -1,7 +1,8 @@
 """A client with a configured bearer, for programs that cannot be given one: what they send goes on with a token."""
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,8 +13,12 @@ MOST_SECONDS = 35
 LEFT_OUT = frozenset({"connection", "transfer-encoding", "content-length", "keep-alive"})
 
 
+Renamed = Callable[[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]] | None]
+"""From a tool's name and arguments to those of the tool that is called instead; None: it is called as it is."""
+
+
 @contextmanager
-def with_bearer(url: str, token: str) -> Iterator[str]:
+def with_bearer(url: str, token: str, renamed: Renamed = lambda name, arguments: None) -> Iterator[str]:
     """The address of `/mcp`, on the loopback address. `url`: of the API. All other headers go on as they come."""
     host = urlsplit(url).netloc
 
@@ -23,6 +28,10 @@ def with_bearer(url: str, token: str) -> Iterator[str]:
         def pass_on(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             sent = [(name, value) for name, value in self.headers.items() if name.lower() not in LEFT_OUT]
+            named = _other_call(body, renamed)
+            if named is not None:
+                body, name_sent = named
+                sent = [(name, name_sent if name.lower() == "mcp-name" else value) for name, value in sent]
             connection = HTTPConnection(host, timeout=MOST_SECONDS)
             connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in (
@@ -57,3 +66,18 @@ def with_bearer(url: str, token: str) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         serving.join()
+
+
+def _other_call(body: bytes, renamed: Renamed) -> tuple[bytes, str] | None:
+    """The body of the call that is made instead, and its tool; None: it goes on as it is."""
+    try:
+        message = json.loads(body)
+    except ValueError:
+        return None
+    match message:
+        case {"method": "tools/call", "params": {"name": str(name), "arguments": dict(arguments), **params}}:
+            other = renamed(name, arguments)
+            if other is not None:
+                made = {**message, "params": {**params, "name": other[0], "arguments": dict(other[1])}}
+                return json.dumps(made).encode(), other[0]
+    return None

@@ -77,6 +77,8 @@ def test_a_task_is_cancelled(version: str) -> None:
     answer = client.result("tasks/cancel", taskId=task_id)
     assert answer.get("status") == (None if version != WITH_HANDSHAKE else "cancelled")
     assert client.result("tasks/get", taskId=task_id)["status"] == "cancelled"
+    if version != WITH_HANDSHAKE:
+        assert client.result("tasks/cancel", taskId=task_id)["resultType"] == "complete"
     assert house.head(task_id).state == "cancelled"
 
 
