@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
+from aws_cdk import Stack
 from constructs import Construct
 
 from infra.api.user_pool import PAGE_SIGN_IN, SCOPES, UserPool, public_client
@@ -35,8 +36,12 @@ class ConsoleSignIn(Construct):
                 client.user_pool_client_id,
                 SCOPES,
                 "id_token",
-                # The issuer's documents have one origin, the pages and tokens another.
-                (pool.issuer_url.rpartition("/")[0], pool.sign_in_url),
+                # Documents have one origin, the pages and tokens another, whose name is the other stack's to say. The
+                # release before, which may be deployed again, does not say it: so all of the region.
+                (
+                    pool.issuer_url.rpartition("/")[0],
+                    f"https://*.auth.{Stack.of(self).region}.amazoncognito.com",
+                ),
             )
         elif isinstance(auth, ExternalIssuer) and auth.page_client:
             parts = urlsplit(auth.issuer_url)

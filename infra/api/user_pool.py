@@ -32,7 +32,7 @@ are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, Call
 class UserPool(Construct):
     """`self.issuer_url` and `self.audiences` are what the gateway checks in ID tokens. `self.client_id`: that of the
     command line. `self.page_client_id`: None where no page has one. `self.machine_ids`: name -> client id.
-    `self.pool`, `self.pool_id` and `self.arn` are the pool's. `self.sign_in_url`: its pages, no slash at the end.
+    `self.pool`, `self.pool_id` and `self.arn` are the pool's.
 
     The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
     are claims of the ID token, whose audience is the app client.
@@ -78,9 +78,9 @@ class UserPool(Construct):
                 self, role.capitalize(), user_pool_id=self.pool.user_pool_id, group_name=role
             )
         stack = Stack.of(self)
-        prefix = _prefix(stack)
-        self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
-        self.sign_in_url = f"https://{prefix}.auth.{stack.region}.amazoncognito.com"
+        self.pool.add_domain(
+            "Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=_prefix(stack))
+        )
         self.arn = self.pool.user_pool_arn
         self.pool_id = self.pool.user_pool_id
         self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
