@@ -38,8 +38,9 @@ class FileCalls:
         return pages(path_of("files"), prefix=prefix)
 
     @operation
-    def read(self, path: str) -> Flow[bytes]:
-        return content(Request("GET", file_path(path)))
+    def read(self, path: str, version_id: str | None = None) -> Flow[bytes]:
+        """As it is, or as it was in that version."""
+        return content(Request("GET", file_path(path), {"version": version_id}))
 
     @operation
     def write(self, path: str, content: bytes) -> Flow[WrittenFile]:

@@ -21,6 +21,10 @@ MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"
 """Never a type that a browser would run, whatever the file's name says."""
 BYTES = "application/octet-stream"
+NO_VERSION = (
+    "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or GET with "
+    "?versions=1."
+)
 
 
 def add_files(api: Api, files: FileStore, settings: Settings) -> None:
@@ -55,13 +59,18 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         return page(items, found.cursor)
 
     @api.get("/v1/files/{path+}")
-    def read_file(versions: Literal["", "1"] = "") -> Response:
+    def read_file(
+        versions: Literal["", "1"] = "",
+        version: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None,
+    ) -> Response:
+        """`version`: the id of an earlier one, whose bytes are read."""
+        tenant, path = api.caller.tenant, api.request.file_path
         if versions:
             return _versions()
         try:
-            data = own().read(api.caller.tenant, api.request.file_path)
+            data = own().read(tenant, path) if version is None else own().read_version(tenant, path, version)
         except FileMissing:
-            raise _missing() from None
+            raise (_missing() if version is None else NotFound(NO_VERSION)) from None
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"The file has {len(data):,} bytes; at most {max_bytes:,} are sent.")
         return Response(200, content_type_of(data), data)
@@ -90,10 +99,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         try:
             size = own().restore(api.caller.tenant, path, restore)
         except FileMissing:
-            raise NotFound(
-                "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or "
-                "GET with ?versions=1."
-            ) from None
+            raise NotFound(NO_VERSION) from None
         return success(written(path, size))
 
     @api.put("/v1/files/{path+}")

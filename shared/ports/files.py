@@ -76,6 +76,10 @@ class FileStore(Protocol):
         """
         ...
 
+    def read_version(self, tenant: str, path: str, version_id: str) -> bytes:
+        """What it was in that version. Raises FileMissing where there is no such version, or it is a deletion."""
+        ...
+
     def restore(self, tenant: str, path: str, version_id: str) -> int:
         """Writes the file as it was in that version and returns its bytes. What it replaces stays a version. Raises
         FileMissing where there is no such version, or it is a deletion.

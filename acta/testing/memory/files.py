@@ -81,9 +81,13 @@ class MemoryFiles:
         ]
         return tuple(reversed(found))[:MAX_VERSIONS]
 
-    def restore(self, tenant: str, path: str, version_id: str) -> int:
+    def read_version(self, tenant: str, path: str, version_id: str) -> bytes:
         for n, (one, where, data, _) in enumerate(self._all):
             if (one, where, f"v{n}") == (*self._key(tenant, path), version_id) and data is not None:
-                self.write(tenant, path, data)
-                return len(data)
+                return data
         raise FileMissing("no such version")
+
+    def restore(self, tenant: str, path: str, version_id: str) -> int:
+        data = self.read_version(tenant, path, version_id)
+        self.write(tenant, path, data)
+        return len(data)

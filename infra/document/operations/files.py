@@ -32,7 +32,11 @@ FILES = {
             ),
         ),
         codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
-        parameters={**PATH, "versions": "`1`: its versions, and not its bytes."},
+        parameters={
+            **PATH,
+            "versions": "`1`: its versions, and not its bytes.",
+            "version": "The `version_id` of an earlier version, whose bytes are answered.",
+        },
     ),
     "PUT /v1/files/{path}": Operation(
         "writeFile",

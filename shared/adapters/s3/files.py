@@ -138,9 +138,9 @@ class S3Files:
         ]
         return tuple(sorted(found, key=lambda one: (one.is_current, one.modified_at), reverse=True))
 
-    def restore(self, tenant: str, path: str, version_id: str) -> int:
+    def read_version(self, tenant: str, path: str, version_id: str) -> bytes:
         try:
-            body = read_object(self._s3, self._bucket, self._key(tenant, path), version_id).body
+            return read_object(self._s3, self._bucket, self._key(tenant, path), version_id).body
         except AwsRefused as refused:
             if refused.code in _NO_VERSION:
                 raise FileMissing("no such version") from None
@@ -149,6 +149,9 @@ class S3Files:
             if any(one.version_id == version_id for one in self.versions(tenant, path)):
                 raise
             raise FileMissing("no such version") from None
+
+    def restore(self, tenant: str, path: str, version_id: str) -> int:
+        body = self.read_version(tenant, path, version_id)
         self.write(tenant, path, body)
         return len(body)
 

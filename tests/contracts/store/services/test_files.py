@@ -183,8 +183,12 @@ def check_versions(files: FileStore, tenant: str) -> None:
     for missing in (gone, "no-such-version"):
         with pytest.raises(FileMissing):
             files.restore(tenant, "payroll.csv", missing)
-    with pytest.raises(FileMissing):
-        files.restore("other", "payroll.csv", first)
+        with pytest.raises(FileMissing):
+            files.read_version(tenant, "payroll.csv", missing)
+    for act in (files.restore, files.read_version):
+        with pytest.raises(FileMissing):
+            act("other", "payroll.csv", first)
+    assert files.read_version(tenant, "payroll.csv", first) == b"Ann,7"
     assert files.restore(tenant, "payroll.csv", first) == 5
     assert files.read(tenant, "payroll.csv") == b"Ann,7"
     assert len(files.versions(tenant, "payroll.csv")) == 4

@@ -51,6 +51,7 @@ def test_without_a_person_there_is_no_private_file(stores: Stores, tenant: str) 
         lambda files: files.create(tenant, "~/diary.md", b""),
         lambda files: files.delete(tenant, "~/diary.md"),
         lambda files: files.versions(tenant, "~/diary.md"),
+        lambda files: files.read_version(tenant, "~/diary.md", "v0"),
         lambda files: files.restore(tenant, "~/diary.md", "v0"),
         lambda files: files.list(tenant, "~/", 10),
     )

@@ -11,6 +11,8 @@ def test_a_member_sees_what_a_file_was_and_writes_it_again() -> None:
     listed = api.member.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).data["items"]
     told = [(one["bytes"], one["current"], one["deletion"]) for one in listed]
     assert told == [(0, True, True), (0, False, False), (5, False, False)]
+    was = api.member.request("GET", "/v1/files/payroll.csv", query={"version": listed[2]["version_id"]})
+    assert (was.status, was.body) == (200, b"Ann,7")
     restored = api.member.request("POST", "/v1/files/payroll.csv", query={"restore": listed[2]["version_id"]})
     assert (restored.status, restored.data) == (200, {"path": "payroll.csv", "bytes": 5})
     assert api.root.files.read("acme", "payroll.csv") == b"Ann,7"
@@ -21,8 +23,9 @@ def test_no_version_of_another_tenant_and_none_that_is_not_there() -> None:
     api.root.files.write("acme", "payroll.csv", b"Ann,7")
     (only,) = api.root.files.versions("acme", "payroll.csv")
     for caller, version in ((api.stranger, only.version_id), (api.member, "nothing")):
-        answer = caller.request("POST", "/v1/files/payroll.csv", query={"restore": version})
-        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
-        assert "`acta files versions PATH`" in answer.error["message"]
+        for method, query in (("POST", {"restore": version}), ("GET", {"version": version})):
+            answer = caller.request(method, "/v1/files/payroll.csv", query=query)
+            assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+            assert "`acta files versions PATH`" in answer.error["message"]
     assert api.stranger.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).status == 404
     assert api.member.request("POST", "/v1/files/payroll.csv").status == 400

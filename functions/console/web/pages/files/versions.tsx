@@ -1,15 +1,17 @@
-/** What a file was before, each version of it: to download, and to restore. */
+/** What a file was before, each version of it: to compare, to download, and to restore. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { fileAddress } from "../../api/file-names";
 import type { FileVersion } from "../../api/files";
 import { ask } from "../../api/request";
 import { bytes } from "../../parts/amounts";
-import { Confirm } from "../../parts/dialog";
+import { Confirm, Dialog, Problem } from "../../parts/dialog";
+import { Diff } from "../../parts/diff";
 import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
-import { say } from "../../parts/toasts";
+import { say, sayError } from "../../parts/toasts";
+import { contentOf, download, textOf } from "./saving";
 
 interface Shown {
   path: string;
@@ -19,20 +21,35 @@ interface Shown {
 
 export function Versions({ path, versions, onRestored }: Shown) {
   const [restored, setRestored] = useState<FileVersion>();
+  const [compared, setCompared] = useState<FileVersion>();
+  const current = versions.find((each) => each.current && !each.deletion);
   const acts: Column<FileVersion> = {
     title: "Do",
     cell: (each) =>
       !each.current &&
       !each.deletion && (
-        <button type="button" onClick={() => setRestored(each)}>
-          Restore
-        </button>
+        <span class="acts">
+          {current && (
+            <button type="button" onClick={() => setCompared(each)}>
+              Compare
+            </button>
+          )}
+          <button type="button" onClick={() => download(path, each.version_id).catch(sayError)}>
+            Download
+          </button>
+          <button type="button" onClick={() => setRestored(each)}>
+            Restore
+          </button>
+        </span>
       ),
   };
   return (
     <>
       <h2>Versions</h2>
       <Table label="Versions" columns={[...COLUMNS, acts]} rows={versions} name={(each) => each.version_id} />
+      {compared && current && (
+        <Compared path={path} before={compared} after={current} onClose={() => setCompared(undefined)} />
+      )}
       {restored && (
         <Confirm
           title="Restore this version?"
@@ -51,6 +68,44 @@ export function Versions({ path, versions, onRestored }: Shown) {
         </Confirm>
       )}
     </>
+  );
+}
+
+interface Two {
+  path: string;
+  before: FileVersion;
+  after: FileVersion;
+  onClose: () => void;
+}
+
+/** What has changed from that version to the file as it is. */
+function Compared({ path, before, after, onClose }: Two) {
+  const [texts, setTexts] = useState<[string | undefined, string | undefined]>();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const read = async (version: FileVersion) => textOf(await contentOf(path, version.version_id));
+    Promise.all([read(before), read(after)]).then(setTexts, (error: Error) => setProblem(error.message));
+  }, []);
+  const [was, is] = texts ?? [];
+  return (
+    <Dialog title="What has changed since" onClose={onClose}>
+      <p class="hint">
+        From the version of <Ago at={before.modified_at} /> to the file as it is.
+      </p>
+      <Problem text={problem} />
+      {!texts && !problem && <p class="hint">Reading both …</p>}
+      {texts &&
+        (was === undefined || is === undefined ? (
+          <p class="empty">One of them is no text, so they are not compared here. Download them.</p>
+        ) : (
+          <Diff before={was} after={is} label="What has changed" />
+        ))}
+      <p class="acts">
+        <button type="button" autofocus onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Dialog>
   );
 }
 
