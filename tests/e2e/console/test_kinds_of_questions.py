@@ -143,3 +143,17 @@ def test_words_of_others_are_text_in_a_frame(screen: Screen, ann: Person, text: 
     screen.picture(f"hostile-{len(text)}")
     page.get_by_role("button", name="Reject", exact=True).click()
     expect(page.get_by_text("You rejected this")).to_be_visible()
+
+
+def test_a_replaced_file_is_shown_with_what_would_differ(screen: Screen, ann: Person) -> None:
+    ann.put_file("notes.md", "The kettle is broken.\n")
+    asked = question(ann.asked(ann.start('Create the file notes.md with the text "The kettle is new."')))
+    assert asked[1]["tool_call"]["input"]["replace"] is True
+    page = screen.sign_in(ann, place=place(asked))
+    differing = page.get_by_label("The file now, and what would replace it")
+    expect(differing).to_contain_text("Removed: The kettle is broken.")
+    expect(differing).to_contain_text("Added: The kettle is new.")
+    screen.accessible()
+    screen.picture("replace")
+    page.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.get_by_text("You approved this")).to_be_visible()
