@@ -71,9 +71,11 @@ format: setup ## rewrite files in the house's format
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)
 
-picture: setup ## the README's pictures: docs/demo.svg from a real demo, the charts (FIGURES=build/bench.json for new ones)
+picture: setup ## the README's pictures: docs/demo.svg from a real demo, the page's from sessions that ran, the charts (FIGURES=build/bench.json for new ones)
 	@$(BIN)/python docs/charts.py $(FIGURES)
 	@$(BIN)/python docs/picture.py
+	@$(BIN)/python -m infra.local.toolchain browser
+	@$(BIN)/python -m docs.page_pictures
 
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
 	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
