@@ -9,6 +9,7 @@ import { Memories } from "./memories/memories";
 import { SessionPage } from "./session/session-page";
 import { NewSession } from "./sessions/new-session";
 import { Sessions } from "./sessions/sessions";
+import { Usage } from "./usage/usage";
 
 export interface Place {
   name: string;
@@ -23,6 +24,7 @@ export const PLACES: readonly Place[] = [
   { name: "sessions", title: "Sessions", shows: SessionOrList, role: "member" },
   { name: "files", title: "Files", shows: Files, role: "member" },
   { name: "memories", title: "Memories", shows: Memories, role: "member" },
+  { name: "usage", title: "Usage", shows: Usage, role: "member" },
 ];
 
 /** `sessions` is the list, `sessions/new` starts one, `sessions/ID` is one of them. */

@@ -1,0 +1,135 @@
+/** What the tenant has used; of somebody who is no admin, what they have used themselves. */
+
+import { get } from "../../api/request";
+import { useLive } from "../../live/watch";
+import { narrow, query } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { Ago, span } from "../../parts/time";
+import { may, me } from "../../sign-in/tokens";
+import { CostChart, EndsChart, PlanChart, TokenChart, WaitChart } from "./charts";
+import { counted } from "../../parts/amounts";
+import { RANGES, dollars, short } from "./figures";
+import type { TenantUsage, UsageItem } from "./usage-shapes";
+
+const EVERY_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MOST = 200;
+
+const GROUPS: { by: TenantUsage["by"]; title: string; role: string }[] = [
+  { by: "day", title: "Day", role: "member" },
+  { by: "hour", title: "Hour", role: "admin" },
+  { by: "agent", title: "Agent", role: "admin" },
+  { by: "model", title: "Model", role: "admin" },
+  { by: "user", title: "Person", role: "admin" },
+];
+
+export function Usage() {
+  const range = RANGES[query.value.get("range") ?? ""] ? query.value.get("range")! : "7d";
+  const group = GROUPS.find((each) => each.by === query.value.get("by") && may(each.role)) ?? GROUPS[0]!;
+  const live = useLive<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, async (_, signal) => ({
+    value: await read(range, group.by, signal),
+    again: EVERY_MS,
+  }));
+  const found = live.value.value;
+  const all = may("admin");
+  return (
+    <>
+      <h1 tabIndex={-1}>{all ? "Usage" : "Your usage"}</h1>
+      <div class="filters">
+        <label>
+          Time
+          <select value={range} onChange={(event) => narrow({ range: event.currentTarget.value })}>
+            {Object.entries(RANGES).map(([name, { title }]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {all && (
+          <label>
+            Grouped by
+            <select value={group.by} onChange={(event) => narrow({ by: event.currentTarget.value })}>
+              {GROUPS.map((each) => (
+                <option key={each.by} value={each.by}>
+                  {each.title}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      <Freshness of={live} />
+      {found ? <Shown usage={found} group={group.title} range={RANGES[range]!.title} /> : !live.failure.value && <p class="hint">Adding up …</p>}
+    </>
+  );
+}
+
+function Shown({ usage, group, range }: { usage: TenantUsage; group: string; range: string }) {
+  const { tokens, cost, work } = usage.total;
+  const all = { usage, group };
+  return (
+    <>
+      <p class="hint">
+        {usage.complete_until ? (
+          <>
+            What was done until <Ago at={usage.complete_until} /> is counted. Days are those of UTC.
+          </>
+        ) : (
+          "Nothing was counted so far. Usage is counted within minutes."
+        )}
+      </p>
+      <dl class="figures" aria-label={`In ${range}`}>
+        <Figure title="Tokens" value={short(tokens.total)} more={counted(tokens.model_calls, "model call")} />
+        <Figure
+          title="Cost"
+          value={cost.total_usd === null ? "not known" : dollars(cost.total_usd)}
+          more={cost.unpriced_calls ? `${counted(cost.unpriced_calls, "call")} of models without a known price` : "models and AWS"}
+        />
+        <Figure title="Sessions" value={short(work.sessions.started)} more={`${counted(work.runs.started, "run")} began`} />
+        <Figure
+          title="Questions to people"
+          value={short(work.interventions.opened)}
+          more={`${work.interventions.resolved} decided, ${work.interventions.expired} expired`}
+        />
+        <Figure title="Tool calls" value={short(work.tools.ok + work.tools.failed)} more={`${work.tools.failed} failed`} />
+        <Figure title="Waited for people" value={span(work.interventions.waited_seconds)} more="in all" />
+      </dl>
+      <TokenChart {...all} />
+      <CostChart {...all} />
+      <EndsChart {...all} />
+      {usage.by !== "model" && (
+        <>
+          <WaitChart {...all} />
+          <PlanChart {...all} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Figure({ title, value, more }: { title: string; value: string; more: string }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        <strong>{value}</strong> <span class="hint">{more}</span>
+      </dd>
+    </div>
+  );
+}
+
+/** All pages of it. Throws Refused. */
+async function read(range: string, by: TenantUsage["by"], signal: AbortSignal): Promise<TenantUsage> {
+  const to = new Date();
+  const from = new Date(to.getTime() - RANGES[range]!.days * DAY_MS);
+  const asked = { by, from: from.toISOString(), to: to.toISOString(), limit: MOST };
+  const items: UsageItem[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page: TenantUsage = await get<TenantUsage>("/v1/usage", { ...asked, cursor }, signal);
+    items.push(...page.items);
+    if (!page.next_cursor) return { ...page, items };
+    cursor = page.next_cursor;
+  }
+}
