@@ -9,6 +9,7 @@ import { Memories } from "./memories/memories";
 import { SessionPage } from "./session/session-page";
 import { NewSession } from "./sessions/new-session";
 import { Sessions } from "./sessions/sessions";
+import { Prompts } from "./prompts/prompts";
 import { Usage } from "./usage/usage";
 
 export interface Place {
@@ -24,6 +25,7 @@ export const PLACES: readonly Place[] = [
   { name: "sessions", title: "Sessions", shows: SessionOrList, role: "member" },
   { name: "files", title: "Files", shows: Files, role: "member" },
   { name: "memories", title: "Memories", shows: Memories, role: "member" },
+  { name: "prompts", title: "Prompts", shows: Prompts, role: "admin" },
   { name: "usage", title: "Usage", shows: Usage, role: "member" },
 ];
 

@@ -1,0 +1,117 @@
+/** One prompt: the text in force, its versions, and what changes it. */
+
+import { useState } from "preact/hooks";
+
+import { all, at, get } from "../../api/request";
+import { useLive } from "../../live/watch";
+import { to } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { Ago } from "../../parts/time";
+import { Text, visible } from "../../parts/words";
+import { EditPrompt } from "./edit-prompt";
+import type { Prompt, PromptInForce } from "./prompts";
+import { TryPrompt } from "./try-prompt";
+import { Versions } from "./versions";
+
+const EVERY_MS = 10_000;
+
+interface Read {
+  prompt: PromptInForce;
+  versions: Prompt[];
+}
+
+export function OnePrompt({ name }: { name: string }) {
+  const [isEditing, setEditing] = useState(false);
+  const live = useLive<Read>(`prompt.${name}`, async (_, signal) => ({
+    value: {
+      prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),
+      versions: await all<Prompt>(at("/v1/admin/prompts/{}/versions", name), { limit: 100 }),
+    },
+    again: EVERY_MS,
+  }));
+  const found = live.value.value;
+  return (
+    <>
+      <p>
+        <a href={to("prompts")}>All prompts</a>
+      </p>
+      <div class="heading">
+        <h1 tabIndex={-1}>{visible(name)}</h1>
+        {found && !isEditing && (
+          <button type="button" class="primary" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+        )}
+      </div>
+      <Freshness of={live} />
+      {found && (
+        <>
+          <p>
+            <Text>{found.prompt.description}</Text>
+          </p>
+          <InForce prompt={found.prompt} />
+          {isEditing ? (
+            <EditPrompt
+              current={found.prompt}
+              onDone={() => {
+                setEditing(false);
+                live.refresh();
+              }}
+            />
+          ) : (
+            <pre class="prompt" tabIndex={0} aria-label="The text in force" dir="auto">
+              {visible(found.prompt.content)}
+            </pre>
+          )}
+          <TryPrompt />
+          <Versions prompt={found.prompt} versions={found.versions} onRestored={live.refresh} />
+        </>
+      )}
+    </>
+  );
+}
+
+function InForce({ prompt }: { prompt: PromptInForce }) {
+  return (
+    <>
+      <p>
+        <span class="tag good">In force</span> Version {prompt.version}
+        {prompt.created_at ? (
+          <>
+            {" "}
+            by <Text>{prompt.created_by}</Text>, <Ago at={prompt.created_at} />
+          </>
+        ) : (
+          ", as the release brought it"
+        )}
+        {prompt.comment && (
+          <>
+            : <Text>{prompt.comment}</Text>
+          </>
+        )}
+      </p>
+      <Warnings of={prompt.warnings} />
+      {prompt.applied && (
+        <p class="notice warning">
+          The files of the set <Text>{prompt.applied.set}</Text> own this prompt. A change here is seen when they are applied again.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What the service says of words that the loop reads and the text lacks. */
+export function Warnings({ of }: { of: readonly string[] }) {
+  return of.length > 0 ? (
+    <div class="notice warning">
+      The text does not have words that Acta reads in a model's replies. Runs may take more turns, or stop to ask.
+      <ul>
+        {of.map((each) => (
+          <li key={each}>
+            <Text>{each}</Text>
+          </li>
+        ))}
+      </ul>
+    </div>
+  ) : null;
+}
