@@ -12,10 +12,11 @@ import { isOver, may, me, signOut } from "./sign-in/tokens";
 
 export function App() {
   const shown = PLACES.find((each) => each.name === place.value);
+  const isTheirs = !shown || may(shown.role);
   useEffect(() => {
     document.title = `${shown?.title ?? "Not found"} · Acta`;
   }, [shown]);
-  const Shown = shown?.shows ?? NotFound;
+  const Shown = isTheirs ? (shown?.shows ?? NotFound) : NotTheirs;
   return (
     <>
       <a class="skip" href="#main">
@@ -88,6 +89,17 @@ function SignInAgain() {
         Sign in again
       </button>
     </div>
+  );
+}
+
+function NotTheirs() {
+  return (
+    <>
+      <h1 tabIndex={-1}>This page is for admins</h1>
+      <p>
+        Somebody with the role admin can show it to you. What waits for you is in the <a href={to("inbox")}>inbox</a>.
+      </p>
+    </>
   );
 }
 
