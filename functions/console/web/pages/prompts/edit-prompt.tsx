@@ -14,9 +14,10 @@ interface Shown {
   /** What is in force now, which may become another while this is written. */
   current: PromptInForce;
   onDone: () => void;
+  onOvertaken: () => void;
 }
 
-export function EditPrompt({ current, onDone }: Shown) {
+export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
   const [begun, setBegun] = useState(current);
   const [content, setContent] = useState(current.content);
   const [comment, setComment] = useState("");
@@ -39,6 +40,7 @@ export function EditPrompt({ current, onDone }: Shown) {
     } catch (error) {
       setFailure(error);
       setBusy(false);
+      if (isOvertaken(error)) onOvertaken();
     }
   }
 

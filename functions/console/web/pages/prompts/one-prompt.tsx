@@ -53,6 +53,7 @@ export function OnePrompt({ name }: { name: string }) {
           {isEditing ? (
             <EditPrompt
               current={found.prompt}
+              onOvertaken={live.refresh}
               onDone={() => {
                 setEditing(false);
                 live.refresh();
