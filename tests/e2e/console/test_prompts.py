@@ -1,9 +1,9 @@
-"""The page of prompts: what is in force, a new version, two at a time, going back, and a fork that tries it. For admins."""
+"""The page of prompts: what is in force, a new version, two side by side, going back, trying by a fork. For admins."""
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.console.conftest import Screens
 from tests.e2e.conftest import Admit
+from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 
@@ -43,7 +43,9 @@ def test_a_text_is_changed_compared_and_restored(screen: Screen, admit: Admit) -
     expect(page.get_by_text("The text does not have words that Acta reads")).to_be_visible()
     now = person.data(PATH)
     assert (now["content"], now["comment"]) == ("Plan in two steps at most.", "Shorter plans")
-    expect(page.get_by_role("group", name="What differs").get_by_text("Plan in two steps at most.")).to_be_visible()
+    expect(
+        page.get_by_role("group", name="What differs").get_by_text("Plan in two steps at most.")
+    ).to_be_visible()
     page.get_by_text("Both texts side by side").click()
     in_both_themes(screen, page, "prompt-versions")
     page.get_by_role("button", name="Restore version 1").click()

@@ -5,12 +5,13 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.console.conftest import Screens
 from tests.e2e.conftest import Admit
+from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import PATIENCE_SECONDS, Person
 from tests.e2e.support.screen import PHONE, Screen
 
 LOOK_SECONDS = 0.2
+
 
 def used(person: Person) -> None:
     """A session that has ended and is counted."""
@@ -56,7 +57,9 @@ def test_each_group_has_its_names(screen: Screen, admit: Admit, group: str) -> N
     page.get_by_label("Grouped by").select_option(group)
     by = {"Model": "model", "Person": "user"}[group]
     (item,) = person.data("/v1/usage", by=by)["items"]
-    expect(page.get_by_role("region", name="Tokens", exact=True).get_by_text(item["key"]).first).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Tokens", exact=True).get_by_text(item["key"]).first
+    ).to_be_visible()
 
 
 def test_a_member_sees_their_own_on_a_phone(screens: Screens, ann: Person) -> None:
