@@ -1,5 +1,7 @@
 """The page of prompts: what is in force, a new version, two side by side, going back, trying by a fork. For admins."""
 
+from typing import Literal
+
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Admit
@@ -19,8 +21,9 @@ def opened(screen: Screen, person: Person) -> Page:
 
 
 def in_both_themes(screen: Screen, page: Page, name: str) -> None:
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
         screen.accessible()
         screen.picture(f"{name}-{theme}")
 

@@ -1,6 +1,7 @@
 """The page of what was used: charts that need no colour, the same figures in tables, and only their own for members."""
 
 import time
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,8 +24,9 @@ def used(person: Person) -> None:
 
 
 def in_both_themes(screen: Screen, page: Page, name: str) -> None:
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
         screen.accessible()
         screen.picture(f"{name}-{theme}")
 
