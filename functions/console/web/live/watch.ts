@@ -25,18 +25,52 @@ export interface Read<Value> {
   again: number;
 }
 
-/** From tab to tab: what was read, that a tab needs it, or that it is to be read now. */
+/** Of a value that grows: tabs tell each other what came, and not the whole again. */
+export interface Growing<Value> {
+  /** What a reading brought, for the other tabs. */
+  news: (value: Value) => unknown;
+  /** `value` with the news; undefined: they do not follow on it, so it has to catch up. */
+  apply: (value: Value | undefined, news: unknown) => Value | undefined;
+  /** Reads what is missing without waiting for more. */
+  catchUp: Load<Value>;
+}
+
+/** From tab to tab: what was read, or why it was not, that a tab needs it, or that it is to be read now. */
 interface Told<Value> {
   value?: Value;
+  news?: unknown;
   at?: number | undefined;
+  failed?: string;
+  behind?: boolean;
   wanted?: boolean;
   due?: boolean;
 }
 
+/** Milliseconds: no answer takes longer. */
+const LONGEST_ANSWER = 60_000;
+
 export type Load<Value> = (last: Value | undefined, signal: AbortSignal) => Promise<Read<Value>>;
 
+/** An answer that does not come, as after a computer has slept, counts as none. Throws Refused. */
+async function inTime<Read>(stop: AbortSignal, read: (signal: AbortSignal) => Promise<Read>): Promise<Read> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), LONGEST_ANSWER);
+  try {
+    return await read(AbortSignal.any([stop, late.signal]));
+  } catch (error) {
+    if (late.signal.aborted && !stop.aborted) throw new Refused(0, "UNREACHABLE", "The service has not answered for a minute.");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Begins to read `key`'s value, until `stop`. Tabs of this browser that watch the same key share what one reads. */
-export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { stop: () => void } {
+export function watch<Value>(
+  key: string,
+  load: Load<Value>,
+  growing?: Growing<Value>,
+): Live<Value> & { stop: () => void } {
   const value = signal<Value | undefined>(undefined);
   const at = signal<number | undefined>(undefined);
   const failure = signal<Error | undefined>(undefined);
@@ -45,18 +79,51 @@ export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { st
   let isDue = false;
   let endPause = () => {};
   let turn: AbortController | undefined;
+  let isReading = false;
+  let catching: AbortController | undefined;
 
   tabs.onmessage = ({ data }: MessageEvent<Told<Value>>) => {
     if (data.due) readNow();
     else if (data.wanted) {
-      if (value.value !== undefined && turn) tabs.postMessage({ value: value.value, at: at.value });
+      if (value.value === undefined || !turn) return;
+      tabs.postMessage(growing ? { behind: true } : { value: value.value, at: at.value });
+    } else if (data.failed !== undefined) {
+      if (!isReading) failure.value = new Error(data.failed);
+    } else if (growing) {
+      if (isReading) return;
+      const next = data.news === undefined ? undefined : growing.apply(value.value, data.news);
+      if (next === undefined) void catchUp(growing);
+      else take(next, data.at);
     } else if (data.at !== undefined && data.at > (at.value ?? 0)) {
-      value.value = data.value;
-      at.value = data.at;
-      failure.value = undefined;
+      take(data.value as Value, data.at);
     }
   };
-  tabs.postMessage({ wanted: true });
+
+  function take(read: Value, when = Date.now()): void {
+    value.value = read;
+    at.value = when;
+    failure.value = undefined;
+  }
+
+  /** By a tab that does not read itself, and has missed what the one that does was told. */
+  async function catchUp({ catchUp: next }: Growing<Value>): Promise<void> {
+    if (catching || document.hidden || stopped.signal.aborted) return;
+    catching = new AbortController();
+    const { signal } = catching;
+    try {
+      let again = 0;
+      while (again === 0 && !signal.aborted) {
+        const read = await next(value.value, signal);
+        if (signal.aborted) return;
+        again = read.again;
+        take(read.value);
+      }
+    } catch (error) {
+      if (!signal.aborted) failure.value = error as Error;
+    } finally {
+      if (catching?.signal === signal) catching = undefined;
+    }
+  }
 
   /** By the tab that reads, which may be another one. */
   function readNow(): void {
@@ -66,21 +133,24 @@ export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { st
 
   async function readOn(own: AbortController): Promise<void> {
     let failures = 0;
+    isReading = true;
+    catching?.abort();
+    catching = undefined;
+    own.signal.addEventListener("abort", () => (isReading = false), { once: true });
     while (!own.signal.aborted) {
       let pause: number;
       try {
-        const read = await load(value.value, own.signal);
+        const read = await inTime(own.signal, (signal) => load(value.value, signal));
         if (own.signal.aborted) return;
-        value.value = read.value;
-        at.value = Date.now();
-        failure.value = undefined;
+        take(read.value);
         failures = 0;
         pause = read.again;
-        tabs.postMessage({ value: read.value, at: at.value });
+        tabs.postMessage(growing ? { news: growing.news(read.value), at: at.value } : { value: read.value, at: at.value });
       } catch (error) {
         if (own.signal.aborted) return;
         failures += 1;
         failure.value = error as Error;
+        tabs.postMessage({ failed: failure.value.message });
         pause = error instanceof Refused && !error.isPassing ? Infinity : pauseAfter(failures, error);
       }
       if (!isDue) await paused(pause, own.signal);
@@ -105,6 +175,8 @@ export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { st
       turn?.abort();
       turn = undefined;
     } else if (!turn) {
+      // Another tab may be reading, and have told what this one did not hear.
+      tabs.postMessage({ wanted: true });
       const own = (turn = new AbortController());
       navigator.locks
         .request(`acta.live.${key}`, { signal: own.signal }, () => readOn(own))
@@ -126,16 +198,17 @@ export function watch<Value>(key: string, load: Load<Value>): Live<Value> & { st
     stop: () => {
       stopped.abort();
       turn?.abort();
+      catching?.abort();
       tabs.close();
     },
   };
 }
 
 /** Of a component: what is watched as long as it is shown. `key` names all that `load` depends on. */
-export function useLive<Value>(key: string, load: Load<Value>): Live<Value> {
+export function useLive<Value>(key: string, load: Load<Value>, growing?: Growing<Value>): Live<Value> {
   const [live, setLive] = useState<{ key: string; watched: Live<Value> & { stop: () => void } }>();
   useEffect(() => {
-    const watched = watch(key, load);
+    const watched = watch(key, load, growing);
     setLive({ key, watched });
     return watched.stop;
   }, [key]);

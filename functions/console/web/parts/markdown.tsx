@@ -1,6 +1,6 @@
 /**
  * Markdown of a model, as elements of the page's own. Its HTML is text, its images are links, its links say where they
- * go, and its headings stay below those of the page. What is too long or too deep to read so is shown as it is.
+ * go, and its headings are none of the page's. What is too long or too deep to read so is shown as it is.
  */
 
 import { Lexer, type Token, type Tokens } from "marked";
@@ -13,7 +13,6 @@ const LONGEST = 30_000;
 /** Characters of a paragraph. */
 const LONGEST_PARAGRAPH = 4_000;
 const DEEPEST = 12;
-const TOP_HEADING = 3;
 
 export function Markdown({ children }: { children: string }) {
   const tokens = tokensOf(children);
@@ -77,7 +76,7 @@ function block(token: Token, depth: number): ComponentChildren {
     case "checkbox":
       return null;
     case "heading":
-      return <Heading level={(token as Tokens.Heading).depth}>{inline(token, depth)}</Heading>;
+      return <p class={`title level${(token as Tokens.Heading).depth}`}>{inline(token, depth)}</p>;
     case "paragraph":
       return <p>{inline(token, depth)}</p>;
     case "code":
@@ -95,11 +94,6 @@ function block(token: Token, depth: number): ComponentChildren {
     default:
       return inline(token, depth);
   }
-}
-
-function Heading({ level, children }: { level: number; children: ComponentChildren }) {
-  const Tag = `h${Math.min(6, TOP_HEADING + level - 1)}` as "h3";
-  return <Tag>{children}</Tag>;
 }
 
 function List({ list, depth }: { list: Tokens.List; depth: number }) {

@@ -1,21 +1,106 @@
-/** One session. */
+/** One session: where it is, what it does, and what a person can do about it. */
 
-import { get, at } from "../../api/request";
-import type { Snapshot } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useMemo, useState } from "preact/hooks";
+
+import { Refused } from "../../api/refused";
 import { Freshness } from "../../parts/fresh";
 import { Json } from "../../parts/json";
+import { say } from "../../parts/toasts";
+import { Quoted } from "../../parts/words";
+import { to } from "../../navigation/places";
+import { Answer, Files } from "./answer";
+import { Controls, SaySomething } from "./controls";
+import { PlanSteps } from "./plan";
+import { isOver, useFeed } from "./session-feed";
+import { Progress, Summary } from "./summary";
+import { Conversation } from "./texts";
+import { Trace } from "./trace";
 
 export function SessionPage({ id }: { id: string }) {
-  const live = useLive<Snapshot>(`session.${id}`, async (_, signal) => ({
-    value: await get<Snapshot>(at("/v1/sessions/{}", id), {}, signal),
-    again: 2_000,
-  }));
+  const live = useFeed(id);
+  const feed = live.value.value;
+  const conversation = useMemo(() => new Conversation(id), [id]);
+  const [chosen, choose] = useState<string>();
+  const failure = live.failure.value;
+  if (failure instanceof Refused && failure.status === 404) return <Gone />;
   return (
-    <>
+    <div class="session">
       <h1 tabIndex={-1}>Session</h1>
       <Freshness of={live} />
-      <Json value={live.value.value} label="The session" />
+      {!feed && !failure && <p class="hint">Reading …</p>}
+      {feed && (
+        <>
+          <Summary session={feed.page.session} live={live} />
+          <Waiting count={feed.page.session.interventions.length} />
+          <Controls session={feed.page.session} onDone={live.refresh} />
+          <Progress session={feed.page.session} />
+          {feed.page.session.plan && (
+            <section aria-labelledby="plan">
+              <h2 id="plan">Plan</h2>
+              <PlanSteps plan={feed.page.session.plan} events={feed.events} onChoose={choose} />
+            </section>
+          )}
+          {feed.page.partial && (
+            <Quoted by="The model is writing">{feed.page.partial.text}</Quoted>
+          )}
+          <Answer session={feed.page.session} key={feed.page.session.run?.run_id} />
+          <Files events={feed.events} />
+          <SaySomething session={feed.page.session} onDone={live.refresh} />
+          <section aria-labelledby="trace">
+            <h2 id="trace">Trace</h2>
+            {feed.page.has_more && (
+              <p class="hint" role="status">
+                Reading: {feed.events.length.toLocaleString("en-US")} of {feed.page.session.last_seq.toLocaleString("en-US")} events
+              </p>
+            )}
+            <Trace
+              events={feed.events}
+              isOver={isOver(feed.page.session.state)}
+              conversation={conversation}
+              chosen={chosen}
+              onChoose={choose}
+            />
+          </section>
+          <details>
+            <summary>For programs</summary>
+            <p>
+              <code>{curl(id)}</code>{" "}
+              <button
+                type="button"
+                onClick={() => navigator.clipboard.writeText(curl(id)).then(() => say("Copied."), () => say("The browser does not let this page copy."))}
+              >
+                Copy as curl
+              </button>
+            </p>
+            <Json value={feed.page.session} label="The session as JSON" />
+          </details>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** With the name of the variable that has the token, and never with a token. */
+export function curl(id: string): string {
+  const url = `${location.origin}/v1/sessions/${encodeURIComponent(id)}?after=0`;
+  return `curl -H "Authorization: Bearer $ACTA_TOKEN" '${url}'`;
+}
+
+function Waiting({ count }: { count: number }) {
+  return count ? (
+    <p class="notice warning">
+      It waits for a decision. <a href={to("inbox")}>Decide in the inbox</a>
+    </p>
+  ) : null;
+}
+
+function Gone() {
+  return (
+    <>
+      <h1 tabIndex={-1}>There is no such session</h1>
+      <p>
+        It was deleted, or it is not yours to see. All others are in the <a href={to("sessions")}>list of sessions</a>.
+      </p>
     </>
   );
 }

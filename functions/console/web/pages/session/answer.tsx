@@ -1,0 +1,90 @@
+/** What came of the run: its answer as Markdown or as data, and the files that it made. */
+
+import { useState } from "preact/hooks";
+
+import { ask, at, get } from "../../api/request";
+import type { Event, Session } from "../../api/shapes";
+import { Json } from "../../parts/json";
+import { Markdown } from "../../parts/markdown";
+import { sayError } from "../../parts/toasts";
+import { Quoted, Text } from "../../parts/words";
+
+/** Characters of an answer in the session; a longer one is in the trace. */
+const SHORT = 4_000;
+
+export function Answer({ session }: { session: Session }) {
+  const [whole, setWhole] = useState<string>();
+  const { result } = session;
+  if (!result || (result.answer === null && result.data === null)) return null;
+  const read = async () => {
+    const path = at("/v1/sessions/{}/trace", session.session_id);
+    const found = await get<{ answer: string | null }>(path, { include: "answer", limit: 1 });
+    setWhole(found.answer ?? "");
+  };
+  const shown = whole ?? result.answer ?? "";
+  return (
+    <section aria-labelledby="answer">
+      <h2 id="answer">Answer</h2>
+      {result.data !== null ? (
+        <Json value={result.data} label="The answer as data" />
+      ) : (
+        <Quoted by="The agent's answer">
+          <Markdown>{shown}</Markdown>
+        </Quoted>
+      )}
+      {whole === undefined && shown.length >= SHORT && result.data === null && (
+        <button type="button" onClick={() => read().catch(sayError)}>
+          Show the whole answer
+        </button>
+      )}
+    </section>
+  );
+}
+
+const WRITES = ["create_file"];
+
+/** Paths of files that calls which succeeded have written, each once. */
+export function filesOf(events: readonly Event[]): string[] {
+  const asked = new Map<string, string>();
+  const made = new Set<string>();
+  for (const { type, data } of events) {
+    const path = (data["input"] as Record<string, unknown> | null | undefined)?.["path"];
+    if (type === "tool.requested" && WRITES.includes(String(data["name"])) && typeof path === "string")
+      asked.set(String(data["call_id"]), path);
+    const written = type === "tool.finished" && data["ok"] ? asked.get(String(data["call_id"])) : undefined;
+    if (written !== undefined) made.add(written);
+  }
+  return [...made];
+}
+
+export function Files({ events }: { events: readonly Event[] }) {
+  const made = filesOf(events);
+  if (!made.length) return null;
+  return (
+    <section aria-labelledby="files">
+      <h2 id="files">Files it wrote</h2>
+      <ul class="files">
+        {made.map((path) => (
+          <li key={path}>
+            <Text>{path}</Text>{" "}
+            <button type="button" onClick={() => download(path).catch(sayError)}>
+              Download
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** As it is now. */
+async function download(path: string): Promise<void> {
+  const parts = path.replace(/^\/+/, "").split("/").map(encodeURIComponent).join("/");
+  const { data } = await ask<unknown>("GET", `/v1/files/${parts}`);
+  const content = data instanceof Blob ? data : new Blob([JSON.stringify(data)]);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = path.split("/").pop() ?? "file";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

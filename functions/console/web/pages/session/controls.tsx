@@ -1,0 +1,117 @@
+/** What a person can do with a session: say something, pause, resume, cancel, delete, and go step by step. */
+
+import { useState } from "preact/hooks";
+
+import { ask, at } from "../../api/request";
+import type { Session } from "../../api/shapes";
+import { go, to } from "../../navigation/places";
+import { Confirm } from "../../parts/dialog";
+import { say, sayError } from "../../parts/toasts";
+import { isOver } from "./session-feed";
+
+interface Shown {
+  session: Session;
+  onDone: () => void;
+}
+
+export function Controls({ session, onDone }: Shown) {
+  const [asked, setAsked] = useState<"cancel" | "delete">();
+  const id = session.session_id;
+  const isOpen = session.state !== "idle" && !isOver(session.state);
+  const isPaused = session.state_reason === "paused";
+
+  async function act(what: string, done: string): Promise<void> {
+    await ask("POST", at(`/v1/sessions/{}/${what}`, id), { body: {} });
+    say(done);
+    onDone();
+  }
+  const begin = (what: string, done: string) => () => void act(what, done).catch(sayError);
+
+  return (
+    <>
+      <p class="acts">
+        {isOpen && !isPaused && session.state !== "waiting_for_user" && (
+          <button type="button" onClick={begin("pause", "It pauses after the turn that it is in.")}>
+            Pause
+          </button>
+        )}
+        {(isPaused || (isOpen && session.retry_at)) && (
+          <button type="button" class="primary" onClick={begin("resume", "It goes on.")}>
+            {isPaused ? "Resume" : "Try now"}
+          </button>
+        )}
+        {isOpen && (
+          <button type="button" class="danger" onClick={() => setAsked("cancel")}>
+            Cancel
+          </button>
+        )}
+        <button type="button" class="danger" onClick={() => setAsked("delete")}>
+          Delete
+        </button>
+      </p>
+      {asked === "cancel" && (
+        <Confirm
+          title="Cancel this run?"
+          act="Cancel the run"
+          isDangerous
+          onClose={() => setAsked(undefined)}
+          onAct={() => act("cancel", "It is cancelled.")}
+        >
+          <p>Nothing more is begun. A call that has started already may still have its effect.</p>
+        </Confirm>
+      )}
+      {asked === "delete" && (
+        <Confirm
+          title="Delete this session?"
+          act="Delete for good"
+          isDangerous
+          onClose={() => setAsked(undefined)}
+          onAct={async () => {
+            await ask("DELETE", at("/v1/sessions/{}", id));
+            say("The session is deleted.");
+            go(to("sessions"));
+          }}
+        >
+          <p>Its conversation, plan and trace are erased. Files that it wrote stay. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+export function SaySomething({ session, onDone }: Shown) {
+  const [text, setText] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const over = isOver(session.state) || session.state === "idle";
+
+  async function send(): Promise<void> {
+    setBusy(true);
+    try {
+      await ask("POST", at("/v1/sessions/{}/messages", session.session_id), { body: { content: text } });
+      setText("");
+      say(over ? "Its next run begins." : "The agent reads it in its next turn.");
+      onDone();
+    } catch (error) {
+      sayError(error);
+    }
+    setBusy(false);
+  }
+
+  return (
+    <form
+      class="say"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label>
+        {over ? "Say something to begin its next run" : "Say something to the agent"}
+        <textarea value={text} maxLength={10_000} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="primary" disabled={isBusy || !text.trim()}>
+        Send
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,112 @@
+/** Where a session is: its goal, what it does, why it waits, and how much it has used of what it may. */
+
+import type { ComponentChildren } from "preact";
+
+import type { Session } from "../../api/shapes";
+import type { Live } from "../../live/watch";
+import { to } from "../../navigation/places";
+import { Ago, Until } from "../../parts/time";
+import { Quoted, Text } from "../../parts/words";
+import type { Feed } from "./session-feed";
+import { doing, tone, why } from "./states";
+
+export function Summary({ session, live }: { session: Session; live: Live<Feed> }) {
+  return (
+    <>
+      <p class="facts">
+        <strong class={`state ${tone(session)}`} role="status">
+          {doing(session)}
+        </strong>{" "}
+        <span>
+          agent <Text>{session.agent_id}</Text>
+        </span>{" "}
+        <span>
+          by <Text>{session.created_by}</Text>, <Ago at={session.created_at} />
+        </span>{" "}
+        {session.visibility === "private" && <span>private</span>}
+        {session.forked_from && (
+          <a href={to("sessions", session.forked_from.session_id)}>forked from another session</a>
+        )}{" "}
+        {!live.failure.value && <span class="live">live</span>}
+      </p>
+      {session.goal && <Quoted by={`The goal, as ${session.created_by} gave it`}>{session.goal}</Quoted>}
+      <Reason session={session} />
+    </>
+  );
+}
+
+function Reason({ session }: { session: Session }) {
+  const said = why(session);
+  const { cause, error, retry_at } = session;
+  if (!said && !cause && !error) return null;
+  return (
+    <div class={`notice ${tone(session) === "bad" ? "bad" : tone(session) === "warn" ? "warning" : ""}`}>
+      {said}{" "}
+      {error && (
+        <>
+          <code>{error.code}</code> <Text>{error.message}</Text> Say something to begin its next run.
+        </>
+      )}
+      {cause && (
+        <>
+          <code>{cause.code}</code> <Text>{cause.message}</Text>
+        </>
+      )}{" "}
+      {retry_at && (
+        <>
+          It tries again <Until at={retry_at} soon={0} />.
+        </>
+      )}
+    </div>
+  );
+}
+
+export function Progress({ session }: { session: Session }) {
+  const { plan, run, budget, usage } = session;
+  const count = (status: string) => plan?.steps.filter((each) => each.status === status).length ?? 0;
+  const others = ["skipped", "failed"].map((each) => (count(each) ? `, ${count(each)} ${each}` : "")).join("");
+  return (
+    <section class="bars" aria-label="Progress">
+      {plan && (
+        <Bar name="Steps" value={count("completed")} of={plan.steps.length}>
+          {count("completed")} of {plan.steps.length} done{others}
+        </Bar>
+      )}
+      {run && (
+        <Bar name="Turns" value={run.iteration} of={run.max_steps}>
+          {run.iteration} of {run.max_steps}
+        </Bar>
+      )}
+      <Bar name="Tokens" value={budget.tokens_used} of={budget.token_budget}>
+        {number(budget.tokens_used)} of {number(budget.token_budget)}
+        {budget.renews_at && (
+          <>
+            , anew <Until at={budget.renews_at} soon={0} />
+          </>
+        )}
+      </Bar>
+      <Bar name="Cost" value={usage.cost_usd ?? 0} of={budget.cost_budget_usd ?? 0}>
+        {dollars(usage.cost_usd)}
+        {budget.cost_budget_usd === null ? ", no budget set" : ` of ${dollars(budget.cost_budget_usd)}`}
+      </Bar>
+    </section>
+  );
+}
+
+/** `of` 0: there is no end to fill up to. */
+function Bar({ name, value, of, children }: { name: string; value: number; of: number; children: ComponentChildren }) {
+  return (
+    <div class="bar">
+      <span>
+        <b>{name}</b> {children}
+      </span>
+      {of > 0 && <progress value={Math.min(value, of)} max={of} aria-label={name} />}
+    </div>
+  );
+}
+
+export const number = (value: number): string => value.toLocaleString("en-US");
+
+export function dollars(value: number | null): string {
+  return value === null ? "price unknown" : `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
+}

@@ -1,0 +1,40 @@
+/** Texts that events have no room for, read from the conversation when somebody wants to see them. */
+
+import { at, get } from "../../api/request";
+import type { Page, Shapes } from "../../api/shapes";
+
+export type Message = Shapes["Message"];
+const PAGE = 200;
+const PART_BYTES = 200_000;
+
+/** The conversation of one session, as far as it was read. */
+export class Conversation {
+  private readonly found = new Map<string, Message>();
+  private cursor = "0";
+  private reading: Promise<void> = Promise.resolve();
+
+  constructor(private readonly id: string) {}
+
+  /** A message by its id, or a result by that of its call; undefined: it is not there yet. Throws Refused. */
+  message(id: string): Promise<Message | undefined> {
+    const next = this.reading.catch(() => undefined).then(() => this.readTo(id));
+    this.reading = next;
+    return next.then(() => this.found.get(id));
+  }
+
+  private async readTo(id: string): Promise<void> {
+    while (!this.found.has(id)) {
+      const query = { limit: PAGE, cursor: this.cursor };
+      const page = await get<Page<Message>>(at("/v1/sessions/{}/messages", this.id), query);
+      for (const each of page.items) this.found.set(each.message_id, each);
+      // The last page is read again: it grows.
+      if (page.next_cursor === null) return;
+      this.cursor = page.next_cursor;
+    }
+  }
+
+  /** A part of a long text. Throws Refused. */
+  part(textId: string, offset: number): Promise<Shapes["TextPart"]> {
+    return get(at("/v1/sessions/{}/texts/{}", this.id, textId), { offset, limit: PART_BYTES });
+  }
+}

@@ -1,0 +1,148 @@
+/** The rows of the trace: what was thought, the calls that came of it, their inputs and observations. */
+
+import type { Event } from "../../api/shapes";
+
+export interface Row {
+  key: string;
+  depth: 0 | 1 | 2;
+  kind: "thought" | "call" | "input" | "observation" | "message" | "plan" | "person" | "note";
+  at: string;
+  /** The page's own word for it. */
+  name: string;
+  /** Somebody else's words, or a fact. */
+  text: string;
+  isTheirs: boolean;
+  /** `✓`, `✗`, `…` of a call. */
+  mark: string;
+  event: Event;
+  callId?: string;
+  /** Of a call, as soon as it has ended. */
+  ended?: Event;
+  hasChildren: boolean;
+}
+
+const FIRST_CHARS = 300;
+const HIDDEN = new Set(["run.started", "tool.started", "run.finished"]);
+
+/** All rows, in order; a parent stands before its children. */
+export function rowsOf(events: readonly Event[]): Row[] {
+  const rows: Row[] = [];
+  const calls = new Map<string, number>();
+  let thought: Row | undefined;
+  for (const event of events) {
+    const { type, data, step_number } = event;
+    const callId = text(data["call_id"]);
+    if (type === "thought" || type === "message.assistant") {
+      thought = made(event, 0, "thought", type === "thought" ? "Thought" : "Reply", said(data), true);
+      rows.push(thought);
+    } else if (type === "tool.requested") {
+      if (!thought || thought.event.step_number !== step_number) {
+        thought = made(event, 0, "thought", "Thought", "", false);
+        thought.key = `turn ${event.seq}`;
+        rows.push(thought);
+      }
+      thought.hasChildren = true;
+      const call = made(event, 1, "call", "Call", brief(data), true);
+      calls.set(callId, rows.length);
+      rows.push({ ...call, callId, mark: "…", hasChildren: true });
+      rows.push({ ...made(event, 2, "input", "Input", json(data["input"]), true), key: `in ${event.seq}`, callId });
+      rows.push({ ...made(event, 2, "observation", "Observation", "", false), key: `out ${event.seq}`, callId });
+    } else if (type === "tool.finished") {
+      const place = calls.get(callId);
+      if (place === undefined) continue;
+      const took = `${number(data["duration_ms"])} ms, ${number(data["bytes"])} bytes`;
+      rows[place] = { ...rows[place]!, mark: data["ok"] ? "✓" : "✗", ended: event };
+      rows[place + 2] = { ...rows[place + 2]!, text: data["ok"] ? took : `failed, ${took}`, ended: event };
+    } else if (type === "plan.step" && thought && thought.event.step_number === step_number) {
+      thought.hasChildren = true;
+      rows.push(made(event, 1, "plan", "Plan", `step ${number(data["plan_step"])} is ${words(data["status"])}`, false));
+    } else if (!HIDDEN.has(type)) {
+      const row = other(event);
+      if (row) rows.push(row);
+    }
+  }
+  return rows;
+}
+
+/** Those in sight: rows whose parents are all open. Thoughts are open unless closed, calls closed unless opened. */
+export function inSight(rows: readonly Row[], turned: ReadonlySet<string>): Row[] {
+  let isShut = false;
+  let isCallShut = false;
+  return rows.filter((row) => {
+    if (row.depth === 0) {
+      isShut = turned.has(row.key);
+      return true;
+    }
+    if (row.depth === 1) isCallShut = !turned.has(row.key);
+    return !isShut && (row.depth === 1 || !isCallShut);
+  });
+}
+
+export const isOpen = (row: Row, turned: ReadonlySet<string>): boolean =>
+  row.depth === 0 ? !turned.has(row.key) : turned.has(row.key);
+
+function other(event: Event): Row | undefined {
+  const { type, data } = event;
+  const note = (name: string, about: string, kind: Row["kind"] = "note", isTheirs = false) =>
+    made(event, 0, kind, name, about, isTheirs);
+  switch (type) {
+    case "message.user":
+      return note("Message", said(data), "message", true);
+    case "plan.created":
+      return note("Plan", `version ${number(data["version"])} is made`, "plan");
+    case "plan.revised":
+      return note("Plan", `version ${number(data["version"])}${data["by"] ? `, by ${text(data["by"])}` : ""}`, "plan", true);
+    case "plan.closed":
+      return note("Plan", `closed: ${words(data["status"])}`, "plan");
+    case "plan.rejected":
+      return note("Plan refused", text(data["message"]), "plan", true);
+    case "intervention.opened":
+      return note("Asked a person", words(data["type"]), "person");
+    case "intervention.resolved":
+      return note("Decided", `${text(data["option"])} by ${text(data["resolved_by"])}`, "person", true);
+    case "intervention.warned":
+      return note("Nearly expired", words(data["type"]), "person");
+    case "intervention.expired":
+      return note("Expired", words(data["type"]), "person");
+    case "hint.injected":
+      return note("Hint", text(data["text"]));
+    case "budget.warning":
+      return note("Budget", "nearly used up");
+    case "llm.retried":
+      return note("Model", `tried again after ${number(data["wait_seconds"])} s`);
+    case "context.compacted":
+      return note("Conversation", "shortened to fit the model");
+    case "state.changed":
+      return data["code"] ? note("Waits", words(data["code"])) : stateRow(event, note);
+    default:
+      return note(type, "");
+  }
+}
+
+function stateRow(event: Event, note: (name: string, about: string) => Row): Row | undefined {
+  const to = text(event.data["to"]);
+  return ["completed", "failed", "cancelled"].includes(to) ? note("Ended", `${to}, ${words(event.data["reason"])}`) : undefined;
+}
+
+function made(event: Event, depth: Row["depth"], kind: Row["kind"], name: string, about: string, isTheirs: boolean): Row {
+  const first = about.slice(0, FIRST_CHARS).replace(/\s+/g, " ");
+  return { key: `${event.seq}`, depth, kind, at: event.at, name, text: first, isTheirs, mark: "", event, hasChildren: false };
+}
+
+function said(data: Event["data"]): string {
+  return typeof data["content"] === "string" ? data["content"] : `${number(data["bytes"])} bytes`;
+}
+
+function brief(data: Event["data"]): string {
+  const input = json(data["input"]);
+  return input && input !== "{}" ? `${text(data["name"])} ${input}` : text(data["name"]);
+}
+
+/** Only the beginning is shown, so only that is made. */
+function json(value: unknown): string {
+  return value === undefined || value === null ? "" : JSON.stringify(value).slice(0, FIRST_CHARS);
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const words = (value: unknown): string => text(value).replace(/_/g, " ").toLowerCase();
+const number = (value: unknown): string => (typeof value === "number" ? value.toLocaleString("en-US") : "?");
