@@ -7,15 +7,17 @@ import type { Session } from "../../api/shapes";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
 import { say, sayError } from "../../parts/toasts";
-import { isOver } from "./session-feed";
+import { ForkDialog, LimitsDialog, StepByStep } from "./limits";
+import { isOver } from "./feed";
 
 interface Shown {
   session: Session;
   onDone: () => void;
 }
 
-export function Controls({ session, onDone }: Shown) {
-  const [asked, setAsked] = useState<"cancel" | "delete">();
+/** `seq`: of the event that was chosen in the trace, from whose turn a fork begins. */
+export function Controls({ session, onDone, seq }: Shown & { seq: number | undefined }) {
+  const [asked, setAsked] = useState<"cancel" | "delete" | "limits" | "fork">();
   const id = session.session_id;
   const isOpen = session.state !== "idle" && !isOver(session.state);
   const isPaused = session.state_reason === "paused";
@@ -29,7 +31,7 @@ export function Controls({ session, onDone }: Shown) {
 
   return (
     <>
-      <p class="acts">
+      <div class="acts controls" role="group" aria-label="What to do with the session">
         {isOpen && !isPaused && session.state !== "waiting_for_user" && (
           <button type="button" onClick={begin("pause", "It pauses after the turn that it is in.")}>
             Pause
@@ -40,6 +42,15 @@ export function Controls({ session, onDone }: Shown) {
             {isPaused ? "Resume" : "Try now"}
           </button>
         )}
+        {isOpen && <StepByStep session={session} onDone={onDone} />}
+        <button type="button" onClick={() => setAsked("limits")}>
+          Limits …
+        </button>
+        {session.run && (
+          <button type="button" onClick={() => setAsked("fork")}>
+            {seq === undefined ? "Fork …" : "Fork from the chosen row …"}
+          </button>
+        )}
         {isOpen && (
           <button type="button" class="danger" onClick={() => setAsked("cancel")}>
             Cancel
@@ -48,7 +59,9 @@ export function Controls({ session, onDone }: Shown) {
         <button type="button" class="danger" onClick={() => setAsked("delete")}>
           Delete
         </button>
-      </p>
+      </div>
+      {asked === "limits" && <LimitsDialog session={session} onClose={() => setAsked(undefined)} onDone={onDone} />}
+      {asked === "fork" && <ForkDialog session={session} seq={seq} onClose={() => setAsked(undefined)} />}
       {asked === "cancel" && (
         <Confirm
           title="Cancel this run?"

@@ -1,7 +1,12 @@
 /** The plan as it fills up: each step with its mark, what came of it, and the calls that show it. */
 
-import type { Event, Plan, PlanStep } from "../../api/shapes";
+import { useState } from "preact/hooks";
+
+import type { Event, Plan, PlanStep, Session } from "../../api/shapes";
 import { Text, visible } from "../../parts/words";
+import { PlanEditor } from "./plan-editor";
+import { PlanVersions } from "./plan-versions";
+import { isOver } from "./feed";
 
 const MARKS: Record<PlanStep["status"], [string, string]> = {
   pending: ["○", "to do"],
@@ -11,13 +16,42 @@ const MARKS: Record<PlanStep["status"], [string, string]> = {
   skipped: ["–", "skipped"],
 };
 
+interface OfPlan {
+  session: Session;
+  plan: Plan;
+  events: readonly Event[];
+  onChoose: (key: string) => void;
+  onDone: () => void;
+}
+
+/** The plan as it is, its versions, and a way to correct it as long as the run is open. */
+export function PlanSection({ session, plan, events, onChoose, onDone }: OfPlan) {
+  const [isEdited, setEdited] = useState(false);
+  const id = session.session_id;
+  return (
+    <section aria-labelledby="plan">
+      <h2 id="plan">Plan</h2>
+      <PlanSteps plan={plan} events={events} onChoose={onChoose} />
+      {!isOver(session.state) && session.state !== "idle" && (
+        <p>
+          <button type="button" onClick={() => setEdited(true)}>
+            Correct the plan …
+          </button>
+        </p>
+      )}
+      {isEdited && <PlanEditor sessionId={id} plan={plan} onClose={() => setEdited(false)} onDone={onDone} />}
+      <PlanVersions sessionId={id} now={plan.version} />
+    </section>
+  );
+}
+
 interface Shown {
   plan: Plan;
   events: readonly Event[];
   onChoose: (key: string) => void;
 }
 
-export function PlanSteps({ plan, events, onChoose }: Shown) {
+function PlanSteps({ plan, events, onChoose }: Shown) {
   return (
     <>
       <p class="hint">

@@ -10,8 +10,9 @@ import { Quoted } from "../../parts/words";
 import { to } from "../../navigation/places";
 import { Answer, Files } from "./answer";
 import { Controls, SaySomething } from "./controls";
-import { PlanSteps } from "./plan";
-import { isOver, useFeed } from "./session-feed";
+import { PlanSection } from "./plan";
+import { type Feed, isOver } from "./feed";
+import { useFeed } from "./session-feed";
 import { Progress, Summary } from "./summary";
 import { Conversation } from "./texts";
 import { Trace } from "./trace";
@@ -21,6 +22,8 @@ export function SessionPage({ id }: { id: string }) {
   const feed = live.value.value;
   const conversation = useMemo(() => new Conversation(id), [id]);
   const [chosen, choose] = useState<string>();
+  const over = feed !== undefined && isOver(feed.page.session.state);
+  const seq = chosen === undefined ? undefined : Number(/\d+/.exec(chosen)?.[0]);
   const failure = live.failure.value;
   if (failure instanceof Refused && failure.status === 404) return <Gone />;
   return (
@@ -32,19 +35,22 @@ export function SessionPage({ id }: { id: string }) {
         <>
           <Summary session={feed.page.session} live={live} />
           <Waiting count={feed.page.session.interventions.length} />
-          <Controls session={feed.page.session} onDone={live.refresh} />
+          <Controls session={feed.page.session} onDone={live.refresh} seq={seq} />
           <Progress session={feed.page.session} />
+          {over && <Results feed={feed} />}
           {feed.page.session.plan && (
-            <section aria-labelledby="plan">
-              <h2 id="plan">Plan</h2>
-              <PlanSteps plan={feed.page.session.plan} events={feed.events} onChoose={choose} />
-            </section>
+            <PlanSection
+              session={feed.page.session}
+              plan={feed.page.session.plan}
+              events={feed.events}
+              onChoose={choose}
+              onDone={live.refresh}
+            />
           )}
           {feed.page.partial && (
             <Quoted by="The model is writing">{feed.page.partial.text}</Quoted>
           )}
-          <Answer session={feed.page.session} key={feed.page.session.run?.run_id} />
-          <Files events={feed.events} />
+          {!over && <Results feed={feed} />}
           <SaySomething session={feed.page.session} onDone={live.refresh} />
           <section aria-labelledby="trace">
             <h2 id="trace">Trace</h2>
@@ -55,7 +61,7 @@ export function SessionPage({ id }: { id: string }) {
             )}
             <Trace
               events={feed.events}
-              isOver={isOver(feed.page.session.state)}
+              isOver={over}
               conversation={conversation}
               chosen={chosen}
               onChoose={choose}
@@ -84,6 +90,15 @@ export function SessionPage({ id }: { id: string }) {
 export function curl(id: string): string {
   const url = `${location.origin}/v1/sessions/${encodeURIComponent(id)}?after=0`;
   return `curl -H "Authorization: Bearer $ACTA_TOKEN" '${url}'`;
+}
+
+function Results({ feed }: { feed: Feed }) {
+  return (
+    <>
+      <Answer session={feed.page.session} key={feed.page.session.run?.run_id} />
+      <Files events={feed.events} />
+    </>
+  );
 }
 
 function Waiting({ count }: { count: number }) {

@@ -7,7 +7,7 @@ import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { Ago, Until } from "../../parts/time";
 import { Quoted, Text } from "../../parts/words";
-import type { Feed } from "./session-feed";
+import type { Feed } from "./feed";
 import { doing, tone, why } from "./states";
 
 export function Summary({ session, live }: { session: Session; live: Live<Feed> }) {

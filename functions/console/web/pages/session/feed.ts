@@ -1,0 +1,48 @@
+/** What is known of a session, answer by answer. */
+
+import type { Event, Snapshot } from "../../api/shapes";
+
+export interface Feed {
+  /** Of the newest answer. */
+  page: Snapshot;
+  /** The cursor that this answer was asked for with. */
+  after: string;
+  /** All of them so far, the oldest first. */
+  events: readonly Event[];
+}
+
+export interface News {
+  page: Snapshot;
+  after: string;
+}
+
+export const BEGINNING = "0";
+/** Seconds that an answer is held while nothing happens; shorter while a model may be writing. */
+const WAIT = 20;
+const WAIT_AT_WORK = 5;
+/** Milliseconds: a session that has ended answers at once, and is asked seldom. */
+const ENDED_MS = 5_000;
+const AT_WORK = ["planning", "executing"];
+const OVER = ["completed", "failed", "cancelled"];
+
+export const isOver = (state: string): boolean => OVER.includes(state);
+
+/** What was known with an answer more; undefined: the answer does not follow on it. */
+export function onto(known: Feed | undefined, { page, after }: News): Feed | undefined {
+  if (after === BEGINNING) return { page, after, events: page.events };
+  if (known?.page.cursor !== after) return undefined;
+  const events = page.events.length ? [...known.events, ...page.events] : known.events;
+  return { page, after, events };
+}
+
+/** Seconds that the next answer may be held; undefined: not at all. */
+export function waitAfter(known: Feed | undefined): number | undefined {
+  if (!known || known.page.has_more || known.page.partial) return undefined;
+  return AT_WORK.includes(known.page.session.state) ? WAIT_AT_WORK : WAIT;
+}
+
+/** Milliseconds before it is worth asking again. */
+export function pauseAfter(page: Snapshot): number {
+  if (page.has_more || page.events.length) return page.poll_after_ms;
+  return isOver(page.session.state) ? Math.max(page.poll_after_ms, ENDED_MS) : page.poll_after_ms;
+}

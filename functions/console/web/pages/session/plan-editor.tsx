@@ -1,0 +1,123 @@
+/** Correcting the plan while the agent works on it: only steps that nobody has begun can be changed. */
+
+import { useState } from "preact/hooks";
+
+import { ask, at } from "../../api/request";
+import type { Plan } from "../../api/shapes";
+import { Dialog, Problem } from "../../parts/dialog";
+import { say } from "../../parts/toasts";
+import { Text } from "../../parts/words";
+import { type Draft, operations } from "./plan-operations";
+
+interface Shown {
+  sessionId: string;
+  plan: Plan;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
+  const [pending] = useState(() => plan.steps.filter((each) => each.status === "pending"));
+  const [version] = useState(plan.version);
+  const [drafts, setDrafts] = useState<Draft[]>(() =>
+    pending.map((each) => ({ number: each.step_number, description: each.description, isSkipped: false })),
+  );
+  const [comment, setComment] = useState("");
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const changes = operations(pending, drafts);
+
+  const change = (place: number, to: Partial<Draft>) =>
+    setDrafts(drafts.map((each, index) => (index === place ? { ...each, ...to } : each)));
+  const move = (place: number, by: number) => {
+    const next = [...drafts];
+    next.splice(place + by, 0, ...next.splice(place, 1));
+    setDrafts(next);
+  };
+
+  async function save(): Promise<void> {
+    setBusy(true);
+    setProblem("");
+    try {
+      const body = { operations: changes, ...(comment.trim() && { comment: comment.trim() }) };
+      await ask("PATCH", at("/v1/sessions/{}/plan", sessionId), { body, headers: { "if-match": `"${version}"` } });
+      say("The agent works by this plan from its next turn on.");
+      onDone();
+      onClose();
+    } catch (error) {
+      setProblem((error as Error).message);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title="Correct the plan" onClose={onClose} isBusy={isBusy}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <p class="hint">Steps that have begun stay as they are. The agent is told what you changed.</p>
+        {plan.version !== version && (
+          <p class="notice warning" role="status">
+            The plan has changed meanwhile. Close this, and begin anew.
+          </p>
+        )}
+        <ol class="drafts">
+          {drafts.map((draft, place) => (
+            <li key={draft.number ?? `new ${place}`}>
+              {draft.isSkipped ? (
+                <s>
+                  <Text>{draft.description || "a new step"}</Text>
+                </s>
+              ) : (
+                <input
+                  aria-label={draft.number === undefined ? "New step" : `Step ${draft.number}`}
+                  value={draft.description}
+                  required
+                  maxLength={1_000}
+                  onInput={(event) => change(place, { description: event.currentTarget.value })}
+                />
+              )}
+              <span class="acts">
+                <button type="button" disabled={!place} aria-label={`Move up ${place + 1}`} onClick={() => move(place, -1)}>
+                  ↑
+                </button>
+                <button
+                  type="button"
+                  disabled={place === drafts.length - 1}
+                  aria-label={`Move down ${place + 1}`}
+                  onClick={() => move(place, 1)}
+                >
+                  ↓
+                </button>
+                <button type="button" onClick={() => change(place, { isSkipped: !draft.isSkipped })}>
+                  {draft.isSkipped ? "Keep" : "Skip"}
+                </button>
+              </span>
+            </li>
+          ))}
+        </ol>
+        <p>
+          <button type="button" onClick={() => setDrafts([...drafts, { description: "", isSkipped: false }])}>
+            Add a step
+          </button>
+        </p>
+        <label>
+          Why (the agent reads it)
+          <input value={comment} maxLength={2_000} onInput={(event) => setComment(event.currentTarget.value)} />
+        </label>
+        <Problem text={problem} />
+        <p class="acts">
+          <button type="button" disabled={isBusy} onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" class="primary" disabled={isBusy || !changes.length}>
+            Save the plan
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
