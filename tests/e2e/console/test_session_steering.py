@@ -145,3 +145,13 @@ def test_copied_words_for_programs_name_no_token(screen: Screen, ann: Person) ->
     assert "eyJ" not in copied
     expect(page.get_by_label("The session as JSON")).to_contain_text('"review_every": 1')
     screen.accessible()
+
+
+def test_a_question_is_decided_where_the_work_is_seen(screen: Screen, ann: Person) -> None:
+    session_id = asking(ann)
+    page = screen.sign_in(ann, place=f"sessions/{session_id}")
+    question = page.get_by_role("region", name="Waits for a decision")
+    screen.accessible()
+    screen.picture("session-asks")
+    question.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("treeitem").filter(has_text="continue by ann")).to_have_count(1)

@@ -3,11 +3,13 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { Refused } from "../../api/refused";
+import type { Session } from "../../api/shapes";
 import { Freshness } from "../../parts/fresh";
 import { Json } from "../../parts/json";
 import { say } from "../../parts/toasts";
 import { Quoted } from "../../parts/words";
 import { to } from "../../navigation/places";
+import { Question } from "../inbox/question";
 import { Answer, Files } from "./answer";
 import { Controls, SaySomething } from "./controls";
 import { PlanSection } from "./plan";
@@ -34,7 +36,7 @@ export function SessionPage({ id }: { id: string }) {
       {feed && (
         <>
           <Summary session={feed.page.session} live={live} />
-          <Waiting count={feed.page.session.interventions.length} />
+          <Questions session={feed.page.session} onDecided={live.refresh} />
           <Controls session={feed.page.session} onDone={live.refresh} seq={seq} />
           <Progress session={feed.page.session} />
           {over && <Results feed={feed} />}
@@ -101,11 +103,14 @@ function Results({ feed }: { feed: Feed }) {
   );
 }
 
-function Waiting({ count }: { count: number }) {
-  return count ? (
-    <p class="notice warning">
-      It waits for a decision. <a href={to("inbox")}>Decide in the inbox</a>
-    </p>
+/** What it waits for a person to decide, oldest first. */
+function Questions({ session, onDecided }: { session: Session; onDecided: () => void }) {
+  return session.interventions.length ? (
+    <section aria-label="Waits for a decision">
+      {session.interventions.map((each) => (
+        <Question key={each.intervention_id} of={each} onDecided={onDecided} />
+      ))}
+    </section>
   ) : null;
 }
 

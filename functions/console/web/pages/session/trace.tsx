@@ -101,7 +101,7 @@ function Line({ row, isOpen: open, isChosen, onChoose, onTurn }: OfLine) {
     <div
       id={`row-${row.event.seq}-${row.kind}`}
       role="treeitem"
-      class={`row ${row.kind} depth${row.depth}`}
+      class={`line ${row.kind} depth${row.depth}`}
       aria-level={row.depth + 1}
       aria-expanded={row.hasChildren ? open : undefined}
       aria-selected={isChosen}
