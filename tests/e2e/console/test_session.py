@@ -62,6 +62,19 @@ def test_the_trace_is_walked_with_the_keyboard(screen: Screen, ann: Person) -> N
     expect(page.get_by_role("treeitem").filter(has_text="Observation")).to_have_count(0)
 
 
+def test_the_waterfall_has_every_step_of_the_log(screen: Screen, ann: Person) -> None:
+    session_id = ended(ann)
+    page = screen.sign_in(ann, place=f"sessions/{session_id}")
+    page.get_by_role("button", name="Waterfall").click()
+    bars = page.get_by_role("list", name="Waterfall").get_by_role("listitem")
+    expect(bars).to_have_count(len(ann.items(f"/v1/sessions/{session_id}/steps")))
+    expect(bars.first).to_contain_text("Planning")
+    screen.accessible()
+    screen.picture("session-waterfall")
+    page.get_by_role("button", name="Evidence 1: list_files").click()
+    expect(page.get_by_role("region", name="Chosen row")).to_contain_text("notes.md")
+
+
 def test_a_word_to_an_ended_session_begins_its_next_run(screen: Screen, ann: Person) -> None:
     page = screen.sign_in(ann, place=f"sessions/{ended(ann)}")
     page.get_by_label("Say something").fill("List all files")

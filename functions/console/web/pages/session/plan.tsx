@@ -111,6 +111,6 @@ function PlanSteps({ plan, events, onChoose }: Shown) {
     const event = requested(id);
     if (!event) return;
     onChoose(`${event.seq}`);
-    document.querySelector(".trace")?.scrollIntoView({ block: "start" });
+    document.getElementById("trace")?.scrollIntoView({ block: "start" });
   }
 }

@@ -18,6 +18,7 @@ import { useFeed } from "./session-feed";
 import { Progress, Summary } from "./summary";
 import { Conversation } from "./texts";
 import { Trace } from "./trace";
+import { Waterfall } from "./waterfall";
 
 export function SessionPage({ id }: { id: string }) {
   const live = useFeed(id);
@@ -26,7 +27,12 @@ export function SessionPage({ id }: { id: string }) {
   const [chosen, choose] = useState<string>();
   const over = feed !== undefined && isOver(feed.page.session.state);
   const seq = chosen === undefined ? undefined : Number(/\d+/.exec(chosen)?.[0]);
+  const [isWaterfall, setWaterfall] = useState(false);
   const failure = live.failure.value;
+  const showRow = (key: string) => {
+    setWaterfall(false);
+    choose(key);
+  };
   if (failure instanceof Refused && failure.status === 404) return <Gone />;
   return (
     <div class="session">
@@ -45,7 +51,7 @@ export function SessionPage({ id }: { id: string }) {
               session={feed.page.session}
               plan={feed.page.session.plan}
               events={feed.events}
-              onChoose={choose}
+              onChoose={showRow}
               onDone={live.refresh}
             />
           )}
@@ -61,13 +67,19 @@ export function SessionPage({ id }: { id: string }) {
                 Reading: {feed.events.length.toLocaleString("en-US")} of {feed.page.session.last_seq.toLocaleString("en-US")} events
               </p>
             )}
-            <Trace
-              events={feed.events}
-              isOver={over}
-              conversation={conversation}
-              chosen={chosen}
-              onChoose={choose}
-            />
+            <p class="acts">
+              <button type="button" aria-pressed={!isWaterfall} onClick={() => setWaterfall(false)}>
+                Tree
+              </button>
+              <button type="button" aria-pressed={isWaterfall} onClick={() => setWaterfall(true)}>
+                Waterfall
+              </button>
+            </p>
+            {isWaterfall ? (
+              <Waterfall sessionId={id} seq={feed.page.session.last_seq} />
+            ) : (
+              <Trace events={feed.events} isOver={over} conversation={conversation} chosen={chosen} onChoose={choose} />
+            )}
           </section>
           <details>
             <summary>For programs</summary>
