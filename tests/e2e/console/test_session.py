@@ -128,4 +128,5 @@ def test_it_fits_a_phone(screens: Screens, ann: Person) -> None:
 
 
 def rows(page: Page) -> list[str]:
-    return page.get_by_role("treeitem").all_inner_texts()
+    texts: list[str] = page.get_by_role("treeitem").all_inner_texts()
+    return texts
