@@ -28,6 +28,7 @@ def running(stack: Served) -> Served:
 def test_when_it_is_ready_one_line_says_where_everything_is(running: Served) -> None:
     assert set(running.ready) == {
         "api_url",
+        "console_url",
         "token",
         "admin_token",
         "aws_endpoint_url",
