@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 
 import { path } from "../navigation/places";
+import { Agents } from "./agents/agents";
 import { Files } from "./files/files";
 import { Inbox } from "./inbox/inbox";
 import { Memories } from "./memories/memories";
@@ -10,6 +11,7 @@ import { SessionPage } from "./session/session-page";
 import { NewSession } from "./sessions/new-session";
 import { Sessions } from "./sessions/sessions";
 import { Prompts } from "./prompts/prompts";
+import { Tools } from "./tools/tools";
 import { Usage } from "./usage/usage";
 
 export interface Place {
@@ -25,6 +27,8 @@ export const PLACES: readonly Place[] = [
   { name: "sessions", title: "Sessions", shows: SessionOrList, role: "member" },
   { name: "files", title: "Files", shows: Files, role: "member" },
   { name: "memories", title: "Memories", shows: Memories, role: "member" },
+  { name: "agents", title: "Agents", shows: Agents, role: "member" },
+  { name: "tools", title: "Tools", shows: Tools, role: "member" },
   { name: "prompts", title: "Prompts", shows: Prompts, role: "admin" },
   { name: "usage", title: "Usage", shows: Usage, role: "member" },
 ];

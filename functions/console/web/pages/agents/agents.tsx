@@ -1,0 +1,72 @@
+/** Who works: the agents, and one of them. */
+
+import { useState } from "preact/hooks";
+
+import { all, ask } from "../../api/request";
+import type { Shapes } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { go, path, to } from "../../navigation/places";
+import { EditJson } from "../../parts/edit-json";
+import { Freshness } from "../../parts/fresh";
+import { say } from "../../parts/toasts";
+import { Text } from "../../parts/words";
+import { may } from "../../sign-in/tokens";
+import { OneAgent } from "./one-agent";
+
+export type Agent = Shapes["Agent"];
+
+const EVERY_MS = 15_000;
+const NEW = { agent_id: "my-agent", name: "My agent", system_prompt: "You …", goal: "", tools: [], limits: {} };
+
+export function Agents() {
+  const id = path.value[1];
+  return id ? <OneAgent key={id} id={id} /> : <List />;
+}
+
+function List() {
+  const [isMaking, setMaking] = useState(false);
+  const live = useLive<Agent[]>("agents", async () => ({ value: await all<Agent>("/v1/agents"), again: EVERY_MS }));
+
+  async function create(fields: Record<string, unknown>): Promise<void> {
+    const made = await ask<Agent>("POST", "/v1/agents", { body: fields });
+    say("The agent is there. Sessions can be started with it.");
+    go(to("agents", made.data.agent_id));
+  }
+
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>Agents</h1>
+        {may("admin") && !isMaking && (
+          <button type="button" class="primary" onClick={() => setMaking(true)}>
+            New agent
+          </button>
+        )}
+      </div>
+      <Freshness of={live} />
+      {isMaking && (
+        <EditJson
+          label="The agent as JSON"
+          act="Make it"
+          current={{ version: 0, fields: NEW }}
+          onSave={create}
+          onOvertaken={() => undefined}
+          onClose={() => setMaking(false)}
+        />
+      )}
+      <ul class="cards">
+        {live.value.value?.map((each) => (
+          <li key={each.agent_id} class="card">
+            <a href={to("agents", each.agent_id)}>
+              <Text>{each.name}</Text>
+            </a>{" "}
+            <code>{each.agent_id}</code> {each.warnings.length > 0 && <span class="tag warn">A tool is gone</span>}
+            <div>
+              <Text>{each.goal}</Text>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

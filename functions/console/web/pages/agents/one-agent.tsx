@@ -1,0 +1,135 @@
+/** One agent in plain words and as JSON; admins change and delete it. */
+
+import { useState } from "preact/hooks";
+
+import { ask, at, get } from "../../api/request";
+import { useLive } from "../../live/watch";
+import { go, to } from "../../navigation/places";
+import { Confirm } from "../../parts/dialog";
+import { EditJson } from "../../parts/edit-json";
+import { Freshness } from "../../parts/fresh";
+import { Json } from "../../parts/json";
+import { say } from "../../parts/toasts";
+import { Text, visible } from "../../parts/words";
+import { may } from "../../sign-in/tokens";
+import type { Agent } from "./agents";
+
+const EVERY_MS = 10_000;
+
+/** What a person may change. */
+function fields({ agent_id, warnings, applied, version, created_at, updated_at, ...rest }: Agent): Record<string, unknown> {
+  return rest;
+}
+
+export function OneAgent({ id }: { id: string }) {
+  const [isEditing, setEditing] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
+  const path = at("/v1/agents/{}", id);
+  const live = useLive<Agent>(`agent.${id}`, async (_, signal) => ({
+    value: await get<Agent>(path, undefined, signal),
+    again: EVERY_MS,
+  }));
+  const agent = live.value.value;
+
+  async function save(changed: Record<string, unknown>, version: number): Promise<void> {
+    const made = await ask<Agent>("PUT", path, { body: { ...changed, version } });
+    say(`Version ${made.data.version} holds from the next turn of its sessions.`);
+    setEditing(false);
+    live.refresh();
+  }
+
+  async function remove(of: Agent): Promise<void> {
+    await ask("DELETE", path, { query: { version: of.version } });
+    say("The agent is deleted. Its memories stay.");
+    go(to("agents"));
+  }
+
+  return (
+    <>
+      <p>
+        <a href={to("agents")}>All agents</a>
+      </p>
+      <div class="heading">
+        <h1 tabIndex={-1}>{agent ? visible(agent.name) : visible(id)}</h1>
+        {agent && may("admin") && !isEditing && (
+          <span class="acts">
+            <button type="button" class="primary" onClick={() => setEditing(true)}>
+              Edit
+            </button>
+            {agent.version > 0 && (
+              <button type="button" class="danger" onClick={() => setDeleting(true)}>
+                Delete
+              </button>
+            )}
+          </span>
+        )}
+      </div>
+      <Freshness of={live} />
+      {agent && isEditing && (
+        <EditJson
+          label="The agent as JSON"
+          act="Save"
+          current={{ version: agent.version, fields: fields(agent) }}
+          onSave={save}
+          onOvertaken={live.refresh}
+          onClose={() => setEditing(false)}
+        />
+      )}
+      {agent && <Plain agent={agent} />}
+      {agent && isDeleting && (
+        <Confirm title="Delete this agent?" act="Delete" isDangerous onAct={() => remove(agent)} onClose={() => setDeleting(false)}>
+          <p>Its sessions that run fail at their next turn. Its memories stay.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Plain({ agent }: { agent: Agent }) {
+  const limits = Object.entries(agent.limits);
+  return (
+    <>
+      {agent.warnings.map((each) => (
+        <p key={each} class="notice warning">
+          <Text>{each}</Text>
+        </p>
+      ))}
+      <dl>
+        <dt>It is there to</dt>
+        <dd>{agent.goal ? <Text>{agent.goal}</Text> : "do what it is told"}</dd>
+        <dt>Model</dt>
+        <dd>{agent.model ? <Text>{agent.model}</Text> : "the deployment's"}</dd>
+        <dt>Tools</dt>
+        <dd>
+          {agent.tools.length === 0
+            ? "every tool of the tenant"
+            : agent.tools.map((name) => (
+                <span key={name}>
+                  <a href={to("tools", name)}>{visible(name)}</a>{" "}
+                </span>
+              ))}
+        </dd>
+        <dt>A person approves</dt>
+        <dd>{agent.high_stakes.length ? <Text>{agent.high_stakes.join(", ")}</Text> : "what the tools themselves say"}</dd>
+        <dt>Limits</dt>
+        <dd>{limits.length ? limits.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ") : "the deployment's"}</dd>
+        <dt>Started by</dt>
+        <dd>{agent.start_roles.length ? <Text>{agent.start_roles.join(", ")}</Text> : "any member"}</dd>
+        <dt>Prompts</dt>
+        <dd>
+          its own below, then {may("admin") ? <a href={to("prompts", "agent_planning_system")}>how it plans</a> : "how it plans"}
+        </dd>
+        <dt>Version</dt>
+        <dd>{agent.version || "built in"}</dd>
+      </dl>
+      <h2>Its own prompt</h2>
+      <pre class="prompt" tabIndex={0} aria-label="Its own prompt" dir="auto">
+        {visible(agent.system_prompt)}
+      </pre>
+      <details>
+        <summary>As JSON</summary>
+        <Json value={agent} label="The whole agent" />
+      </details>
+    </>
+  );
+}

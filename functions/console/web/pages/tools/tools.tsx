@@ -1,0 +1,72 @@
+/** What agents can do: every tool, and one of them. */
+
+import { all } from "../../api/request";
+import type { Shapes } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { path, to } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { Table } from "../../parts/table";
+import { visible } from "../../parts/words";
+import type { Agent } from "../agents/agents";
+import { OneTool } from "./one-tool";
+
+export type Tool = Shapes["Tool"];
+
+export interface Listed {
+  tools: Tool[];
+  agents: Agent[];
+}
+
+const EVERY_MS = 15_000;
+const KINDS: Record<Tool["kind"], string> = {
+  builtin: "built in",
+  python: "Python of the environment",
+  http: "http",
+  lambda: "Lambda",
+  mcp: "MCP server",
+};
+export const EFFECTS: Record<Tool["effect"], string> = {
+  read: "only reads",
+  idempotent: "changes; twice is as once",
+  once: "changes; never twice by itself",
+};
+
+export function Tools() {
+  const live = useLive<Listed>("tools", async () => ({
+    value: { tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") },
+    again: EVERY_MS,
+  }));
+  const found = live.value.value;
+  const name = path.value[1];
+  if (name) return <OneTool key={name} name={name} live={live} />;
+  return (
+    <>
+      <h1 tabIndex={-1}>Tools</h1>
+      <Freshness of={live} />
+      {found && (
+        <Table
+          label="Tools"
+          rows={found.tools}
+          name={(each) => each.name}
+          columns={[
+            { title: "Name", cell: (each) => <a href={to("tools", each.name)}>{visible(each.name)}</a> },
+            { title: "Kind", cell: kindOf },
+            { title: "Effect", cell: (each) => EFFECTS[each.effect] },
+            { title: "Risk", cell: (each) => each.risk },
+            { title: "Approved by", cell: approval },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+export function kindOf(tool: Tool): string {
+  return KINDS[tool.kind];
+}
+
+export function approval(tool: Tool): string {
+  if (!tool.high_stakes) return "nobody";
+  const who = tool.approver_role ? `somebody with the role ${visible(tool.approver_role)}` : "a person";
+  return tool.approver_must_differ ? `${who}, not who started it` : who;
+}
