@@ -78,7 +78,7 @@ export function OneAgent({ id }: { id: string }) {
       {agent && <Plain agent={agent} />}
       {agent && isDeleting && (
         <Confirm title="Delete this agent?" act="Delete" isDangerous onAct={() => remove(agent)} onClose={() => setDeleting(false)}>
-          <p>Its sessions that run fail at their next turn. Its memories stay.</p>
+          <p>No session can be started with it any more. Its memories stay: an agent that is made again under its id has them.</p>
         </Confirm>
       )}
     </>

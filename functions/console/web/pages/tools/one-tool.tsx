@@ -57,7 +57,8 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
           </dl>
           <h2>What it takes</h2>
           <Json value={tool.input_schema} label="Its schema" />
-          {may("admin") && <Trial tool={tool} />}
+          {may("admin") && tool.kind !== "builtin" && <Trial tool={tool} />}
+          {tool.kind === "builtin" && <p class="hint">It works on a session: to try it, start one.</p>}
         </>
       )}
     </>
