@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 import { path } from "../navigation/places";
 import { Agents } from "./agents/agents";
 import { Files } from "./files/files";
+import { Health } from "./health/health";
 import { Inbox } from "./inbox/inbox";
 import { Memories } from "./memories/memories";
 import { SessionPage } from "./session/session-page";
@@ -31,6 +32,7 @@ export const PLACES: readonly Place[] = [
   { name: "tools", title: "Tools", shows: Tools, role: "member" },
   { name: "prompts", title: "Prompts", shows: Prompts, role: "admin" },
   { name: "usage", title: "Usage", shows: Usage, role: "member" },
+  { name: "health", title: "Health", shows: Health, role: "admin" },
 ];
 
 /** `sessions` is the list, `sessions/new` starts one, `sessions/ID` is one of them. */

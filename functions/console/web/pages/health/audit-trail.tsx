@@ -1,0 +1,73 @@
+/** Who did what in the tenant, newest first. */
+
+import { get } from "../../api/request";
+import type { Page, Shapes } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { narrow, query } from "../../navigation/places";
+import { Freshness } from "../../parts/fresh";
+import { cursor, Pager } from "../../parts/pager";
+import { Table } from "../../parts/table";
+import { Ago } from "../../parts/time";
+import { Text, visible } from "../../parts/words";
+
+type AuditRecord = Shapes["AuditRecord"];
+
+const EVERY_MS = 15_000;
+const FILTERS = [
+  { name: "action", title: "Action", hint: "session.start" },
+  { name: "user", title: "Person", hint: "as the sign-in names them" },
+  { name: "session_id", title: "Session", hint: "its id" },
+];
+const OUTCOMES: Record<AuditRecord["outcome"], string> = {
+  begun: "begun; its end is not known",
+  done: "done",
+  refused: "refused",
+  failed: "failed",
+};
+
+export function AuditTrail() {
+  const asked = Object.fromEntries(FILTERS.map(({ name }) => [name, query.value.get(name) ?? undefined]));
+  const live = useLive<Page<AuditRecord>>(`audit.${JSON.stringify(asked)}.${cursor() ?? ""}`, async (_, signal) => ({
+    value: await get<Page<AuditRecord>>("/v1/audit", { ...asked, cursor: cursor() }, signal),
+    again: EVERY_MS,
+  }));
+  const found = live.value.value;
+  return (
+    <section aria-labelledby="audit">
+      <h2 id="audit">Who did what</h2>
+      <div class="filters">
+        {FILTERS.map(({ name, title, hint }) => (
+          <label key={name}>
+            {title}
+            <input
+              value={asked[name] ?? ""}
+              placeholder={hint}
+              onChange={(event) => narrow({ [name]: event.currentTarget.value.trim(), after: "" })}
+            />
+          </label>
+        ))}
+      </div>
+      <Freshness of={live} />
+      {found?.items.length === 0 && <p class="empty">There is no such record.</p>}
+      {found && found.items.length > 0 && (
+        <Table
+          label="Who did what"
+          rows={found.items}
+          name={(each) => each.audit_id}
+          columns={[
+            { title: "When", cell: (each) => <Ago at={each.at} /> },
+            { title: "Who", cell: (each) => <code>{visible(each.who)}</code> },
+            { title: "Action", cell: (each) => each.action },
+            {
+              title: "On what",
+              cell: (each) => <Text>{Object.entries(each.details).map(([name, value]) => `${name} ${value}`).join(", ")}</Text>,
+            },
+            { title: "End", cell: (each) => OUTCOMES[each.outcome] + (each.code ? ` (${each.code})` : "") },
+            { title: "From", cell: (each) => visible(each.source) },
+          ]}
+        />
+      )}
+      <Pager next={found?.next_cursor} />
+    </section>
+  );
+}
