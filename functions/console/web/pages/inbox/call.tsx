@@ -30,7 +30,7 @@ export function useWhole(one: Intervention, call: Pending | null, callId?: strin
 export function Call({ of, call, callId }: { of: Intervention; call: Pending; callId?: string }) {
   const { input, failure } = useWhole(of, call, callId);
   return (
-    <div class="call" role="group" aria-label={`Call of ${call.name}`}>
+    <div class="call-asked" role="group" aria-label={`Call of ${call.name}`}>
       <p class="tool">
         <span class="what">Tool</span> <code>{call.name}</code>
       </p>
