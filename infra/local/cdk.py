@@ -50,7 +50,12 @@ class Commands:
         self.stopped = False
 
     def cdk(self, *arguments: str, cwd: Path, on_line: OnLine | None = None) -> None:
+        """Raises CommandFailed."""
         command = [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"]
+        self.run(command, f"cdk {arguments[0]}", cwd=cwd, on_line=on_line)
+
+    def run(self, command: list[str], name: str, *, cwd: Path, on_line: OnLine | None = None) -> None:
+        """`name`: what an error calls it. Raises CommandFailed."""
         tail: deque[str] = deque(maxlen=TAIL_LINES)
         with self.log.open("a", encoding="utf-8") as log:
             child = self.start(command, cwd)
@@ -64,10 +69,12 @@ class Commands:
                         on_line(line.rstrip())
                 code = child.wait()
             finally:
+                # Whoever is interrupted leaves a child that runs, which stop() ends.
                 with self.lock:
-                    self.running.discard(child)
+                    if child.poll() is not None:
+                        self.running.discard(child)
         if code:
-            raise CommandFailed("\n".join([f"cdk {arguments[0]} failed with exit code {code}:", *tail]))
+            raise CommandFailed("\n".join([f"{name} failed with exit code {code}:", *tail]))
 
     def start(self, command: list[str], cwd: Path) -> "subprocess.Popen[str]":
         """In a process group of its own: Ctrl-C reaches it through stop() only."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target
+from acta.cli.terminal.stop_signals import stopped_by_signals
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
@@ -123,7 +124,8 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)
     commands = Commands(cdk_environ(target.environ), assembly.folder.parent / "synth.log")
     try:
-        assembly.synthesise(commands)
+        with stopped_by_signals():
+            assembly.synthesise(commands)
     except CommandFailed as error:
         raise CliError(str(error)) from None
     finally:

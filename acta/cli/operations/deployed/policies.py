@@ -13,6 +13,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import check_tools
 from acta.cli.operations.target import environment_named, target
+from acta.cli.terminal.stop_signals import stopped_by_signals
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
 from infra.environments import Environment
@@ -54,7 +55,8 @@ def resources_in_templates(environment: Environment) -> Counter[str]:
         commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
         app = Path(scratch) / "app"
         try:
-            commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
+            with stopped_by_signals():
+                commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
         except CommandFailed as error:
             raise CliError(str(error)) from None
         finally:

@@ -1,4 +1,4 @@
-"""How `acta up` and `acta demo` end in order: Ctrl-C, SIGTERM and a closed terminal are all handled alike."""
+"""How commands that have started others end in order: Ctrl-C, SIGTERM and a closed terminal are all handled alike."""
 
 import signal
 from collections.abc import Iterator
