@@ -25,7 +25,7 @@ from acta.client.paths import path_of
 from acta.client.sessions import SessionCalls
 
 if TYPE_CHECKING:
-    from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels, TenantUsage
+    from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels, DeploymentHealth, TenantUsage
 
 
 class DeploymentCalls:
@@ -70,6 +70,11 @@ class DeploymentCalls:
     def check_models(self) -> Flow[CheckedKeys]:
         """Asks the providers whether they take the keys; for admins."""
         return data(Request("POST", path_of("models", "check"), body={}))
+
+    @operation
+    def health(self) -> Flow[DeploymentHealth]:
+        """Environment, release, schema versions and the tenant's limits; for admins."""
+        return data(Request("GET", path_of("admin", "health")))
 
     @operation
     def get(self, /, path: str, **query: Any) -> Flow[Any]:

@@ -1,12 +1,13 @@
-"""The routes of `admin`: files, tools and their secrets, notifications, agents, prompts, memories, the audit trail."""
+"""The routes of `admin`: files, tools, secrets, notifications, agents, prompts, memories, the audit trail, health."""
 
 from functions.admin.agents import add_agents
-from functions.admin.audit import add_audit
 from functions.admin.dependencies import Dependencies
 from functions.admin.files import add_files
 from functions.admin.mcp_servers import Servers, add_mcp_servers
 from functions.admin.memories import add_memories
 from functions.admin.notifications import add_notifications
+from functions.admin.operation.audit import add_audit
+from functions.admin.operation.health import add_health
 from functions.admin.prompts import add_prompts
 from functions.admin.tool_secrets import add_tool_secrets
 from functions.admin.tools import Allowed, add_tools, registered
@@ -66,4 +67,5 @@ def build(deps: Dependencies) -> Api:
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
     add_audit(api, deps.audit)
+    add_health(api, settings)
     return api

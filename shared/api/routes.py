@@ -180,6 +180,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/agents/{agent_id}", "admin"),
     Route("PUT", "/v1/agents/{agent_id}", "admin", "admin", action="agent.replace"),
     Route("DELETE", "/v1/agents/{agent_id}", "admin", "admin", action="agent.delete"),
+    Route("GET", "/v1/admin/health", "admin", "admin"),
     Route("GET", "/v1/admin/prompts", "admin", "admin"),
     Route("GET", "/v1/admin/prompts/{name}", "admin", "admin"),
     Route("PUT", "/v1/admin/prompts/{name}", "admin", "admin", action="prompt.write"),

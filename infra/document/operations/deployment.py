@@ -2,7 +2,7 @@
 
 from infra.document.operations.operation import PAGING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import CheckedKeys, ConfiguredModels
-from shared.api.response.shapes.records import AuditRecord, Health, Me, PageSignIn
+from shared.api.response.shapes.records import AuditRecord, DeploymentHealth, Health, Me, PageSignIn
 from shared.api.response.shapes.usage import TenantUsage
 
 TEXTS = {
@@ -55,6 +55,12 @@ DEPLOYMENT = {
             "session_id": "Only of this session.",
             **PAGING,
         },
+    ),
+    "GET /v1/admin/health": Operation(
+        "readDeployment",
+        "Operation",
+        "Which release answers, and what it allows the tenant",
+        (ok(DeploymentHealth, says="As the deployment is set up."),),
     ),
     "GET /v1/usage": Operation(
         "readUsage",

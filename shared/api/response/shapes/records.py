@@ -52,6 +52,42 @@ class Health(TypedDict):
     status: Literal["ok"]
 
 
+class SchemaVersions(TypedDict):
+    """Of what is stored. They differ while a deployment takes a new version into use."""
+
+    reads: int
+    """The newest version that this release knows."""
+    writes: int
+
+
+class AuditState(TypedDict):
+    """Whether this deployment records who did what."""
+
+    recorded: bool
+
+
+class LimitsInForce(TypedDict):
+    """What the tenant may use here. null: no such limit."""
+
+    starts_per_minute: Counter | None
+    open_sessions: Counter | None
+    requests_per_second: Counter | None
+    long_polls: Counter | None
+    tokens_per_hour: Counter | None
+    """Of all its sessions together."""
+
+
+class DeploymentHealth(TypedDict):
+    """What this deployment is, and what it allows the tenant."""
+
+    environment: str
+    release: str
+    """What the release is called, as the operator's commands name it."""
+    schema: SchemaVersions
+    audit: AuditState
+    limits: LimitsInForce
+
+
 class Me(TypedDict):
     """Who asks, as the token says."""
 

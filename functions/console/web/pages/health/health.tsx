@@ -1,4 +1,4 @@
-/** Whether the models can be asked, and who did what. For admins. */
+/** What the deployment is, whether the models can be asked, and who did what. For admins. */
 
 import { useState } from "preact/hooks";
 
@@ -10,6 +10,7 @@ import { Refusal } from "../../parts/refusal";
 import { Table } from "../../parts/table";
 import { visible } from "../../parts/words";
 import { AuditTrail } from "./audit-trail";
+import { Deployment } from "./deployment";
 
 type ConfiguredModels = Shapes["ConfiguredModels"];
 type CheckedKeys = Shapes["CheckedKeys"];
@@ -33,6 +34,7 @@ export function Health() {
   return (
     <>
       <h1 tabIndex={-1}>Health</h1>
+      <Deployment />
       <Models />
       <AuditTrail />
     </>

@@ -1,0 +1,32 @@
+"""What this deployment is and what it allows the tenant: `/v1/admin/health`, for admins (design §3)."""
+
+from typing import TYPE_CHECKING
+
+from shared.api.app import Api
+from shared.api.response.envelope import Response, success
+from shared.settings import Settings
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from shared.api.response.shapes import records
+
+
+def add_health(api: Api, settings: Settings) -> None:
+    limits = settings.limits
+
+    @api.get("/v1/admin/health")
+    def read_health() -> Response:
+        of_tenant = limits.of(api.caller.tenant)
+        shown: records.DeploymentHealth = {
+            "environment": settings.env,
+            "release": settings.release,
+            "schema": {"reads": settings.reads_version, "writes": settings.write_version},
+            "audit": {"recorded": bool(settings.audit_table)},
+            "limits": {
+                "starts_per_minute": of_tenant.starts_per_minute,
+                "open_sessions": of_tenant.open_sessions,
+                "requests_per_second": of_tenant.requests_per_second,
+                "long_polls": of_tenant.long_polls,
+                "tokens_per_hour": settings.tenant_tokens_per_hour or None,
+            },
+        }
+        return success(shown)
