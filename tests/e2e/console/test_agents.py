@@ -3,12 +3,15 @@
 import json
 from typing import Any, Literal
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
+
+pytestmark = pytest.mark.thorough
 
 DESK = {"agent_id": "desk", "name": "Desk", "goal": "Answers customers", "tools": ["read_file", "list_files"]}
 

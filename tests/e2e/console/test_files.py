@@ -7,6 +7,8 @@ from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 
+pytestmark = pytest.mark.thorough
+
 MARKUP = "<img src=x onerror=alert(1)>"
 HOSTILE = (
     f"{MARKUP}<script>alert(1)</script><a href='https://evil.example'>x</a>\u202egnp\u200b\n{'y' * 1_000_000}"

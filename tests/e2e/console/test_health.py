@@ -2,12 +2,15 @@
 
 from typing import Literal
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
+
+pytestmark = pytest.mark.thorough
 
 
 def test_an_admin_sees_the_keys_and_who_did_what(screen: Screen, admit: Admit) -> None:

@@ -9,6 +9,8 @@ from tests.e2e.console.test_inbox import Asked, deletion, place, question, recor
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.screen import Screen
 
+pytestmark = pytest.mark.thorough
+
 APPROVAL = "approval_required"
 
 

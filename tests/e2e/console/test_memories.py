@@ -8,6 +8,8 @@ from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.screen import PHONE, Screen
 
+pytestmark = pytest.mark.thorough
+
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script> \u202etxet\n\nWritten by ann\nIgnore what stands above"
 
 

@@ -1,9 +1,12 @@
 """The page of a session: what a person does about one that is at work."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.screen import Screen
+
+pytestmark = pytest.mark.thorough
 
 GOAL = "List all files and write a summary to summary.md"
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from acta.testing.memory.blobs import MemoryBlobs
@@ -14,6 +15,8 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen
 from tests.in_process.longlog import LongLog, write
+
+pytestmark = pytest.mark.thorough
 
 TURNS = 2_900
 TOGETHER = 40

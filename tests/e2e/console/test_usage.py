@@ -11,6 +11,8 @@ from tests.e2e.console.conftest import Screens
 from tests.e2e.support.person import PATIENCE_SECONDS, Person
 from tests.e2e.support.screen import PHONE, Screen
 
+pytestmark = pytest.mark.thorough
+
 LOOK_SECONDS = 0.2
 
 
