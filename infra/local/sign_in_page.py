@@ -49,7 +49,10 @@ HEADERS = {
 }
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Sign in to Acta's local stack</title>
-<style>body{{font:16px sans-serif;max-width:26em;margin:3em auto}}label{{display:block;margin:.6em 0}}</style>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body{{font:1rem/1.5 system-ui,sans-serif;max-width:26em;margin:3em auto;padding:0 1em}}
+label{{display:block;margin:.6em 0}}
+input,button{{font:inherit}}button{{padding:.3em 1em}}</style>
 <h1>Sign in to the local stack</h1>
 <p>Nothing is checked here: say who you want to be. In AWS your identity provider's page stands here.</p>
 <form method="post" action="{action}">{hidden}

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { place, to } from "./navigation/places";
 import { openQuestions } from "./pages/inbox/open-questions";
 import { PLACES } from "./pages/places";
+import { SignIn } from "./pages/sign-in";
 import { chooseTheme, theme } from "./parts/theme";
 import { Toasts } from "./parts/toasts";
 import { leaveToSignIn, signInSettings } from "./sign-in/code-flow";
@@ -16,6 +17,7 @@ export function App() {
   useEffect(() => {
     document.title = `${shown?.title ?? "Not found"} · Acta`;
   }, [shown]);
+  if (!me.value) return <SignIn isOut />;
   const Shown = isTheirs ? (shown?.shows ?? NotFound) : NotTheirs;
   return (
     <>
@@ -36,24 +38,26 @@ export function App() {
           ))}
         </nav>
         <details class="person">
-          <summary>{me.value?.user ?? "Signed out"}</summary>
-          <dl>
-            <dt>Tenant</dt>
-            <dd>{me.value?.tenant}</dd>
-            <dt>Roles</dt>
-            <dd>{me.value?.roles.join(", ")}</dd>
-          </dl>
-          <label>
-            Colours{" "}
-            <select value={theme.value} onChange={(event) => chooseTheme(event.currentTarget.value)}>
-              <option value="">As the system</option>
-              <option value="light">Light</option>
-              <option value="dark">Dark</option>
-            </select>
-          </label>
-          <button type="button" onClick={() => void signOut()}>
-            Sign out
-          </button>
+          <summary>{me.value.user}</summary>
+          <div class="menu">
+            <dl>
+              <dt>Tenant</dt>
+              <dd>{me.value.tenant}</dd>
+              <dt>Roles</dt>
+              <dd>{me.value.roles.join(", ")}</dd>
+            </dl>
+            <label>
+              Colours{" "}
+              <select value={theme.value} onChange={(event) => chooseTheme(event.currentTarget.value)}>
+                <option value="">As the system</option>
+                <option value="light">Light</option>
+                <option value="dark">Dark</option>
+              </select>
+            </label>
+            <button type="button" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </div>
         </details>
       </header>
       {isOver.value && <SignInAgain />}

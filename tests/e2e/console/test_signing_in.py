@@ -38,9 +38,22 @@ def test_a_second_tab_is_signed_in_too_and_both_are_out_together(screen: Screen,
     second.get_by_text(ann.name).click()
     second.get_by_role("button", name="Sign out").click()
     for page in (first, second):
-        expect(page.get_by_text("You are not signed in any more")).to_be_visible()
+        expect(page.get_by_text("You have signed out")).to_be_visible()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
 def test_a_form_of_another_page_cannot_make_a_sign_in_of_this_one(screen: Screen) -> None:
     screen.page.goto(f"{screen.url}/console/signed-in?code=x&state=y")
     expect(screen.page.get_by_role("alert")).to_contain_text("not begun in this tab")
+
+
+def test_a_sign_in_that_is_over_leaves_what_is_shown_and_says_so(screen: Screen, ann: Person) -> None:
+    page = screen.sign_in(ann)
+    page.route("**/v1/**", lambda route: route.fulfill(status=401, json={"message": "Unauthorized"}))
+    page.route("**/oauth2/token", lambda route: route.fulfill(status=400, json={"error": "invalid_grant"}))
+    expect(page.get_by_text("You are not signed in any more")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+    screen.accessible()
+    page.unroute_all()
+    page.get_by_role("button", name="Sign in again").click()
+    expect(page.get_by_label("User")).to_be_visible()

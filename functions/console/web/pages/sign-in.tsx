@@ -3,7 +3,7 @@
 import { SignInFailed, leaveToSignIn, signInSettings } from "../sign-in/code-flow";
 import { useEffect, useState } from "preact/hooks";
 
-export function SignIn({ failure }: { failure?: Error }) {
+export function SignIn({ failure, isOut }: { failure?: Error; isOut?: boolean }) {
   const [problem, setProblem] = useState(failure);
   const [isLocal, setLocal] = useState(false);
   useEffect(() => {
@@ -14,6 +14,7 @@ export function SignIn({ failure }: { failure?: Error }) {
     <main class="sign-in">
       <h1>Acta</h1>
       <p>Agents that work on their own, and ask you when they must.</p>
+      {isOut && <p role="status">You have signed out, in all tabs.</p>}
       {problem && (
         <p class="notice warning" role="alert">
           {problem instanceof SignInFailed ? problem.message : `Signing in did not work: ${problem.message}`}

@@ -2,6 +2,8 @@
 
 import { signal } from "@preact/signals";
 
+import { Refused } from "../api/refused";
+
 interface Toast {
   id: number;
   text: string;
@@ -16,9 +18,11 @@ export function say(text: string): void {
   show(text, false);
 }
 
-/** Stays until it is read. */
+/** Stays until it is read. What the API says of single fields stands in the place of its sentence about all. */
 export function sayError(error: unknown): void {
-  show(error instanceof Error ? error.message : String(error), true);
+  const fields = error instanceof Refused ? Object.entries(error.details) : [];
+  const of = fields.map(([field, said]) => `${field}: ${said.join(" ")}`).join(" ");
+  show(of || (error instanceof Error ? error.message : String(error)), true);
 }
 
 function show(text: string, isError: boolean): void {
