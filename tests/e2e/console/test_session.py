@@ -20,7 +20,7 @@ def test_a_goal_is_followed_to_its_end_without_a_reload(screen: Screen, ann: Per
     ann.put_file("notes.md", "# Notes\nA line.\n")
     session_id = ann.start(GOAL)
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
-    expect(page.locator(".state")).to_have_text("Done", timeout=40_000)
+    expect(page.locator(".state")).to_have_text("Goal met", timeout=40_000)
     expect(page.locator(".steps > li.completed")).to_have_count(4)
     expect(page.get_by_role("progressbar", name="Steps")).to_have_js_property("value", 4)
     turns = ann.data(f"/v1/sessions/{session_id}")["session"]["run"]["iteration"]
@@ -35,6 +35,24 @@ def test_a_goal_is_followed_to_its_end_without_a_reload(screen: Screen, ann: Per
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     assert download.value.path().read_text(encoding="utf-8") == ann.file("summary.md")
+
+
+def test_a_file_that_it_wrote_leads_to_its_page(screen: Screen, ann: Person) -> None:
+    page = screen.sign_in(ann, place=f"sessions/{ended(ann)}")
+    page.get_by_role("link", name="summary.md").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("summary.md")
+    expect(page.get_by_role("table", name="Versions")).to_be_visible()
+
+
+def test_of_a_long_goal_the_beginning_is_shown_and_all_of_it_when_asked(screen: Screen, ann: Person) -> None:
+    goal = f"{GOAL}. {'word ' * 300}the last words"
+    page = screen.sign_in(ann, place=f"sessions/{ann.start(goal)}")
+    shown = page.locator(".quoted").filter(has_text="The goal, as").locator("blockquote")
+    expect(shown).to_contain_text("word …")
+    page.get_by_role("button", name="Show the whole goal").click()
+    expect(shown).to_contain_text("the last words")
+    expect(page.get_by_role("button", name="Show the whole goal")).to_have_count(0)
+    screen.accessible()
 
 
 def test_evidence_of_a_step_leads_to_its_call_and_what_the_tool_said(screen: Screen, ann: Person) -> None:
@@ -102,14 +120,14 @@ def test_two_tabs_show_the_same_and_a_reload_in_mid_air_loses_nothing(screen: Sc
     second = screen.open(f"sessions/{session_id}")
     first.reload()
     for page in (first, second):
-        expect(page.locator(".state")).to_have_text("Done", timeout=40_000)
+        expect(page.locator(".state")).to_have_text("Goal met", timeout=40_000)
         expect(page.get_by_role("treeitem").filter(has_text="Ended")).to_have_count(1)
         assert rows(page) == rows(first)
 
 
 def test_while_nobody_answers_it_says_since_when_and_goes_on_by_itself(screen: Screen, ann: Person) -> None:
     page = screen.sign_in(ann, place=f"sessions/{ended(ann)}")
-    expect(page.locator(".state")).to_have_text("Done")
+    expect(page.locator(".state")).to_have_text("Goal met")
     screen.context.set_offline(True)
     expect(page.get_by_text("What you see is from")).to_be_visible(timeout=15_000)
     expect(page.locator(".live")).to_have_count(0)

@@ -38,12 +38,13 @@ def test_the_plan_is_corrected_while_the_agent_works_and_the_versions_show_how(
     screen.accessible()
     dialog.get_by_label("Step 4").fill("Write summary.md in one sentence")
     dialog.get_by_role("button", name="Add a step").click()
-    dialog.get_by_label("New step").fill("Check <b>it</b>")
+    dialog.get_by_label("New step").fill(f"Check <b>it</b> {'x' * 500}")
     screen.picture("session-plan-editor")
     dialog.get_by_role("button", name="Save the plan").click()
     expect(page.locator(".steps")).to_contain_text("Write summary.md in one sentence")
     expect(page.locator(".steps")).to_contain_text("Check <b>it</b>")
     assert now(ann, session_id)["plan"]["version"] == 2
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_text("Versions of the plan").click()
     second = page.get_by_role("region", name="Version 2")
     expect(second.locator(".added")).to_have_count(2)
@@ -120,7 +121,7 @@ def test_a_run_is_paused_and_resumed(screen: Screen, ann: Person) -> None:
     expect(page.locator(".state")).to_have_text("Paused", timeout=20_000)
     expect(page.get_by_text("It goes on when somebody resumes it.")).to_be_visible()
     steer(page, "Resume")
-    expect(page.locator(".state")).to_have_text("Done", timeout=40_000)
+    expect(page.locator(".state")).to_have_text("Goal met", timeout=40_000)
 
 
 def test_a_fork_goes_on_from_the_chosen_turn(screen: Screen, ann: Person) -> None:
@@ -154,6 +155,7 @@ def test_a_question_is_decided_where_the_work_is_seen(screen: Screen, ann: Perso
     session_id = asking(ann)
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
     question = page.get_by_role("region", name="Waits for a decision")
+    expect(page.get_by_role("heading", name="Steer this session")).to_be_visible()
     screen.accessible()
     screen.picture("session-asks")
     question.get_by_role("button", name="Continue").click()

@@ -8,6 +8,7 @@ import { useLive } from "../../live/watch";
 import { go, to } from "../../navigation/places";
 import { Refusal } from "../../parts/refusal";
 import { visible } from "../../parts/words";
+import { doing } from "../session/states";
 
 const MOST_CHARS = 60;
 
@@ -27,7 +28,7 @@ function Form() {
     again: Infinity,
   }));
   const [chosen, setChosen] = useState("");
-  const [content, setContent] = useState<string>();
+  const [content, setContent] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const sessions = live.value.value ?? [];
@@ -37,7 +38,7 @@ function Form() {
     setBusy(true);
     setFailure(undefined);
     try {
-      const said = (content ?? of.goal ?? "").trim();
+      const said = content.trim();
       const made = await ask<Session>("POST", at("/v1/sessions/{}/fork", of.session_id), { body: said ? { content: said } : {} });
       go(to("sessions", made.data.session_id));
     } catch (error) {
@@ -64,14 +65,14 @@ function Form() {
         <select value={session.session_id} onChange={(event) => setChosen(event.currentTarget.value)}>
           {sessions.map((each) => (
             <option key={each.session_id} value={each.session_id}>
-              {visible(each.goal || "No goal").slice(0, MOST_CHARS)} · {each.state}
+              {visible(each.goal || "No goal").slice(0, MOST_CHARS)} · {doing(each)}
             </option>
           ))}
         </select>
       </label>
       <label>
-        What the fork is told
-        <textarea value={content ?? session.goal ?? ""} onInput={(event) => setContent(event.currentTarget.value)} />
+        What the fork is told (empty: it goes on as it was)
+        <textarea value={content} onInput={(event) => setContent(event.currentTarget.value)} />
       </label>
       <Refusal error={failure} />
       <p class="acts">

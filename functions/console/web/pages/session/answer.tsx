@@ -2,12 +2,14 @@
 
 import { useState } from "preact/hooks";
 
-import { ask, at, get } from "../../api/request";
+import { at, get } from "../../api/request";
 import type { Event, Session } from "../../api/shapes";
 import { Json } from "../../parts/json";
 import { Markdown } from "../../parts/markdown";
 import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
+import { filePage } from "../files/listing";
+import { download } from "../files/saving";
 
 /** Characters of an answer in the session; a longer one is in the trace. */
 const SHORT = 4_000;
@@ -50,7 +52,7 @@ export function filesOf(events: readonly Event[]): string[] {
   for (const { type, data } of events) {
     const path = (data["input"] as Record<string, unknown> | null | undefined)?.["path"];
     if (type === "tool.requested" && WRITES.includes(String(data["name"])) && typeof path === "string")
-      asked.set(String(data["call_id"]), path);
+      asked.set(String(data["call_id"]), path.replace(/^\/+/, ""));
     const written = type === "tool.finished" && data["ok"] ? asked.get(String(data["call_id"])) : undefined;
     if (written !== undefined) made.add(written);
   }
@@ -66,7 +68,9 @@ export function Files({ events }: { events: readonly Event[] }) {
       <ul class="files">
         {made.map((path) => (
           <li key={path}>
-            <Text>{path}</Text>{" "}
+            <a href={filePage(path)}>
+              <Text>{path}</Text>
+            </a>{" "}
             <button type="button" onClick={() => download(path).catch(sayError)}>
               Download
             </button>
@@ -75,16 +79,4 @@ export function Files({ events }: { events: readonly Event[] }) {
       </ul>
     </section>
   );
-}
-
-/** As it is now. */
-async function download(path: string): Promise<void> {
-  const parts = path.replace(/^\/+/, "").split("/").map(encodeURIComponent).join("/");
-  const { data } = await ask<unknown>("GET", `/v1/files/${parts}`);
-  const content = data instanceof Blob ? data : new Blob([JSON.stringify(data)]);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = path.split("/").pop() ?? "file";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

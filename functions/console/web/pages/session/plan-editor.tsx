@@ -58,7 +58,12 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
           void save();
         }}
       >
-        <p class="hint">Steps that have begun stay as they are. The agent is told what you changed.</p>
+        <p class="hint">
+          {pending.length
+            ? "Steps that have begun stay as they are."
+            : "All steps have begun, so none can be corrected. You can add one."}{" "}
+          The agent is told what you changed.
+        </p>
         {plan.version !== version && (
           <p class="notice warning" role="status">
             The plan has changed meanwhile. Close this, and begin anew.

@@ -33,10 +33,14 @@ export function PlanSection({ session, plan, events, onChoose, onDone }: OfPlan)
       <h2 id="plan">Plan</h2>
       <PlanSteps plan={plan} events={events} onChoose={onChoose} />
       {!isOver(session.state) && session.state !== "idle" && (
-        <p>
-          <button type="button" onClick={() => setEdited(true)}>
-            Correct the plan …
-          </button>
+        <p class="hint">
+          {plan.status === "completed" || plan.status === "failed" ? (
+            "It is closed: nothing of it can be corrected."
+          ) : (
+            <button type="button" onClick={() => setEdited(true)}>
+              Correct the plan …
+            </button>
+          )}
         </p>
       )}
       {isEdited && <PlanEditor sessionId={id} plan={plan} onClose={() => setEdited(false)} onDone={onDone} />}
@@ -52,10 +56,11 @@ interface Shown {
 }
 
 function PlanSteps({ plan, events, onChoose }: Shown) {
+  const isFailed = plan.steps.some((each) => each.status === "failed");
   return (
     <>
       <p class="hint">
-        Version {plan.version}, {plan.status.replace(/_/g, " ")}
+        Version {plan.version}, {isFailed ? "a step failed" : plan.status.replace(/_/g, " ")}
       </p>
       <ol class="steps">
         {plan.steps.map((step) => (

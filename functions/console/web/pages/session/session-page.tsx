@@ -41,8 +41,9 @@ export function SessionPage({ id }: { id: string }) {
       {!feed && !failure && <p class="hint">Reading …</p>}
       {feed && (
         <>
-          <Summary session={feed.page.session} live={live} />
+          <Summary session={feed.page.session} live={live} conversation={conversation} />
           <Questions session={feed.page.session} onDecided={live.refresh} />
+          {feed.page.session.interventions.length > 0 && <h2 class="apart">Steer this session</h2>}
           <Controls session={feed.page.session} onDone={live.refresh} seq={seq} />
           <Progress session={feed.page.session} />
           {over && <Results feed={feed} />}
@@ -67,7 +68,7 @@ export function SessionPage({ id }: { id: string }) {
                 Reading: {feed.events.length.toLocaleString("en-US")} of {feed.page.session.last_seq.toLocaleString("en-US")} events
               </p>
             )}
-            <p class="acts">
+            <p class="acts controls">
               <button type="button" aria-pressed={!isWaterfall} onClick={() => setWaterfall(false)}>
                 Tree
               </button>

@@ -1,17 +1,11 @@
-/** What a session is doing, in words. */
+/** What a session is doing, in words: of an end the same ones as in the list. */
 
 import type { Session } from "../../api/shapes";
+import { stateInWords } from "../../parts/session-state";
 
-const DOING: Record<string, string> = {
-  idle: "Idle",
-  planning: "Making a plan",
-  executing: "Working",
-  waiting_for_tool: "A tool is running",
-  waiting_for_user: "Waits for a person",
-  completed: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
+/** Of `completed`, which alone is no success. */
+export const UNMET = "Ended without the goal";
+
 const WAITS: Record<string, string> = {
   waiting_for_provider: "It waits for the model's provider, and goes on by itself.",
   waiting_for_aws: "It waits for AWS, and goes on by itself.",
@@ -34,15 +28,18 @@ const ENDS: Record<string, string> = {
 };
 
 export function doing(session: Session): string {
-  if (session.state_reason === "paused") return "Paused";
-  if (session.state === "completed" && session.result && !session.result.goal_met) return "Ended without the goal";
-  if (session.state in DOING && session.state_reason?.startsWith("waiting_for_")) return "Waits";
-  return DOING[session.state] ?? session.state;
+  if (isUnmet(session)) return UNMET;
+  return session.state === "idle" ? "Idle" : stateInWords(session).text;
+}
+
+export function isUnmet({ state, result }: Session): boolean {
+  return state === "completed" && !result?.goal_met;
 }
 
 /** Why it stands where it stands; empty: there is nothing to say. */
 export function why(session: Session): string {
   const reason = session.state_reason ?? "";
+  if (isUnmet(session) && /_comple/.test(session.result?.reason ?? "")) return "A step of its plan failed.";
   if (session.state === "completed") return ENDS[session.result?.reason ?? reason] ?? "";
   if (session.state === "cancelled") return ENDS[reason] ?? "";
   return WAITS[reason] ?? "";

@@ -1,16 +1,25 @@
 /** Where a session is: its goal, what it does, why it waits, and how much it has used of what it may. */
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 
 import type { Session } from "../../api/shapes";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { Ago, Until } from "../../parts/time";
+import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
 import type { Feed } from "./feed";
 import { doing, tone, why } from "./states";
+import type { Conversation } from "./texts";
 
-export function Summary({ session, live }: { session: Session; live: Live<Feed> }) {
+interface Shown {
+  session: Session;
+  live: Live<Feed>;
+  conversation: Conversation;
+}
+
+export function Summary({ session, live, conversation }: Shown) {
   return (
     <>
       <p class="facts">
@@ -29,8 +38,27 @@ export function Summary({ session, live }: { session: Session; live: Live<Feed> 
         )}{" "}
         {!live.failure.value && <span class="live">live</span>}
       </p>
-      {session.goal && <Quoted by={`The goal, as ${session.created_by} gave it`}>{session.goal}</Quoted>}
+      {session.goal && <Goal key={session.goal} session={session} conversation={conversation} />}
       <Reason session={session} />
+    </>
+  );
+}
+
+/** Characters of the goal that a session has; the message that it came with has all. */
+const GOAL_CHARS = 1_000;
+
+function Goal({ session: { goal, created_by }, conversation }: Omit<Shown, "live">) {
+  const [whole, setWhole] = useState<string>();
+  const isCut = whole === undefined && [...goal].length >= GOAL_CHARS;
+  const read = async () => setWhole((await conversation.saidFrom(goal))?.content ?? `${goal} …`);
+  return (
+    <>
+      <Quoted by={`The goal, as ${created_by} gave it`}>{whole ?? (isCut ? `${goal} …` : goal)}</Quoted>
+      {isCut && (
+        <button type="button" onClick={() => read().catch(sayError)}>
+          Show the whole goal
+        </button>
+      )}
     </>
   );
 }

@@ -11,24 +11,37 @@ const PART_BYTES = 200_000;
 export class Conversation {
   private readonly found = new Map<string, Message>();
   private cursor = "0";
-  private reading: Promise<void> = Promise.resolve();
+  private reading: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly id: string) {}
 
   /** A message by its id, or a result by that of its call; undefined: it is not there yet. Throws Refused. */
   message(id: string): Promise<Message | undefined> {
-    const next = this.reading.catch(() => undefined).then(() => this.readTo(id));
-    this.reading = next;
-    return next.then(() => this.found.get(id));
+    return this.seek(() => this.found.get(id));
   }
 
-  private async readTo(id: string): Promise<void> {
-    while (!this.found.has(id)) {
+  /** What a person said that begins so. Throws Refused. */
+  saidFrom(beginning: string): Promise<Message | undefined> {
+    return this.seek(() =>
+      [...this.found.values()].find(({ role, content }) => role === "user" && content.startsWith(beginning)),
+    );
+  }
+
+  private seek(look: () => Message | undefined): Promise<Message | undefined> {
+    const next = this.reading.catch(() => undefined).then(() => this.readTo(look));
+    this.reading = next;
+    return next;
+  }
+
+  private async readTo(look: () => Message | undefined): Promise<Message | undefined> {
+    for (;;) {
+      const one = look();
+      if (one) return one;
       const query = { limit: PAGE, cursor: this.cursor };
       const page = await get<Page<Message>>(at("/v1/sessions/{}/messages", this.id), query);
       for (const each of page.items) this.found.set(each.message_id, each);
       // The last page is read again: it grows.
-      if (page.next_cursor === null) return;
+      if (page.next_cursor === null) return look();
       this.cursor = page.next_cursor;
     }
   }

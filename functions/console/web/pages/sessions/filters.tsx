@@ -6,6 +6,7 @@ import type { Asked } from "../../api/request";
 import { go, narrow, query } from "../../navigation/places";
 import { STATES } from "../../parts/session-state";
 import { me } from "../../sign-in/tokens";
+import { UNMET } from "../session/states";
 import { agents, namesOf } from "./agents";
 
 const NAMES = ["state", "agent", "mine", "metadata", "goal"] as const;
@@ -39,7 +40,7 @@ export function Filters() {
           <option value="">All</option>
           {STATES.map(([name, text]) => (
             <option key={name} value={name}>
-              {text}
+              {name === "completed" ? `Goal met, or ${UNMET.toLowerCase()}` : text}
             </option>
           ))}
         </select>

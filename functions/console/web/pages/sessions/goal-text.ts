@@ -6,7 +6,8 @@ import type { Session } from "../../api/shapes";
 /** The beginning of its goal, else its id. */
 export function named({ goal, session_id }: Session): string {
   const line = goal.trim().split("\n", 1)[0] ?? "";
-  return line ? line.slice(0, 160) : `Session ${session_id}`;
+  const first = line.slice(0, 160);
+  return line ? first + (first === goal.trim() ? "" : " …") : `Session ${session_id}`;
 }
 
 /** With the paths of the files that were stored for it. */
