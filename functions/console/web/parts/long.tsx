@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { Quoted, visible } from "./words";
 
-const SHOWN_AT_FIRST = 4_000;
+const SHOWN_AT_FIRST = 2_000;
 
 export function Long({ by, children }: { by: string; children: string }) {
   const [isWhole, setWhole] = useState(false);

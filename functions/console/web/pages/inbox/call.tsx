@@ -1,6 +1,7 @@
 /** A call that is decided on: the tool, its whole input, and what it would delete or replace. */
 
-import { useEffect, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 import { at, get } from "../../api/request";
 import type { Intervention, Shapes } from "../../api/shapes";
@@ -12,22 +13,45 @@ import { Preview } from "./preview";
 type Pending = Shapes["PendingCall"];
 export type Input = Record<string, unknown>;
 
+interface Read {
+  input?: Input;
+  failure?: Error;
+}
+
+/** By question and call. What cannot be read is tried again when it is shown again. */
+const reads = signal<Record<string, Read>>({});
+
 /** The whole input: what is there already, or what is read where that was shortened. */
-export function useWhole(one: Intervention, call: Pending | null, callId?: string): { input?: Input; failure?: Error } {
-  const [read, setRead] = useState<{ input?: Input; failure?: Error }>({});
+export function useWhole(one: Intervention, call: Pending | null, callId?: string): Read {
   const key = `${one.intervention_id}.${callId ?? ""}`;
   useEffect(() => {
-    if (!call?.shortened) return;
+    const before = reads.value[key];
+    if (!call?.shortened || (before && !before.failure)) return;
+    const setRead = (read: Read) => (reads.value = { ...reads.value, [key]: read });
+    setRead({});
     const path = at("/v1/sessions/{}/interventions/{}/input", one.session_id, one.intervention_id);
     get<Shapes["CallInput"]>(path, { call_id: callId }).then(
       ({ input }) => setRead({ input }),
       (failure: Error) => setRead({ failure }),
     );
   }, [key, call?.shortened]);
-  return call && !call.shortened ? { input: call.input } : read;
+  return call && !call.shortened ? { input: call.input } : (reads.value[key] ?? {});
 }
 
-export function Call({ of, call, callId }: { of: Intervention; call: Pending; callId?: string }) {
+/** Whether all of what is approved is here to be read. */
+export function isWhole({ tool_call: call, intervention_id: id }: Intervention): boolean {
+  return !call?.shortened || reads.value[`${id}.`]?.input !== undefined;
+}
+
+interface Shown {
+  of: Intervention;
+  call: Pending;
+  callId?: string;
+  /** Another input is written, which has a preview of its own. */
+  isEdited?: boolean;
+}
+
+export function Call({ of, call, callId, isEdited }: Shown) {
   const { input, failure } = useWhole(of, call, callId);
   return (
     <div class="call-asked" role="group" aria-label={`Call of ${call.name}`}>
@@ -40,8 +64,8 @@ export function Call({ of, call, callId }: { of: Intervention; call: Pending; ca
         </p>
       )}
       {!input && !failure && <p class="hint">The whole input is being read…</p>}
+      {input && !isEdited && of.state === "pending" && <Preview tool={call.name} input={input} of={of} />}
       <Fields of={input ?? call.input} />
-      {input && <Preview tool={call.name} input={input} of={of} />}
     </div>
   );
 }

@@ -2,17 +2,21 @@
 
 import type { Intervention } from "../../api/shapes";
 import { Ago } from "../../parts/time";
+import { to } from "../../navigation/places";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
 import { Fields } from "./call";
 import { byDefault, done } from "./wording";
 
-/** `isLate`: this person decided too, after it. */
-export function Decision({ of, isLate = false }: { of: Intervention; isLate?: boolean }) {
+const STOPS = ["reject", "cancel"];
+
+/** `isNew`: made just now. `isLate`: this person decided too, after it. */
+export function Decision({ of, isNew, isLate }: { of: Intervention; isNew?: boolean; isLate?: boolean }) {
+  const isYes = of.state === "resolved" && !STOPS.includes(of.resolution ?? "");
   return (
-    <div class="decision" role="status" aria-label="The decision">
-      {isLate && <p class="notice warning">It was decided before you. Your decision does not count.</p>}
+    <div class={isYes ? "notice decision yes" : "notice decision"} role="status" aria-label="The decision">
+      {isLate && <p>It was decided before you. Your decision does not count.</p>}
       <p class="outcome">
         <Outcome of={of} /> {of.resolved_at && <Ago at={of.resolved_at} />}
       </p>
@@ -23,6 +27,10 @@ export function Decision({ of, isLate = false }: { of: Intervention; isLate?: bo
           <Fields of={(of.amended && (of.input["input"] as Record<string, unknown>)) || of.input} />
         </details>
       )}
+      <p>
+        {isNew && !["cancel", "finish"].includes(of.resolution ?? "") && "The agent was told and goes on. "}
+        <a href={to("sessions", of.session_id)}>See the session</a>
+      </p>
     </div>
   );
 }

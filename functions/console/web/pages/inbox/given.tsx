@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import type { Intervention } from "../../api/shapes";
 import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
+import { Preview } from "./preview";
 import { FormFields, formsOf, type FormValues } from "./tool-form";
 import { isOfTool } from "./wording";
 
@@ -123,6 +124,7 @@ function Changed(asked: Asked) {
         after={parsed.input === undefined ? after : JSON.stringify(parsed.input, null, 2)}
         label="What you change"
       />
+      {parsed.input && <Preview tool={asked.of.tool_call!.name} input={parsed.input} of={asked.of} />}
     </Form>
   );
 }

@@ -31,7 +31,7 @@ export function History() {
           const [own, theirs] = subject(each);
           return (
             <li key={each.intervention_id} class="row">
-              <a class="open" href={to("inbox", each.session_id, each.intervention_id)}>
+              <a class="open" href={`${to("inbox", each.session_id, each.intervention_id)}?show=decided`}>
                 <span class="what">{title(each)}</span>
                 <span class="subject">
                   {own && <code>{own}</code>} <Text>{theirs.slice(0, LONGEST)}</Text>

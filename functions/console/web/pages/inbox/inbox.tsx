@@ -8,7 +8,7 @@ import { openQuestions } from "./open-questions";
 import { byKeys } from "./keys";
 import { Several } from "./several";
 import { Waiting } from "./waiting";
-import { chosen } from "./chosen";
+import { chosen, results } from "./chosen";
 
 export function Inbox() {
   const questions = openQuestions();
@@ -28,14 +28,18 @@ export function Inbox() {
       </nav>
       <Freshness of={questions} />
       {isHistory ? (
-        <History />
+        isOne ? (
+          <OneQuestion key={intervention} session={session} intervention={intervention} isHistory />
+        ) : (
+          <History />
+        )
       ) : (
         <div class="columns">
           <section class="list" aria-label="What waits">
             <Waiting open={questions.value.value} selected={intervention} />
           </section>
           <section class="detail" aria-label="The question">
-            {chosen.value.size > 0 ? (
+            {chosen.value.size + results.value.size > 0 ? (
               <Several />
             ) : isOne ? (
               <OneQuestion key={intervention} session={session} intervention={intervention} />

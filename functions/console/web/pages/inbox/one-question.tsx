@@ -8,12 +8,20 @@ import { useLive } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
+import { Who } from "./asker";
 import { openQuestions } from "./open-questions";
 import { Question } from "./question";
 
 const EVERY_MS = 2_000;
 
-export function OneQuestion({ session, intervention }: { session: string; intervention: string }) {
+interface Addressed {
+  session: string;
+  intervention: string;
+  /** It was opened from the list of those decided. */
+  isHistory?: boolean;
+}
+
+export function OneQuestion({ session, intervention, isHistory }: Addressed) {
   const live = useLive<Intervention>(`question.${intervention}`, async (_, signal) => {
     const value = await get<Intervention>(at("/v1/sessions/{}/interventions/{}", session, intervention), {}, signal);
     return { value, again: value.state === "pending" ? EVERY_MS : Infinity };
@@ -25,14 +33,17 @@ export function OneQuestion({ session, intervention }: { session: string; interv
   return (
     <>
       <p class="back">
-        <a href={to("inbox")}>← All that waits</a>
+        <a href={to("inbox") + (isHistory ? "?show=decided" : "")}>← {isHistory ? "Decided" : "All that waits"}</a>
       </p>
       <Freshness of={live} />
       {!one && !live.failure.value && <p class="hint">Reading…</p>}
       {one && (
         <>
+          <p>
+            <Who id={session} />
+          </p>
           <p class="hint">
-            Asked <Ago at={one.created_at} /> in <a href={to("sessions", session)}>this session</a>
+            This question came <Ago at={one.created_at} /> in <a href={to("sessions", session)}>this session</a>
           </p>
           <Question
             of={one}

@@ -2,12 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { ask, at, get, Refused } from "../../api/request";
-import type { Intervention, Snapshot } from "../../api/shapes";
+import { ask, Refused } from "../../api/request";
+import type { Intervention } from "../../api/shapes";
 import { Diff } from "../../parts/diff";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
-import { me } from "../../sign-in/tokens";
+import { isOwn } from "./asker";
 import type { Input } from "./call";
 
 const PRIVATE = "~/";
@@ -40,7 +40,7 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
       {!seen && !failure && <p class="hint">The file is being read…</p>}
       {seen?.kind === "none" && <p class="notice">There is no such file now.</p>}
       {seen?.kind === "private" && (
-        <p class="notice">It is a private file of whoever started the session. Nobody else can see it.</p>
+        <p class="notice">Only whoever started the session sees this file.</p>
       )}
       {seen?.kind === "bytes" && <p class="notice">It is no text: {seen.bytes.toLocaleString()} bytes.</p>}
       {seen?.kind === "text" && replacedBy === undefined && <Long by="The file now">{seen.text}</Long>}
@@ -56,7 +56,8 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
 
 /** Throws Refused. */
 async function look(path: string, of: Intervention): Promise<Seen> {
-  if (path.startsWith(PRIVATE) && !(await isOwn(of))) return { kind: "private" };
+  // To whoever started the session `~/` names the same files.
+  if (path.startsWith(PRIVATE) && !(await isOwn(of.session_id))) return { kind: "private" };
   try {
     const address = path.split("/").map(encodeURIComponent).join("/");
     const { data } = await ask<Blob>("GET", `/v1/files/${address}`);
@@ -65,16 +66,6 @@ async function look(path: string, of: Intervention): Promise<Seen> {
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { kind: "none" };
     throw error;
-  }
-}
-
-/** Whether this person started the session: then `~/` names the same files for both. */
-async function isOwn(of: Intervention): Promise<boolean> {
-  try {
-    const { session } = await get<Snapshot>(at("/v1/sessions/{}", of.session_id));
-    return session.created_by === me.value?.user;
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 /** One question: what is asked, in whose words, about what, and the options with what they do; or what was decided. */
 
+import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { all, at, Refused } from "../../api/request";
@@ -8,12 +9,12 @@ import { Long } from "../../parts/long";
 import { Until } from "../../parts/time";
 import { Quoted, Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
-import { Call, useWhole } from "./call";
+import { useHasAsked } from "./asker";
+import { Call, isWhole, useWhole } from "./call";
 import { decide, type Chosen } from "./deciding";
 import { Decision } from "./decision";
 import { Given, needsMore } from "./given";
 import { Requests } from "./tool-form";
-import { useHasAsked } from "./has-asked";
 import { deciderOf } from "./who-decides";
 import { byDefault, consequence, isOfTool, isPause, label, reason, speaker, title } from "./wording";
 
@@ -26,28 +27,30 @@ interface Asked {
 export function Question({ of, onDecided }: Asked) {
   const [late, setLate] = useState<{ decided: Intervention; isOurs: boolean }>();
   useEffect(() => setLate(undefined), [of.intervention_id]);
+  const [isEdited, setEdited] = useState(false);
   const here = late?.decided.intervention_id === of.intervention_id ? late : undefined;
   const shown = of.state === "pending" && here ? here.decided : of;
   return (
     <article class="question" aria-label={title(shown)}>
-      <Asking of={shown} />
+      <Asking of={shown} isEdited={isEdited && shown.state === "pending"} />
       {shown.state === "pending" ? (
         <Options
           key={of.intervention_id}
           of={of}
+          onEdit={setEdited}
           onDecided={(decided, isOurs) => {
             setLate({ decided, isOurs });
             onDecided?.(decided);
           }}
         />
       ) : (
-        <Decision of={shown} isLate={here !== undefined && !here.isOurs} />
+        <Decision of={shown} isNew={here !== undefined} isLate={here !== undefined && !here.isOurs} />
       )}
     </article>
   );
 }
 
-function Asking({ of }: { of: Intervention }) {
+function Asking({ of, isEdited }: { of: Intervention; isEdited: boolean }) {
   const { question, agent_said: said, cause, calls = [] } = of.context;
   const why = reason(of);
   const isOwnWords = of.type === "approval_required" && why !== undefined;
@@ -70,7 +73,7 @@ function Asking({ of }: { of: Intervention }) {
       )}
       {cause && <Long by="What was wrong with the last plan">{cause}</Long>}
       {said && <Long by="The agent says beside it">{said}</Long>}
-      {of.tool_call && <Call of={of} call={of.tool_call} />}
+      {of.tool_call && <Call of={of} call={of.tool_call} isEdited={isEdited} />}
       {calls.map((each) =>
         typeof each === "string" ? (
           <p key={each}>
@@ -102,18 +105,20 @@ function WholeMessage({ of }: { of: Intervention }) {
 
 interface Deciding {
   of: Intervention;
+  /** Told whether another input is written now. */
+  onEdit: (is: boolean) => void;
   onDecided: (decided: Intervention, isOurs: boolean) => void;
 }
 
-function Options({ of, onDecided }: Deciding) {
+function Options({ of, onEdit, onDecided }: Deciding) {
   const [comment, setComment] = useState("");
   const [opened, setOpened] = useState(of.type === "clarification_needed" ? "answer" : "");
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Error>();
   const [isRefused, setRefused] = useState(false);
-  const hasAsked = useHasAsked(of);
-  const { input: whole } = useWhole(of, opened === "modify" ? of.tool_call : null);
-  const decider = deciderOf(of, may, hasAsked || (isRefused && of.approver_must_differ));
+  const hasAsked = useHasAsked(of.session_id);
+  const { input: whole } = useWhole(of, of.tool_call);
+  const decider = deciderOf(of, may, hasAsked || isRefused);
   const isNobody = isRefused && !of.approver_must_differ;
 
   async function choose(chosen: Chosen): Promise<void> {
@@ -130,56 +135,75 @@ function Options({ of, onDecided }: Deciding) {
     }
   }
 
+  function open(option: string, article: Element): void {
+    // Whoever writes another input is not to approve the first one by mistake.
+    const next = option === "modify" && opened === option ? "" : option;
+    setOpened(next);
+    onEdit(next === "modify");
+    requestAnimationFrame(() => article.querySelector<HTMLElement>(".given :is(textarea, input, select)")?.focus());
+  }
+
   const options = isNobody ? [] : decider.options;
   return (
-    <section class="deciding" aria-label="Your decision">
-      <Deadline of={of} />
-      {decider.why && <p class="notice">{decider.why}</p>}
-      {refusal && (
-        <p class="notice bad" role="alert">
-          {refusal.message} {refusal instanceof Refused && <Details of={refusal} />}
-        </p>
-      )}
+    <>
+      <section class="deciding" aria-label="Your decision">
+        <Deadline of={of} />
+        {decider.why && <p class="notice">{decider.why}</p>}
+        {refusal && (
+          <p class="notice bad" role="alert">
+            {refusal.message} {refusal instanceof Refused && <Details of={refusal} />}
+          </p>
+        )}
+        {options.length > 0 && (
+          <label class="comment">
+            Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
+            <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+          </label>
+        )}
+        {options.includes(opened) && (
+          <Given
+            key={opened}
+            option={opened}
+            of={of}
+            whole={whole}
+            isBusy={isBusy}
+            label={opened === "modify" ? "Approve with this input" : `Send: ${label(opened, of).toLowerCase()}`}
+            send={(input) => void choose(input ? { option: opened, input } : { option: opened })}
+          />
+        )}
+        <dl>
+          {options.map((option) => (
+            <Fragment key={option}>
+              <dt>{label(option, of)}</dt>
+              <dd id={`${of.intervention_id}-${option}`}>{consequence(option, of)}</dd>
+            </Fragment>
+          ))}
+        </dl>
+        {of.approver_must_differ && options.includes("approve") && (
+          <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
+        )}
+      </section>
       {options.length > 0 && (
-        <label class="comment">
-          Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
-          <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
-        </label>
+        <div class="bar">
+          {options.map((option) =>
+            option === "approve" && opened === "modify" ? null : (
+              <button
+                key={option}
+                type="button"
+                class={["cancel", "reject"].includes(option) ? "danger" : opened === "" && !needsMore(option, of) && option === options[0] ? "primary" : ""}
+                disabled={isBusy || (option === "approve" && !isWhole(of))}
+                aria-expanded={needsMore(option, of) ? opened === option : undefined}
+                aria-describedby={`${of.intervention_id}-${option}`}
+                onClick={(event) => (needsMore(option, of) ? open(option, event.currentTarget.closest("article")!) : void choose({ option }))}
+              >
+                {label(option, of)}
+                {needsMore(option, of) && opened !== option ? "…" : ""}
+              </button>
+            ),
+          )}
+        </div>
       )}
-      <ul class="options">
-        {options.map((option) => (
-          <li key={option}>
-            <button
-              type="button"
-              class={["cancel", "reject"].includes(option) ? "danger" : opened === "" && !needsMore(option, of) && option === options[0] ? "primary" : ""}
-              disabled={isBusy}
-              aria-expanded={needsMore(option, of) ? opened === option : undefined}
-              aria-describedby={`${of.intervention_id}-${option}`}
-              onClick={() =>
-                needsMore(option, of) ? setOpened(opened === option ? "" : option) : void choose({ option })
-              }
-            >
-              {label(option, of)}
-              {needsMore(option, of) && opened !== option ? "…" : ""}
-            </button>
-            <p id={`${of.intervention_id}-${option}`}>{consequence(option, of)}</p>
-            {opened === option && needsMore(option, of) && (
-              <Given
-                option={option}
-                of={of}
-                whole={whole}
-                isBusy={isBusy}
-                label={option === "modify" ? "Approve with this input" : `Send: ${label(option, of).toLowerCase()}`}
-                send={(input) => void choose(input ? { option, input } : { option })}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-      {of.approver_must_differ && options.includes("approve") && (
-        <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
-      )}
-    </section>
+    </>
   );
 }
 

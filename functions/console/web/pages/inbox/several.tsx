@@ -2,23 +2,19 @@
 
 import { useState } from "preact/hooks";
 
-import type { Intervention } from "../../api/shapes";
-import { Call } from "./call";
-import { chooseNone, chosen } from "./chosen";
+import { Call, isWhole } from "./call";
+import { choose, chooseNone, chosen, type Result, results } from "./chosen";
 import { decide } from "./deciding";
 import { Decision } from "./decision";
-
-type Result = { decided: Intervention; isOurs: boolean } | { failure: Error };
 
 /** So many requests are under way at a time. */
 const AT_ONCE = 4;
 
 export function Several() {
   const [comment, setComment] = useState("");
-  const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [isBusy, setBusy] = useState(false);
-  const all = [...chosen.value.values()];
-  const open = all.filter((each) => !results.has(each.intervention_id) || "failure" in results.get(each.intervention_id)!);
+  const open = [...chosen.value.values()];
+  const all = new Map([...[...results.value].map(([id, [one]]) => [id, one] as const), ...chosen.value]);
 
   async function decideAll(option: string): Promise<void> {
     setBusy(true);
@@ -27,7 +23,8 @@ export function Several() {
       for (let one = waiting.shift(); one; one = waiting.shift()) {
         const { intervention_id: id } = one;
         const result: Result = await decide(one, { option, comment }).catch((failure: Error) => ({ failure }));
-        setResults((before) => new Map(before).set(id, result));
+        results.value = new Map(results.value).set(id, [one, result]);
+        if (!("failure" in result)) choose(one, false);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -36,44 +33,42 @@ export function Several() {
 
   return (
     <article class="question several" aria-label="Several approvals">
-      <h2 class="asked">{all.length === 1 ? "One approval is chosen" : `${all.length} approvals are chosen`}</h2>
+      <h2 class="asked">{open.length === 1 ? "One approval is chosen" : open.length ? `${open.length} approvals are chosen` : "All of them are decided."}</h2>
       <ol class="calls">
-        {all.map((each) => (
-          <li key={each.intervention_id}>
-            {each.tool_call && <Call of={each} call={each.tool_call} />}
-            <What of={results.get(each.intervention_id)} />
-          </li>
-        ))}
+        {[...all].map(([id, each]) => {
+          const result = results.value.get(id)?.[1];
+          return (
+            <li key={id}>
+              {each.tool_call && <Call of={result && "decided" in result ? result.decided : each} call={each.tool_call} />}
+              <What of={result} />
+            </li>
+          );
+        })}
       </ol>
-      <section class="deciding" aria-label="Your decision">
-        {open.length > 0 ? (
+      {open.length > 0 && (
+        <section class="deciding" aria-label="Your decision">
+          <label class="comment">
+            Comment for all (may stay empty; agents read it when you reject)
+            <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+          </label>
+          <p>What you approve runs exactly as shown here, once.</p>
+        </section>
+      )}
+      <div class="bar">
+        {open.length > 0 && (
           <>
-            <label class="comment">
-              Comment for all (may stay empty; agents read it when you reject)
-              <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
-            </label>
-            <ul class="options">
-              <li>
-                <button type="button" class="primary" disabled={isBusy} onClick={() => void decideAll("approve")}>
-                  Approve {open.length}
-                </button>
-                <p>Runs exactly what is shown here, each once.</p>
-              </li>
-              <li>
-                <button type="button" class="danger" disabled={isBusy} onClick={() => void decideAll("reject")}>
-                  Reject {open.length}
-                </button>
-                <p>None of them runs. The agents are told so, with your comment.</p>
-              </li>
-            </ul>
+            <button type="button" class="primary" disabled={isBusy || !open.every(isWhole)} onClick={() => void decideAll("approve")}>
+              Approve {open.length}
+            </button>
+            <button type="button" class="danger" disabled={isBusy} onClick={() => void decideAll("reject")}>
+              Reject {open.length}
+            </button>
           </>
-        ) : (
-          <p role="status">All of them are decided.</p>
         )}
         <button type="button" disabled={isBusy} onClick={chooseNone}>
           {open.length > 0 ? "Choose none" : "Done"}
         </button>
-      </section>
+      </div>
     </article>
   );
 }
@@ -87,5 +82,5 @@ function What({ of }: { of: Result | undefined }) {
       </p>
     );
   }
-  return <Decision of={of.decided} isLate={!of.isOurs} />;
+  return <Decision of={of.decided} isNew isLate={!of.isOurs} />;
 }

@@ -5,6 +5,7 @@ import { to } from "../../navigation/places";
 import { Ago, Until } from "../../parts/time";
 import { Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
+import { Who } from "./asker";
 import { choose, chooseNone, chosen } from "./chosen";
 import { deciderOf, isDecidedTogether } from "./who-decides";
 import { subject, title } from "./wording";
@@ -33,13 +34,7 @@ export function Waiting({ open, selected }: { open: Intervention[] | undefined; 
           <Row key={each.intervention_id} of={each} isSelected={each.intervention_id === selected} />
         ))}
       </ul>
-      <details class="keys">
-        <summary>Keyboard</summary>
-        <p>
-          <kbd>j</kbd> <kbd>k</kbd> or <kbd>↓</kbd> <kbd>↑</kbd> next and previous · <kbd>Enter</kbd> open · <kbd>x</kbd>{" "}
-          tick an approval · <kbd>Tab</kbd> everything
-        </p>
-      </details>
+      <p class="keys">Keys: j or ↓ next, k or ↑ previous, Enter open, x tick an approval.</p>
     </>
   );
 }
@@ -66,6 +61,9 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
         <span class="what">{title(of)}</span>
         <span class="subject">
           {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${theirs.slice(0, LONGEST)}…` : theirs}</Text>
+        </span>
+        <span class="when">
+          <Who id={of.session_id} />
         </span>
         <span class="when">
           {of.timeout_at ? (
