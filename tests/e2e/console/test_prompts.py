@@ -31,6 +31,14 @@ def in_both_themes(screen: Screen, page: Page, name: str) -> None:
         screen.picture(f"{name}-{theme}")
 
 
+def put_in_force(page: Page) -> None:
+    """It is asked once, beside what changes."""
+    page.get_by_role("button", name="Put in force").click()
+    dialog = page.get_by_role("dialog", name="Put this in force?")
+    expect(dialog.get_by_role("group", name="What changes")).to_be_visible()
+    dialog.get_by_role("button", name="Put in force").click()
+
+
 def write(person: Person, content: str) -> None:
     assert person.http.put(PATH, json={"content": content}).status_code == 200
 
@@ -44,7 +52,7 @@ def test_a_text_is_changed_compared_and_restored(screen: Screen, admit: Admit) -
     page.get_by_label("Text", exact=True).fill("Plan in two steps at most.")
     page.get_by_label("Why").fill("Shorter plans")
     in_both_themes(screen, page, "prompt-edit")
-    page.get_by_role("button", name="Put in force").click()
+    put_in_force(page)
     expect(page.get_by_text("Version 2 is in force. It lacks words that Acta reads.")).to_be_visible()
     expect(page.get_by_text("The text does not have words that Acta reads")).to_be_visible()
     now = person.data(PATH)
@@ -68,7 +76,7 @@ def test_who_was_faster_takes_nothing_away(screen: Screen, admit: Admit) -> None
     mine = page.get_by_label("Text", exact=True)
     mine.fill("Mine, update_plan, wait_for_user, GOAL_COMPLETE")
     write(person, "Theirs")
-    page.get_by_role("button", name="Put in force").click()
+    put_in_force(page)
     meanwhile = page.get_by_role("alert", name="Changed meanwhile")
     expect(meanwhile.get_by_text("has put version 2 in force")).to_be_visible(timeout=20_000)
     expect(meanwhile.get_by_text("Theirs")).to_be_visible()
@@ -76,8 +84,24 @@ def test_who_was_faster_takes_nothing_away(screen: Screen, admit: Admit) -> None
     expect(page.get_by_role("button", name="Put in force")).to_be_disabled()
     in_both_themes(screen, page, "prompt-overtaken")
     page.get_by_role("button", name="Go on with my text").click()
-    page.get_by_role("button", name="Put in force").click()
+    put_in_force(page)
     expect(page.get_by_text("Version 3 is in force.")).to_be_visible()
+
+
+def test_the_text_of_the_release_wipes_a_draft_only_when_that_is_wanted(screen: Screen, admit: Admit) -> None:
+    person = admit(role="admin")
+    seed = person.data(PATH)["content"]
+    page = opened(screen, person)
+    page.get_by_role("button", name="Edit").click()
+    mine = page.get_by_label("Text", exact=True)
+    mine.fill("Mine")
+    page.get_by_role("button", name="Begin with the release's own text").click()
+    screen.accessible()
+    page.get_by_role("dialog").get_by_role("button", name="Leave it").click()
+    expect(mine).to_have_value("Mine")
+    page.get_by_role("button", name="Begin with the release's own text").click()
+    page.get_by_role("dialog").get_by_role("button", name="Throw it away").click()
+    expect(mine).to_have_value(seed)
 
 
 def test_it_is_tried_on_a_fork(screen: Screen, admit: Admit) -> None:
@@ -86,6 +110,7 @@ def test_it_is_tried_on_a_fork(screen: Screen, admit: Admit) -> None:
     person.finished(session)
     page = opened(screen, person)
     page.get_by_text("Try it on a session").click()
+    expect(page.get_by_label("What the fork is told")).to_have_value("")
     page.get_by_label("What the fork is told").fill("Write one about snow")
     screen.accessible()
     page.get_by_role("button", name="Fork and watch").click()

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
 import { useLive } from "../../live/watch";
+import { go } from "../../navigation/places";
 import { bytes, counted } from "../../parts/amounts";
 import { Dropzone } from "../../parts/dropzone";
 import { Freshness } from "../../parts/fresh";
@@ -26,7 +27,9 @@ export function Folder({ folder }: { folder: string }) {
   const [rule, setRule] = useState<Rule>("both");
   const [puts, setPuts] = useState<Put[]>([]);
   const [isBusy, setBusy] = useState(false);
+  const [lost, setLost] = useState(folder);
   const found = live.value.value;
+  const hasFolder = found?.entries.some((each) => each.files !== undefined);
 
   async function take(files: File[]): Promise<void> {
     setBusy(true);
@@ -44,7 +47,7 @@ export function Folder({ folder }: { folder: string }) {
       {!found && !live.failure.value && <p class="hint">Reading the folder …</p>}
       {found?.entries.length === 0 && <p class="empty">There is nothing here yet. Drop files below.</p>}
       {found && found.entries.length > 0 && (
-        <Table label="Files" columns={COLUMNS} rows={found.entries} name={(each) => each.path} />
+        <Table label="Files" columns={hasFolder ? COLUMNS : COLUMNS.filter((each) => each !== HOLDS)} rows={found.entries} name={(each) => each.path} />
       )}
       {found?.isCut && (
         <p class="notice warning">There are more files than are shown here: look into the folders one by one.</p>
@@ -54,6 +57,19 @@ export function Folder({ folder }: { folder: string }) {
           <a href={folderAddress(PRIVATE)}>My own files</a>, which nobody else sees
         </p>
       )}
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go(filePage(lost.trim().replace(/^\/+/, "").normalize("NFC")));
+        }}
+      >
+        <label>
+          Look for a deleted file
+          <input value={lost} required onInput={(event) => setLost(event.currentTarget.value)} />
+        </label>
+        <button>Show its versions</button>
+      </form>
       <Dropzone
         label={isBusy ? "The files are being stored …" : "Drop files here, or choose them"}
         isDisabled={isBusy}
@@ -89,6 +105,8 @@ export function Way({ path }: { path: string }) {
   );
 }
 
+const HOLDS: Column<Entry> = { title: "Holds", cell: ({ files }) => (files === undefined ? "" : counted(files, "file")) };
+
 const COLUMNS: readonly Column<Entry>[] = [
   {
     title: "Name",
@@ -98,7 +116,7 @@ const COLUMNS: readonly Column<Entry>[] = [
       </a>
     ),
   },
-  { title: "Holds", cell: ({ files }) => (files === undefined ? "" : counted(files, "file")) },
+  HOLDS,
   { title: "Size", isNumber: true, cell: (each) => bytes(each.bytes) },
   { title: "Changed", cell: ({ modifiedAt }) => <Ago at={modifiedAt} /> },
 ];

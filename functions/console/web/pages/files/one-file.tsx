@@ -17,7 +17,6 @@ import { Text, visible } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
 import { Content } from "./content";
 import { Way } from "./folder";
-import { folderAddress } from "./listing";
 import { download } from "./saving";
 import { Versions } from "./versions";
 
@@ -35,7 +34,7 @@ export function OneFile({ path }: { path: string }) {
   const [meant, setMeant] = useState<string>();
   const versions = live.value.value;
   const current = versions?.find((each) => each.current && !each.deletion);
-  const [folder, name] = split(path);
+  const [, name] = split(path);
 
   function begin(next: Act): void {
     setMeant(current?.version_id);
@@ -114,9 +113,6 @@ export function OneFile({ path }: { path: string }) {
             onFiles={([by]) => by && begin({ kind: "replace", by })}
           />
           <Versions path={path} versions={versions} onRestored={live.refresh} />
-          <p>
-            <a href={folderAddress(folder)}>Back to the folder</a>
-          </p>
         </>
       )}
       {act?.kind === "delete" && (

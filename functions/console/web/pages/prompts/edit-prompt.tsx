@@ -23,7 +23,7 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
   const [comment, setComment] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
-  const [isLeaving, setLeaving] = useState(false);
+  const [asked, setAsked] = useState<"leave" | "seed" | "force">();
   const isChanged = content !== begun.content;
   const isBehind = current.version !== begun.version;
 
@@ -49,7 +49,7 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
       class="fields"
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        setAsked("force");
       }}
     >
       {(isBehind || isOvertaken(failure)) && (
@@ -97,27 +97,33 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
         <input value={comment} maxLength={500} onInput={(event) => setComment(event.currentTarget.value)} />
       </label>
       {!isOvertaken(failure) && <Refusal error={failure} />}
-      {isChanged && (
-        <details>
-          <summary>What you have changed</summary>
-          <Diff before={begun.content} after={content} label="What you have changed" />
-        </details>
-      )}
       <p class="acts">
         <button type="submit" class="primary" disabled={isBusy || !isChanged || isBehind}>
           {isBusy ? "Wait …" : "Put in force"}
         </button>
-        <button type="button" disabled={isBusy} onClick={() => (isChanged ? setLeaving(true) : onDone())}>
+        <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("leave") : onDone())}>
           Leave it
         </button>
         {begun.seed_content !== content && (
-          <button type="button" class="quiet" disabled={isBusy} onClick={() => setContent(begun.seed_content)}>
+          <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : setContent(begun.seed_content))}>
             Begin with the release's own text
           </button>
         )}
       </p>
-      {isLeaving && (
-        <Confirm title="Throw your text away?" act="Throw it away" isDangerous onAct={async () => onDone()} onClose={() => setLeaving(false)} />
+      {asked && (
+        <Confirm
+          title={asked === "force" ? "Put this in force?" : "Throw your text away?"}
+          act={asked === "force" ? "Put in force" : "Throw it away"}
+          isDangerous={asked !== "force"}
+          onAct={async () => {
+            if (asked === "force") await save();
+            else if (asked === "seed") setContent(begun.seed_content);
+            else onDone();
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          {asked === "force" && <Diff before={begun.content} after={content} label="What changes" />}
+        </Confirm>
       )}
     </form>
   );

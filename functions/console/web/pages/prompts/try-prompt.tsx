@@ -57,8 +57,8 @@ function Form() {
       }}
     >
       <p class="hint">
-        A fork is a new session with a copy of the conversation. It works by the text in force, and on the real files. A text
-        that is not in force cannot be tried: put it in force, fork, and restore the version before if it is no better.
+        A fork is a new session with a copy of the conversation. It works by the text in force, and on the real files. To try
+        another text, put it in force, fork, and restore the version before if it is no better.
       </p>
       <label>
         Session
