@@ -19,7 +19,7 @@ from tests.e2e.support.document import NotDescribed, checked
 from tests.e2e.support.person import Person, carries_the_headers
 from tests.e2e.support.samples import GOAL, give_files
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 Json = dict[str, Any]
 
 

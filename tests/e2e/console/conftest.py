@@ -15,9 +15,13 @@ from tests.e2e.support.screen import DESK, Screen, driven
 Screens = Callable[..., Screen]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Driven]:
-    """Without a browser these tests are skipped, but never in continuous integration."""
+    """Without a browser these tests are skipped, but never in continuous integration.
+
+    Of a file and not of the whole run: as long as it is driven, its event loop runs in this thread, and no other test
+    could have one.
+    """
     try:
         with driven() as found:
             yield found

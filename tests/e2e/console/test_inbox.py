@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
@@ -42,12 +42,14 @@ def test_what_waits_is_found_understood_and_approved(screen: Screen, ann: Person
     expect(page).to_have_url(re.compile(place(asked)))
     detail = page.get_by_role("region", name="The question")
     expect(detail.get_by_text("the only copy")).to_be_visible()
+    expect(detail.get_by_text("ann asked: Delete the file old.txt")).to_be_visible()
     expect(detail.get_by_text("Runs exactly what is shown here, once.")).to_be_visible()
     expect(detail.get_by_text("Expires in 29 min")).to_be_visible()
     screen.accessible()
     screen.picture("question")
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.get_by_text("You approved this")).to_be_visible()
+    expect(page.get_by_text("The agent was told and goes on.")).to_be_visible()
     screen.accessible()
     screen.picture("decided")
     expect(page.get_by_text("Nothing waits for a person.")).to_be_visible()
@@ -57,6 +59,14 @@ def test_what_waits_is_found_understood_and_approved(screen: Screen, ann: Person
     expect(page.get_by_role("listitem").filter(has_text="old.txt")).to_contain_text("You approved this")
     screen.accessible()
     screen.picture("history")
+    page.get_by_role("link", name="May the agent delete a file?").click()
+    expect(page.get_by_role("status", name="The decision")).to_contain_text("You approved this")
+    expect(page.get_by_role("link", name="Decided", exact=True).first).to_have_attribute(
+        "aria-current", "page"
+    )
+    expect(page.get_by_text("What would be deleted")).to_have_count(0)
+    screen.accessible()
+    screen.picture("history-one")
 
 
 def test_a_rejection_takes_a_comment_along(screen: Screen, ann: Person) -> None:
@@ -79,6 +89,10 @@ def test_another_input_is_seen_as_a_difference_before_it_runs(screen: Screen, an
     expect(page.get_by_role("button", name="Approve with this input")).to_be_disabled()
     field.fill('{"path": "other.txt"}')
     expect(page.get_by_label("What you change")).to_contain_text('"path": "old.txt"')
+    changes = page.get_by_label("What it changes")
+    expect(changes).to_have_count(1)
+    expect(changes).to_contain_text("other.txt · 5 characters now")
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     screen.accessible()
     screen.picture("modify")
     page.get_by_role("button", name="Approve with this input").click()
@@ -114,6 +128,14 @@ def test_several_approvals_are_decided_together_and_each_result_is_shown(screen:
     expect(page.get_by_text("Your decision does not count.")).to_have_count(1)
     assert [recorded(ann, each)["resolution"] for each in several] == ["reject", "approve", "approve"]
     screen.picture("several-done")
+    later = deletion(ann, "new.txt")
+    page.get_by_label("Decide together").check()
+    expect(page.get_by_role("heading", name="One approval is chosen")).to_be_visible()
+    expect(page.get_by_text("You approved this")).to_have_count(0)
+    page.get_by_role("button", name="Choose none").click()
+    page.get_by_role("link", name="May the agent delete a file?").click()
+    expect(page).to_have_url(re.compile(place(later)))
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
 
 
 def test_what_is_decided_elsewhere_says_by_whom_at_once(screen: Screen, ann: Person, admit: Admit) -> None:
@@ -181,6 +203,56 @@ def test_the_keyboard_alone_is_enough(screen: Screen, ann: Person) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_text("You rejected this")).to_be_visible()
     assert recorded(ann, several[1])["resolution"] == "reject"
+
+
+@pytest.mark.parametrize("size", [{"width": 1_100, "height": 760}, PHONE], ids=["desk", "phone"])
+def test_the_decision_is_in_reach_and_covers_nothing_that_has_the_focus(
+    screens: Screens, ann: Person, size: Json
+) -> None:
+    asked = deletion(ann, "old.txt", "a line of many\n" * 400)
+    screen = screens(viewport=size)
+    page = screen.sign_in(ann, place=place(asked))
+    approve = page.get_by_role("button", name="Approve", exact=True)
+    expect(page.get_by_role("button", name="Show all")).to_have_count(1)
+    expect(approve).to_be_in_viewport(ratio=1)
+    page.get_by_role("link", name="this session").focus()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        assert page.evaluate(NOT_COVERED)
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_label("The whole input, as JSON")).to_be_focused()
+    assert page.evaluate(NOT_COVERED)
+
+
+NOT_COVERED = """() => {
+  const [bar, focused] = [document.querySelector(".bar"), document.activeElement];
+  if (bar.contains(focused)) return true;
+  return focused.getBoundingClientRect().top < bar.getBoundingClientRect().top;
+}"""
+"""Some of what has the focus is seen (WCAG 2.2, 2.4.11)."""
+
+
+def test_nothing_is_approved_before_its_whole_input_is_read(screen: Screen, ann: Person) -> None:
+    asked = deletion(ann, "old.txt")
+
+    def shorten(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        found["data"]["tool_call"]["shortened"] = True
+        route.fulfill(response=answer, json=found)
+
+    held: list[Route] = []
+    page = screen.page
+    page.route("**/v1/sessions/*/interventions/int_*", shorten)
+    page.route("**/v1/**/input", lambda route: held.append(route))
+    screen.sign_in(ann, place=place(asked))
+    expect(page.get_by_text("The whole input is being read")).to_be_visible()
+    approve = page.get_by_role("button", name="Approve", exact=True)
+    expect(approve).to_be_disabled()
+    expect(page.get_by_role("button", name="Reject", exact=True)).to_be_enabled()
+    for each in held:
+        each.continue_()
+    expect(approve).to_be_enabled()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -202,7 +202,10 @@ def test_a_session_that_has_ended_is_told_with_the_address_of_the_api() -> None:
     notify_all(root_of(FakeChanges(ended(), SessionChange(None)), FakeQueue(), receiver), stream(2))
     (told,) = receiver.taken
     assert isinstance(told, EndNotification)
-    assert told.links == {"api": "https://api.example.com/v1/sessions/ses_1"}
+    assert told.links == {
+        "api": "https://api.example.com/v1/sessions/ses_1",
+        "console": "https://api.example.com/console/sessions/ses_1",
+    }
 
 
 def test_of_a_private_session_the_operator_hears_its_questions_and_not_its_end() -> None:

@@ -64,8 +64,9 @@ async function renew(): Promise<string> {
       begin(fresh);
       return fresh.bearer;
     } catch (error) {
-      if (error instanceof SignInFailed) return over();
-      throw error;
+      if (!(error instanceof SignInFailed)) throw error;
+      keep({ ...tokens, renews: "" }); // it is not asked again
+      return over();
     }
   });
 }
