@@ -182,7 +182,14 @@ def logged_in(pool: Pool, http: httpx2.Client, home: Path) -> Store:
         "SignInClient": pool.client_id,
     }
     arguments = Namespace(
-        env="dev", url=None, issuer=None, client_id=None, look_up=False, no_browser=False, json=True
+        env="dev",
+        url=None,
+        issuer=None,
+        client_id=None,
+        look_up=False,
+        state=None,
+        no_browser=False,
+        json=True,
     )
     store = Store(folder({"XDG_CONFIG_HOME": str(home)}))
     code = login(
