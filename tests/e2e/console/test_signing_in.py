@@ -24,6 +24,7 @@ def test_whoever_has_not_signed_in_goes_to_the_issuer_and_comes_back_to_where_th
 ) -> None:
     page = screen.page
     page.goto(f"{screen.url}/console/sessions")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     screen.accessible()
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("User").fill("bob")
