@@ -120,10 +120,11 @@ class SessionCalls:
         created_by: str | None = None,
         metadata: tuple[str, str] | None = None,
         goal: str | None = None,
+        goal_met: bool | None = None,
         limit: int | None = None,
     ) -> Stream[Session]:
-        """Newest first. `metadata`: a name and its value; `goal`: words at its beginning. `limit`: of a page; all pages
-        are read as far as you iterate.
+        """Newest first. `metadata`: a name and its value; `goal`: words at its beginning; `goal_met`: of completed
+        ones. `limit`: of a page; all pages are read as far as you iterate.
         """
         return pages(
             path_of("sessions"),
@@ -132,6 +133,7 @@ class SessionCalls:
             created_by=created_by,
             metadata=None if metadata is None else "=".join(metadata),
             goal=goal,
+            goal_met=None if goal_met is None else str(goal_met).lower(),
             limit=limit,
         )
 

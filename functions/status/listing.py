@@ -1,7 +1,7 @@
 """A tenant's sessions, newest first (design §3)."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         created_by: Annotated[str, Field(min_length=1, max_length=1_000)] | None = None,
         metadata: Annotated[str, Field(pattern="^[^=]{1,64}=")] | None = None,
         goal: Annotated[str, Field(min_length=1, max_length=LISTED_GOAL_CHARS)] | None = None,
+        goal_met: Literal["true", "false"] | None = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
@@ -36,7 +37,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
 
         A page costs at most five queries, which look at a thousand listings, and a read for each session of the page.
         """
-        tenant, coarse = api.caller.tenant, _coarse(state)
+        tenant, coarse = api.caller.tenant, _coarse(state, goal_met)
         wanted = Wanted(created_by, goal, _pair(metadata))
         with listing_cursor():
             found = index.sessions(
@@ -45,7 +46,9 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         heads = [
             head
             for head in _heads(found.entries)
-            if (state is None or head.state == state) and wanted.fits(Listed.of(head))
+            if (state is None or head.state == state)
+            and (goal_met is None or _met(head) == goal_met)
+            and wanted.fits(Listed.of(head))
         ]
 
         def cursor_after(head: Head) -> str:
@@ -76,8 +79,20 @@ def _pair(text: str | None) -> tuple[str, str] | None:
     return name, value
 
 
-def _coarse(state: str | None) -> tuple[CoarseState, ...]:
-    """Raises ValidationFailed."""
+def _met(head: Head) -> str | None:
+    """None: no run of it is completed."""
+    if head.state != "completed" or head.result is None:
+        return None
+    return "true" if head.result.goal_met else "false"
+
+
+def _coarse(state: str | None, goal_met: str | None) -> tuple[CoarseState, ...]:
+    """`goal_met`: whether it was is known of completed sessions alone. Raises ValidationFailed."""
+    if goal_met is not None and state not in (None, "completed"):
+        sentence = "Only a completed session has met its goal or not: leave state away, or say completed."
+        raise ValidationFailed(sentence, {"goal_met": [sentence]})
+    if goal_met is not None:
+        return ("completed",)
     if state is None:
         return ()
     if state in ACTIVE:

@@ -85,6 +85,7 @@ SESSIONS = {
             "created_by": "Only those that this person has started.",
             "metadata": "Only those with this pair, `name=value`. A name with `=` in it cannot be looked for.",
             "goal": "Only those with these words in the first 200 characters of their goal, in whatever case.",
+            "goal_met": "Only completed sessions that met their goal, or that did not.",
             **PAGING,
         },
         values={"state": {"type": "string", "enum": list(get_args(SessionState))}},

@@ -47,6 +47,22 @@ def test_sessions_are_found_by_words_state_agent_person_and_metadata(
     expect(page.locator("a.goal")).to_have_text([re.compile("^Session ")])
 
 
+def test_completed_sessions_are_told_apart_by_whether_their_goal_was_met(screen: Screen, ann: Person) -> None:
+    met = ann.start("Write a short note about rain")
+    unmet = ann.start("Write a short note about snow", max_steps=1)
+    for session in (met, unmet):
+        ann.finished(session)
+    if ann.get("/v1/sessions", goal_met="true").status_code != 200:
+        pytest.skip("the stack that is up was deployed before they could be told apart")
+    page = screen.sign_in(ann, place="sessions")
+    page.get_by_label("State").select_option("Goal met")
+    expect(page.locator("a.goal")).to_have_text(["Write a short note about rain"])
+    page.get_by_label("State").select_option("Ended without the goal")
+    expect(page.locator("a.goal")).to_have_text(["Write a short note about snow"])
+    page.reload()
+    expect(page.get_by_label("State")).to_have_value("unmet")
+
+
 def test_a_session_that_somebody_starts_appears_by_itself(screen: Screen, ann: Person) -> None:
     page = screen.sign_in(ann, place="sessions")
     expect(page.get_by_text("Nobody has started a session yet")).to_be_visible()

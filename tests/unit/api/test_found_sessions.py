@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.session.listed import LISTED_GOAL_CHARS
 from tests.in_process.house import House
-from tests.in_process.scripted import ScriptedModel
+from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.unit.api.session_functions import Person
 
 
@@ -108,3 +108,25 @@ def test_interventions_of_every_state_are_asked_for_in_one_way(house: House, wit
     for state in ("", "every"):
         refused = person.get(path, state=state).error["details"]
         assert refused == {"state": ["one of pending, resolved, expired, withdrawn, all"]}
+
+
+def test_completed_sessions_are_told_apart_by_whether_they_met_their_goal() -> None:
+    house = House(
+        ScriptedModel(
+            [plans("one"), says("", step(1, "completed", "1")), completes("Done."), plans("one"), says("Hm.")]
+        )
+    )
+    ann = Person(house)
+    ann.start(message="Met it")
+    house.run()
+    house.start("Unmet", max_steps=1)
+    house.run()
+    ann.start()
+    assert goals(house, goal_met="true") == ["Met it"]
+    assert goals(house, goal_met="false", state="completed") == ["Unmet"]
+
+
+@pytest.mark.parametrize("query", [{"goal_met": "yes"}, {"goal_met": "true", "state": "failed"}])
+def test_a_session_that_is_not_completed_has_neither_met_its_goal_nor_not(query: dict[str, str]) -> None:
+    refused = Person(House(ScriptedModel([]))).get("/v1/sessions", **query)
+    assert (refused.status, list(refused.error["details"])) == (400, ["goal_met"])

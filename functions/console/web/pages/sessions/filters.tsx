@@ -11,11 +11,21 @@ import { agents, namesOf } from "./agents";
 
 const NAMES = ["state", "agent", "mine", "metadata", "goal"] as const;
 
+/** What `completed` is told apart by, with its `goal_met`. */
+const ENDS = { met: "true", unmet: "false" } as const;
+
+const CHOICES = STATES.flatMap(([name, text]): (readonly [string, string])[] =>
+  name === "completed" ? [["met", "Goal met"], ["unmet", UNMET]] : [[name, text]],
+);
+
 /** As the API takes it. */
 export function wanted(): NonNullable<Asked["query"]> {
   const of = (name: (typeof NAMES)[number]) => query.value.get(name) || undefined;
+  const state = of("state");
+  const goalMet = ENDS[state as keyof typeof ENDS];
   return {
-    state: of("state"),
+    state: goalMet ? "completed" : state,
+    goal_met: goalMet,
     agent_id: of("agent"),
     created_by: of("mine") && me.value?.user,
     metadata: of("metadata"),
@@ -38,9 +48,9 @@ export function Filters() {
         State
         <select value={of("state")} onChange={(event) => change("state", event.currentTarget.value)}>
           <option value="">All</option>
-          {STATES.map(([name, text]) => (
+          {CHOICES.map(([name, text]) => (
             <option key={name} value={name}>
-              {name === "completed" ? `Goal met, or ${UNMET.toLowerCase()}` : text}
+              {text}
             </option>
           ))}
         </select>
