@@ -5,6 +5,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { get } from "./api/request";
 import type { Me } from "./api/shapes";
+import { drafts } from "./drafts/drafts";
 import { beginNavigation, go, path, query, ROOT } from "./navigation/places";
 import { SignIn } from "./pages/sign-in";
 import { byLink, cameBack } from "./sign-in/code-flow";
@@ -26,7 +27,9 @@ async function start(): Promise<void> {
     go(place, { replace: true });
   }
   if (!(await isSignedIn())) return render(<SignIn />, page);
-  me.value = await get<Me>("/v1/me");
+  const who = await get<Me>("/v1/me");
+  drafts.keepOnly(who);
+  me.value = who;
   if (path.value.length === 0) go(`${ROOT}/inbox`, { replace: true });
   render(<App />, page);
 }

@@ -2,10 +2,13 @@
 
 import { useState } from "preact/hooks";
 
+import { dropDraft, Unsent, useDraft } from "../drafts/use-draft";
 import { Diff } from "./diff";
 import { isOvertaken, Refusal } from "./refusal";
 
 interface Shown {
+  /** Where what is written is kept. */
+  place: string;
   label: string;
   /** The definition as it is now, which may become another while this is written. */
   current: { version: number; fields: Record<string, unknown> };
@@ -16,10 +19,10 @@ interface Shown {
   onClose: () => void;
 }
 
-export function EditJson({ label, current, act, onSave, onOvertaken, onClose }: Shown) {
-  const [begun, setBegun] = useState(current);
+export function EditJson({ place, label, current, act, onSave, onOvertaken, onClose }: Shown) {
+  const draft = useDraft(place, { begun: current, text: written(current.fields) }, ({ begun, text }) => text === written(begun.fields));
+  const { begun, text } = draft.value;
   const before = written(begun.fields);
-  const [text, setText] = useState(before);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const isBehind = current.version !== begun.version;
@@ -29,6 +32,7 @@ export function EditJson({ label, current, act, onSave, onOvertaken, onClose }: 
     setFailure(undefined);
     try {
       await onSave(fieldsOf(text), begun.version);
+      dropDraft(place); // where it was shown something else may be by now
     } catch (error) {
       setFailure(error);
       setBusy(false);
@@ -54,7 +58,7 @@ export function EditJson({ label, current, act, onSave, onOvertaken, onClose }: 
             <button
               type="button"
               onClick={() => {
-                setBegun(current);
+                draft.write({ begun: current, text });
                 setFailure(undefined);
               }}
             >
@@ -65,7 +69,7 @@ export function EditJson({ label, current, act, onSave, onOvertaken, onClose }: 
       )}
       <label>
         {label}
-        <textarea class="long" rows={18} value={text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea class="long" rows={18} value={text} spellcheck={false} onInput={(event) => draft.write({ begun, text: event.currentTarget.value })} />
       </label>
       {!isBehind && <Refusal error={failure} />}
       {text !== before && (
@@ -74,11 +78,19 @@ export function EditJson({ label, current, act, onSave, onOvertaken, onClose }: 
           <Diff before={before} after={text} label="What you have changed" />
         </details>
       )}
+      <Unsent of={draft} hasButton={false} />
       <p class="acts">
         <button type="submit" class="primary" disabled={isBusy || isBehind}>
           {isBusy ? "Wait …" : act}
         </button>
-        <button type="button" disabled={isBusy} onClick={onClose}>
+        <button
+          type="button"
+          disabled={isBusy}
+          onClick={() => {
+            draft.drop();
+            onClose();
+          }}
+        >
           {text === before ? "Close" : "Throw my text away"}
         </button>
       </p>

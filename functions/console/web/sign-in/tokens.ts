@@ -6,6 +6,7 @@
 import { signal } from "@preact/signals";
 
 import type { Me } from "../api/shapes";
+import { drafts } from "../drafts/drafts";
 import { byRenewal, revoke, SignInFailed, type Tokens } from "./code-flow";
 
 export const me = signal<Me | undefined>(undefined);
@@ -99,6 +100,7 @@ function keep(fresh: Tokens): void {
 function forget(): void {
   tokens = undefined;
   sessionStorage.removeItem(KEPT);
+  drafts.keepOnly();
   me.value = undefined;
   isOver.value = true;
 }

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { all, ask } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
 import { useLive } from "../../live/watch";
+import { written } from "../../drafts/use-draft";
 import { go, path, to } from "../../navigation/places";
 import { EditJson } from "../../parts/edit-json";
 import { Freshness } from "../../parts/fresh";
@@ -16,6 +17,8 @@ import { OneAgent } from "./one-agent";
 export type Agent = Shapes["Agent"];
 
 const EVERY_MS = 15_000;
+/** Where a new one is kept while it is written. */
+const PLACE = "new-agent";
 const NEW = { agent_id: "my-agent", name: "My agent", system_prompt: "You …", goal: "", tools: [], limits: {} };
 
 export function Agents() {
@@ -24,7 +27,7 @@ export function Agents() {
 }
 
 function List() {
-  const [isMaking, setMaking] = useState(false);
+  const [isMaking, setMaking] = useState(() => written(PLACE) !== undefined);
   const live = useLive<Agent[]>("agents", async () => ({ value: await all<Agent>("/v1/agents"), again: EVERY_MS }));
 
   async function create(fields: Record<string, unknown>): Promise<void> {
@@ -46,6 +49,7 @@ function List() {
       <Freshness of={live} />
       {isMaking && (
         <EditJson
+          place={PLACE}
           label="The agent as JSON"
           act="Make it"
           current={{ version: 0, fields: NEW }}

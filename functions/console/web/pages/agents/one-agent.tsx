@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, at, get } from "../../api/request";
 import { useLive } from "../../live/watch";
+import { written } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
 import { EditJson } from "../../parts/edit-json";
@@ -22,7 +23,7 @@ function fields({ agent_id, warnings, applied, version, created_at, updated_at, 
 }
 
 export function OneAgent({ id }: { id: string }) {
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(() => written(`agent/${id}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const path = at("/v1/agents/{}", id);
   const live = useLive<Agent>(`agent.${id}`, async (_, signal) => ({
@@ -67,6 +68,7 @@ export function OneAgent({ id }: { id: string }) {
       <Freshness of={live} />
       {agent && isEditing && (
         <EditJson
+          place={`agent/${id}`}
           label="The agent as JSON"
           act="Save"
           current={{ version: agent.version, fields: fields(agent) }}

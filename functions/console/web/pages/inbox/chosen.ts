@@ -6,6 +6,9 @@ import type { Intervention } from "../../api/shapes";
 
 export const chosen = signal<ReadonlyMap<string, Intervention>>(new Map());
 
+/** What is said about all of them, until they are decided or not chosen any more. */
+export const comment = signal("");
+
 export type Result = { decided: Intervention; isOurs: boolean } | { failure: Error };
 
 /** What became of those that were decided together last. */
@@ -22,4 +25,5 @@ export function choose(one: Intervention, isChosen: boolean): void {
 export function chooseNone(): void {
   chosen.value = new Map();
   results.value = new Map();
+  comment.value = "";
 }

@@ -1,9 +1,9 @@
 /** What a person gives with an option: an answer, a result, a hint, another input, a higher limit. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 
 import type { Intervention } from "../../api/shapes";
+import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
 import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
 import { Preview } from "./preview";
@@ -18,6 +18,11 @@ interface Asked {
   /** The button's words. */
   label: string;
   isBusy: boolean;
+}
+
+/** Where what is written about a question is kept. */
+export function placeOf({ intervention_id }: Intervention): string {
+  return `question/${intervention_id}`;
 }
 
 /** Whether the option needs more than a click. */
@@ -42,13 +47,14 @@ export function Given({ option, ...asked }: Asked & { option: string }) {
 }
 
 function Words({ name, says, isOptional, ...asked }: Asked & { name: string; says: string; isOptional?: boolean }) {
-  const [text, setText] = useState("");
+  const draft = useDraft(`${placeOf(asked.of)}/${name}`, "");
+  const text = draft.value;
   const isReady = isOptional || text.trim() !== "";
   return (
-    <Form {...asked} isReady={isReady} give={() => (text.trim() ? { [name]: text } : undefined)}>
+    <Form {...asked} draft={draft} isReady={isReady} give={() => (text.trim() ? { [name]: text } : undefined)}>
       <label>
         {says}
-        <textarea value={text} dir="auto" onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea value={text} dir="auto" onInput={(event) => draft.write(event.currentTarget.value)} />
       </label>
     </Form>
   );
@@ -58,13 +64,14 @@ function Limits(asked: Asked) {
   const { context } = asked.of;
   const needed = Number(context["token_budget_needed"] ?? 0);
   const now = Number(context["token_budget"] ?? 0);
-  const [tokens, setTokens] = useState(String(needed || now * 2 || ""));
-  const [dollars, setDollars] = useState("");
+  const draft = useDraft(`${placeOf(asked.of)}/raise`, { tokens: String(needed || now * 2 || ""), dollars: "" });
+  const { tokens, dollars } = draft.value;
   const spent = context["cost_usd"];
   const most = context["cost_budget_usd"];
   return (
     <Form
       {...asked}
+      draft={draft}
       isReady={tokens !== "" || dollars !== ""}
       give={() => ({
         ...(tokens && { token_budget: Number(tokens) }),
@@ -79,11 +86,11 @@ function Limits(asked: Asked) {
       </p>
       <label>
         Tokens in all
-        <input type="number" min="1" step="1" value={tokens} onInput={(event) => setTokens(event.currentTarget.value)} />
+        <input type="number" min="1" step="1" value={tokens} onInput={(event) => draft.write({ tokens: event.currentTarget.value, dollars })} />
       </label>
       <label>
         US dollars in all (may stay empty)
-        <input type="number" min="0" step="any" value={dollars} onInput={(event) => setDollars(event.currentTarget.value)} />
+        <input type="number" min="0" step="any" value={dollars} onInput={(event) => draft.write({ tokens, dollars: event.currentTarget.value })} />
       </label>
     </Form>
   );
@@ -92,13 +99,14 @@ function Limits(asked: Asked) {
 /** The input is edited as JSON; what differs is shown before it is sent. */
 function Changed(asked: Asked) {
   const before = JSON.stringify(asked.whole ?? {}, null, 2);
-  const [text, setText] = useState<string>();
-  const after = text ?? before;
+  const draft = useDraft<string | null>(`${placeOf(asked.of)}/modify`, null);
+  const after = draft.value ?? before;
   const parsed = parse(after);
   if (!asked.whole) return <p class="hint">The whole input is being read…</p>;
   return (
     <Form
       {...asked}
+      draft={draft}
       isReady={parsed.input !== undefined && JSON.stringify(parsed.input) !== JSON.stringify(asked.whole)}
       give={() => ({ input: parsed.input })}
     >
@@ -110,7 +118,7 @@ function Changed(asked: Asked) {
           spellcheck={false}
           dir="ltr"
           value={after}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => draft.write(event.currentTarget.value)}
         />
       </label>
       {parsed.problem && (
@@ -142,21 +150,22 @@ export function parse(text: string): { input?: Input; problem?: string } {
 
 function ToolAnswer(asked: Asked) {
   const forms = formsOf(asked.of);
-  const [values, setValues] = useState<FormValues>({});
+  const draft = useDraft<FormValues>(`${placeOf(asked.of)}/form`, {});
   return (
-    <Form {...asked} isReady give={() => forms.inputOf(values)}>
-      <FormFields forms={forms} values={values} change={setValues} />
+    <Form {...asked} draft={draft} isReady give={() => forms.inputOf(draft.value)}>
+      <FormFields forms={forms} values={draft.value} change={draft.write} />
     </Form>
   );
 }
 
 interface FormParts extends Asked {
+  draft: Pick<Draft<unknown>, "drop" | "isWritten" | "isKept">;
   isReady: boolean;
   give: () => Input | undefined;
   children: ComponentChildren;
 }
 
-function Form({ send, label, isBusy, isReady, give, children }: FormParts) {
+function Form({ send, label, isBusy, draft, isReady, give, children }: FormParts) {
   return (
     <form
       class="given"
@@ -166,6 +175,7 @@ function Form({ send, label, isBusy, isReady, give, children }: FormParts) {
       }}
     >
       {children}
+      <Unsent of={draft} />
       <button type="submit" class="primary" disabled={!isReady || isBusy}>
         {label}
       </button>

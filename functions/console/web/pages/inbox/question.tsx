@@ -9,6 +9,7 @@ import { Long } from "../../parts/long";
 import { Until } from "../../parts/time";
 import { Quoted, Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
+import { dropDraft, Unsent, useDraft, written } from "../../drafts/use-draft";
 import { useHasAsked } from "./asker";
 import { Call, isWhole, useWhole } from "./call";
 import { decide, type Chosen } from "./deciding";
@@ -16,6 +17,7 @@ import { Decision } from "./decision";
 import { Given, needsMore } from "./given";
 import { Requests } from "./tool-form";
 import { deciderOf } from "./who-decides";
+import { placeOf } from "./given";
 import { byDefault, consequence, isOfTool, isPause, label, reason, speaker, title } from "./wording";
 
 interface Asked {
@@ -27,9 +29,13 @@ interface Asked {
 export function Question({ of, onDecided }: Asked) {
   const [late, setLate] = useState<{ decided: Intervention; isOurs: boolean }>();
   useEffect(() => setLate(undefined), [of.intervention_id]);
-  const [isEdited, setEdited] = useState(false);
+  const [isEdited, setEdited] = useState(() => written<string>(`${placeOf(of)}/opened`) === "modify");
   const here = late?.decided.intervention_id === of.intervention_id ? late : undefined;
   const shown = of.state === "pending" && here ? here.decided : of;
+  useEffect(() => {
+    // Whoever decided it: nothing that was written here is of use any more.
+    if (shown.state !== "pending") dropDraft(placeOf(of));
+  }, [shown.state, of.intervention_id]);
   return (
     <article class="question" aria-label={title(shown)}>
       <Asking of={shown} isEdited={isEdited && shown.state === "pending"} />
@@ -111,8 +117,8 @@ interface Deciding {
 }
 
 function Options({ of, onEdit, onDecided }: Deciding) {
-  const [comment, setComment] = useState("");
-  const [opened, setOpened] = useState(of.type === "clarification_needed" ? "answer" : "");
+  const comment = useDraft(`${placeOf(of)}/comment`, "");
+  const opened = useDraft(`${placeOf(of)}/opened`, of.type === "clarification_needed" ? "answer" : "");
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Error>();
   const [isRefused, setRefused] = useState(false);
@@ -125,7 +131,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
     setBusy(true);
     setRefusal(undefined);
     try {
-      const { decided, isOurs } = await decide(of, { ...chosen, comment });
+      const { decided, isOurs } = await decide(of, { ...chosen, comment: comment.value });
       onDecided(decided, isOurs);
     } catch (error) {
       setRefusal(error as Error);
@@ -137,8 +143,8 @@ function Options({ of, onEdit, onDecided }: Deciding) {
 
   function open(option: string, article: Element): void {
     // Whoever writes another input is not to approve the first one by mistake.
-    const next = option === "modify" && opened === option ? "" : option;
-    setOpened(next);
+    const next = option === "modify" && opened.value === option ? "" : option;
+    opened.write(next);
     onEdit(next === "modify");
     requestAnimationFrame(() => article.querySelector<HTMLElement>(".given :is(textarea, input, select)")?.focus());
   }
@@ -157,18 +163,19 @@ function Options({ of, onEdit, onDecided }: Deciding) {
         {options.length > 0 && (
           <label class="comment">
             Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
-            <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+            <textarea rows={2} dir="auto" maxLength={2000} value={comment.value} onInput={(event) => comment.write(event.currentTarget.value)} />
           </label>
         )}
-        {options.includes(opened) && (
+        {options.length > 0 && <Unsent of={comment} />}
+        {options.includes(opened.value) && (
           <Given
-            key={opened}
-            option={opened}
+            key={opened.value}
+            option={opened.value}
             of={of}
             whole={whole}
             isBusy={isBusy}
-            label={opened === "modify" ? "Approve with this input" : `Send: ${label(opened, of).toLowerCase()}`}
-            send={(input) => void choose(input ? { option: opened, input } : { option: opened })}
+            label={opened.value === "modify" ? "Approve with this input" : `Send: ${label(opened.value, of).toLowerCase()}`}
+            send={(input) => void choose(input ? { option: opened.value, input } : { option: opened.value })}
           />
         )}
         <dl>
@@ -186,18 +193,18 @@ function Options({ of, onEdit, onDecided }: Deciding) {
       {options.length > 0 && (
         <div class="bar">
           {options.map((option) =>
-            option === "approve" && opened === "modify" ? null : (
+            option === "approve" && opened.value === "modify" ? null : (
               <button
                 key={option}
                 type="button"
-                class={["cancel", "reject"].includes(option) ? "danger" : opened === "" && !needsMore(option, of) && option === options[0] ? "primary" : ""}
+                class={["cancel", "reject"].includes(option) ? "danger" : opened.value === "" && !needsMore(option, of) && option === options[0] ? "primary" : ""}
                 disabled={isBusy || (option === "approve" && !isWhole(of))}
-                aria-expanded={needsMore(option, of) ? opened === option : undefined}
+                aria-expanded={needsMore(option, of) ? opened.value === option : undefined}
                 aria-describedby={`${of.intervention_id}-${option}`}
                 onClick={(event) => (needsMore(option, of) ? open(option, event.currentTarget.closest("article")!) : void choose({ option }))}
               >
                 {label(option, of)}
-                {needsMore(option, of) && opened !== option ? "…" : ""}
+                {needsMore(option, of) && opened.value !== option ? "…" : ""}
               </button>
             ),
           )}

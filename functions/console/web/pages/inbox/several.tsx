@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 
+import { useAskBeforeLeaving } from "../../drafts/use-draft";
 import { Call, isWhole } from "./call";
-import { choose, chooseNone, chosen, type Result, results } from "./chosen";
+import { choose, chooseNone, chosen, comment, type Result, results } from "./chosen";
 import { decide } from "./deciding";
 import { Decision } from "./decision";
 
@@ -11,9 +12,10 @@ import { Decision } from "./decision";
 const AT_ONCE = 4;
 
 export function Several() {
-  const [comment, setComment] = useState("");
   const [isBusy, setBusy] = useState(false);
   const open = [...chosen.value.values()];
+  // Those that are chosen are not kept, so what is said about them is not either.
+  useAskBeforeLeaving(comment.value !== "");
   const all = new Map([...[...results.value].map(([id, [one]]) => [id, one] as const), ...chosen.value]);
 
   async function decideAll(option: string): Promise<void> {
@@ -22,13 +24,14 @@ export function Several() {
     const work = async () => {
       for (let one = waiting.shift(); one; one = waiting.shift()) {
         const { intervention_id: id } = one;
-        const result: Result = await decide(one, { option, comment }).catch((failure: Error) => ({ failure }));
+        const result: Result = await decide(one, { option, comment: comment.value }).catch((failure: Error) => ({ failure }));
         results.value = new Map(results.value).set(id, [one, result]);
         if (!("failure" in result)) choose(one, false);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     setBusy(false);
+    if (chosen.value.size === 0) comment.value = "";
   }
 
   return (
@@ -49,7 +52,7 @@ export function Several() {
         <section class="deciding" aria-label="Your decision">
           <label class="comment">
             Comment for all (may stay empty; agents read it when you reject)
-            <textarea rows={2} dir="auto" maxLength={2000} value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+            <textarea rows={2} dir="auto" maxLength={2000} value={comment.value} onInput={(event) => (comment.value = event.currentTarget.value)} />
           </label>
           <p>What you approve runs exactly as shown here, once.</p>
         </section>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Refused } from "../../api/request";
+import { Unsent, useDraft, written } from "../../drafts/use-draft";
 import { Dialog, Problem } from "../../parts/dialog";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
@@ -18,6 +19,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
   const key = useRef({ of: "", key: "" });
   return (
     <WordsOfMemory
+      place={placeOf()}
       title="Add a memory"
       act="Add"
       onClose={onClose}
@@ -49,7 +51,13 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
   const [problem, setProblem] = useState("");
   const [isShared, setShared] = useState(false);
   useEffect(() => {
-    read(memory.memory_id).then(setNow, (error: Error) => setProblem(error.message));
+    read(memory.memory_id)
+      .then((found) => {
+        const begun = written<Written>(placeOf(memory))?.begun;
+        setTheirs(begun !== undefined && begun !== found.memory.updated_at);
+        setNow(found);
+      })
+      .catch((error: Error) => setProblem(error.message));
   }, []);
 
   async function save(words: Words): Promise<void> {
@@ -81,6 +89,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
   }
   return (
     <WordsOfMemory
+      place={placeOf(memory)}
       title="Edit the memory"
       act={isTheirs ? "Save mine all the same" : "Save"}
       first={now.memory}
@@ -109,7 +118,19 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
   );
 }
 
+/** Where a memory is kept while it is written; without one: a new one. */
+export const placeOf = (memory?: Memory): string => `memory/${memory?.memory_id ?? ""}`;
+
+interface Written {
+  /** When the memory was changed last as it was read for this; absent: it is a new one. */
+  begun?: string;
+  text: string;
+  kind: Kind;
+  tags: string;
+}
+
 interface Form {
+  place: string;
   title: string;
   act: string;
   /** What the fields say at first; later changes of it leave them as they are. */
@@ -119,10 +140,16 @@ interface Form {
   children: ComponentChildren;
 }
 
-function WordsOfMemory({ title, act, first, onSave, onClose, children }: Form) {
-  const [text, setText] = useState(first?.text ?? "");
-  const [kind, setKind] = useState<Kind>(first?.kind ?? "fact");
-  const [tags, setTags] = useState((first?.tags ?? []).join(", "));
+function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: Form) {
+  const [begun] = useState<Written>({
+    ...(first && { begun: first.updated_at }),
+    text: first?.text ?? "",
+    kind: first?.kind ?? "fact",
+    tags: (first?.tags ?? []).join(", "),
+  });
+  const draft = useDraft(place, begun, (one) => one.text === begun.text && one.tags === begun.tags && one.kind === begun.kind);
+  const { text, kind, tags } = draft.value;
+  const change = (to: Partial<Written>) => draft.write({ ...draft.value, ...to });
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
 
@@ -131,6 +158,7 @@ function WordsOfMemory({ title, act, first, onSave, onClose, children }: Form) {
     setProblem("");
     try {
       await onSave({ kind, text, tags: tagsOf(tags) });
+      draft.drop();
       onClose();
     } catch (error) {
       setProblem((error as Error).message);
@@ -156,12 +184,12 @@ function WordsOfMemory({ title, act, first, onSave, onClose, children }: Form) {
             rows={5}
             maxLength={2_000}
             value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => change({ text: event.currentTarget.value })}
           />
         </label>
         <label>
           Kind
-          <select value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
+          <select value={kind} onChange={(event) => change({ kind: event.currentTarget.value as Kind })}>
             {KINDS.map((each) => (
               <option key={each} value={each}>
                 {each}
@@ -171,9 +199,10 @@ function WordsOfMemory({ title, act, first, onSave, onClose, children }: Form) {
         </label>
         <label>
           Tags, with commas between them
-          <input value={tags} onInput={(event) => setTags(event.currentTarget.value)} />
+          <input value={tags} onInput={(event) => change({ tags: event.currentTarget.value })} />
         </label>
         <Problem text={problem} />
+        <Unsent of={draft} />
         <p class="acts">
           <button type="button" disabled={isBusy} onClick={onClose}>
             Leave it

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/request";
 import type { Page } from "../../api/shapes";
 import { useLive } from "../../live/watch";
+import { written } from "../../drafts/use-draft";
 import { narrow, narrowed, query, to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { cursor, Pager } from "../../parts/pager";
@@ -13,7 +14,7 @@ import { Quoted, Text, visible } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
 import { agents, namesOf } from "../sessions/agents";
 import { DeleteMemory } from "./delete-memory";
-import { AddMemory, EditMemory } from "./edit-memory";
+import { AddMemory, EditMemory, placeOf } from "./edit-memory";
 import { byWhom, KINDS, type Memory } from "./words";
 
 const EVERY_MS = 15_000;
@@ -39,7 +40,7 @@ export function Memories() {
       <div class="heading">
         <h1 tabIndex={-1}>Memories</h1>
         <button type="button" class="primary" onClick={() => setAct({ kind: "add" })}>
-          Add a memory
+          {written(placeOf()) ? "Go on with your memory" : "Add a memory"}
         </button>
       </div>
       <p class="hint">What agents noted, or people told them. Sessions that a memory fits are reminded of it.</p>
@@ -130,6 +131,7 @@ function Card({ memory, onAct }: { memory: Memory; onAct: (kind: "edit" | "delet
         </span>
         {source.session_id && <a href={to("sessions", source.session_id)}>The session that it is from</a>}
         <span class="acts">
+          {written(placeOf(memory)) !== undefined && <span class="tag warn">not saved yet</span>}
           <button type="button" onClick={() => onAct("edit")}>
             Edit
           </button>

@@ -3,12 +3,15 @@
 import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import { Confirm } from "../../parts/dialog";
 import { Diff } from "../../parts/diff";
 import { isOvertaken, Refusal } from "../../parts/refusal";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
 import type { PromptInForce } from "./prompts";
+
+export const placeOf = (name: string): string => `prompt/${name}`;
 
 interface Shown {
   /** What is in force now, which may become another while this is written. */
@@ -18,9 +21,13 @@ interface Shown {
 }
 
 export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
-  const [begun, setBegun] = useState(current);
-  const [content, setContent] = useState(current.content);
-  const [comment, setComment] = useState("");
+  const draft = useDraft(
+    placeOf(current.name),
+    { begun: current, content: current.content, comment: "" },
+    (one) => one.content === one.begun.content && !one.comment,
+  );
+  const { begun, content, comment } = draft.value;
+  const change = (to: Partial<typeof draft.value>) => draft.write({ ...draft.value, ...to });
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const [asked, setAsked] = useState<"leave" | "seed" | "force">();
@@ -36,6 +43,7 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
       });
       const { version, warnings } = written.data;
       say(`Version ${version} is in force.${warnings.length ? " It lacks words that Acta reads." : ""}`);
+      draft.drop();
       onDone();
     } catch (error) {
       setFailure(error);
@@ -71,7 +79,7 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
                 <button
                   type="button"
                   onClick={() => {
-                    setBegun(current);
+                    change({ begun: current });
                     setFailure(undefined);
                   }}
                 >
@@ -89,14 +97,15 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
           rows={18}
           value={content}
           spellcheck={false}
-          onInput={(event) => setContent(event.currentTarget.value)}
+          onInput={(event) => change({ content: event.currentTarget.value })}
         />
       </label>
       <label>
         Why (for those who read the versions)
-        <input value={comment} maxLength={500} onInput={(event) => setComment(event.currentTarget.value)} />
+        <input value={comment} maxLength={500} onInput={(event) => change({ comment: event.currentTarget.value })} />
       </label>
       {!isOvertaken(failure) && <Refusal error={failure} />}
+      <Unsent of={draft} hasButton={false} />
       <p class="acts">
         <button type="submit" class="primary" disabled={isBusy || !isChanged || isBehind}>
           {isBusy ? "Wait …" : "Put in force"}
@@ -105,7 +114,7 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
           Leave it
         </button>
         {begun.seed_content !== content && (
-          <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : setContent(begun.seed_content))}>
+          <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : change({ content: begun.seed_content }))}>
             Begin with the release's own text
           </button>
         )}
@@ -117,8 +126,11 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
           isDangerous={asked !== "force"}
           onAct={async () => {
             if (asked === "force") await save();
-            else if (asked === "seed") setContent(begun.seed_content);
-            else onDone();
+            else if (asked === "seed") change({ content: begun.seed_content });
+            else {
+              draft.drop();
+              onDone();
+            }
           }}
           onClose={() => setAsked(undefined)}
         >

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 
 import { all, at, get } from "../../api/request";
 import { useLive } from "../../live/watch";
+import { written } from "../../drafts/use-draft";
 import { to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
 import { Text, visible } from "../../parts/words";
-import { EditPrompt } from "./edit-prompt";
+import { EditPrompt, placeOf } from "./edit-prompt";
 import type { Prompt, PromptInForce } from "./prompts";
 import { TryPrompt } from "./try-prompt";
 import { Versions } from "./versions";
@@ -21,7 +22,7 @@ interface Read {
 }
 
 export function OnePrompt({ name }: { name: string }) {
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(() => written(placeOf(name)) !== undefined);
   const live = useLive<Read>(`prompt.${name}`, async (_, signal) => ({
     value: {
       prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),

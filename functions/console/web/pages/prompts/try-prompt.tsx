@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { ask, at, get } from "../../api/request";
 import type { Page, Session } from "../../api/shapes";
 import { useLive } from "../../live/watch";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Refusal } from "../../parts/refusal";
 import { visible } from "../../parts/words";
@@ -28,7 +29,7 @@ function Form() {
     again: Infinity,
   }));
   const [chosen, setChosen] = useState("");
-  const [content, setContent] = useState("");
+  const draft = useDraft("try-prompt", "");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const sessions = live.value.value ?? [];
@@ -38,8 +39,9 @@ function Form() {
     setBusy(true);
     setFailure(undefined);
     try {
-      const said = content.trim();
+      const said = draft.value.trim();
       const made = await ask<Session>("POST", at("/v1/sessions/{}/fork", of.session_id), { body: said ? { content: said } : {} });
+      draft.drop();
       go(to("sessions", made.data.session_id));
     } catch (error) {
       setFailure(error);
@@ -72,8 +74,9 @@ function Form() {
       </label>
       <label>
         What the fork is told (empty: it goes on as it was)
-        <textarea value={content} onInput={(event) => setContent(event.currentTarget.value)} />
+        <textarea value={draft.value} onInput={(event) => draft.write(event.currentTarget.value)} />
       </label>
+      <Unsent of={draft} />
       <Refusal error={failure} />
       <p class="acts">
         <button type="submit" class="primary" disabled={isBusy}>

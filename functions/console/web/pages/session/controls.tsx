@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
 import type { Session } from "../../api/shapes";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
 import { say, sayError } from "../../parts/toasts";
@@ -93,15 +94,15 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
 }
 
 export function SaySomething({ session, onDone }: Shown) {
-  const [text, setText] = useState("");
+  const draft = useDraft(`session/${session.session_id}/message`, "");
   const [isBusy, setBusy] = useState(false);
   const over = isOver(session.state) || session.state === "idle";
 
   async function send(): Promise<void> {
     setBusy(true);
     try {
-      await ask("POST", at("/v1/sessions/{}/messages", session.session_id), { body: { content: text } });
-      setText("");
+      await ask("POST", at("/v1/sessions/{}/messages", session.session_id), { body: { content: draft.value } });
+      draft.drop();
       say(over ? "Its next run begins." : "The agent reads it in its next turn.");
       onDone();
     } catch (error) {
@@ -120,9 +121,10 @@ export function SaySomething({ session, onDone }: Shown) {
     >
       <label>
         {over ? "Say something to begin its next run" : "Say something to the agent"}
-        <textarea value={text} maxLength={10_000} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea value={draft.value} maxLength={10_000} onInput={(event) => draft.write(event.currentTarget.value)} />
       </label>
-      <button type="submit" class="primary" disabled={isBusy || !text.trim()}>
+      <Unsent of={draft} />
+      <button type="submit" class="primary" disabled={isBusy || !draft.value.trim()}>
         Send
       </button>
     </form>

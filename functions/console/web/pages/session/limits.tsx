@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
 import type { Session } from "../../api/shapes";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Dialog, Problem } from "../../parts/dialog";
 import { say, sayError } from "../../parts/toasts";
@@ -99,7 +100,7 @@ export function LimitsDialog({ session, onClose, onDone }: Shown) {
 
 /** `seq`: of the event at whose turn it begins; undefined: the newest turn that has ended. */
 export function ForkDialog({ session, seq, onClose }: { session: Session; seq: number | undefined; onClose: () => void }) {
-  const [text, setText] = useState("");
+  const draft = useDraft(`session/${session.session_id}/fork`, "");
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
 
@@ -107,8 +108,9 @@ export function ForkDialog({ session, seq, onClose }: { session: Session; seq: n
     setBusy(true);
     setProblem("");
     try {
-      const body = { ...(seq !== undefined && { at: seq }), ...(text.trim() && { content: text.trim() }) };
+      const body = { ...(seq !== undefined && { at: seq }), ...(draft.value.trim() && { content: draft.value.trim() }) };
       const { data } = await ask<Session>("POST", at("/v1/sessions/{}/fork", session.session_id), { body });
+      draft.drop();
       say("This is the fork.");
       go(to("sessions", data.session_id));
     } catch (error) {
@@ -131,8 +133,9 @@ export function ForkDialog({ session, seq, onClose }: { session: Session; seq: n
         </p>
         <label>
           What to say there (empty: it goes on as it was)
-          <textarea value={text} maxLength={10_000} onInput={(event) => setText(event.currentTarget.value)} />
+          <textarea value={draft.value} maxLength={10_000} onInput={(event) => draft.write(event.currentTarget.value)} />
         </label>
+        <Unsent of={draft} />
         <Problem text={problem} />
         <p class="acts">
           <button type="button" disabled={isBusy} onClick={onClose}>

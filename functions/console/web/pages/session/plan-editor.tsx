@@ -4,10 +4,30 @@ import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
 import type { Plan } from "../../api/shapes";
+import { Unsent, useDraft, written } from "../../drafts/use-draft";
 import { Dialog, Problem } from "../../parts/dialog";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
 import { type Draft, operations } from "./plan-operations";
+
+/** What the correction began with, which the plan may have left meanwhile. */
+interface Correction {
+  version: number;
+  pending: Plan["steps"];
+  drafts: Draft[];
+  comment: string;
+}
+
+function begunWith(plan: Plan): Correction {
+  const pending = plan.steps.filter((each) => each.status === "pending");
+  const drafts = pending.map((each) => ({ number: each.step_number, description: each.description, isSkipped: false }));
+  return { version: plan.version, pending, drafts, comment: "" };
+}
+
+const placeOf = (sessionId: string): string => `session/${sessionId}/plan`;
+
+/** Somebody has begun to correct it in this tab, and has not sent it. */
+export const isBegun = (sessionId: string): boolean => written(placeOf(sessionId)) !== undefined;
 
 interface Shown {
   sessionId: string;
@@ -17,12 +37,9 @@ interface Shown {
 }
 
 export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
-  const [pending] = useState(() => plan.steps.filter((each) => each.status === "pending"));
-  const [version] = useState(plan.version);
-  const [drafts, setDrafts] = useState<Draft[]>(() =>
-    pending.map((each) => ({ number: each.step_number, description: each.description, isSkipped: false })),
-  );
-  const [comment, setComment] = useState("");
+  const corrected = useDraft(placeOf(sessionId), begunWith(plan), (one) => !one.comment && !operations(one.pending, one.drafts).length);
+  const { pending, version, drafts, comment } = corrected.value;
+  const setDrafts = (next: Draft[]) => corrected.write({ ...corrected.value, drafts: next });
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
   const changes = operations(pending, drafts);
@@ -41,6 +58,7 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
     try {
       const body = { operations: changes, ...(comment.trim() && { comment: comment.trim() }) };
       await ask("PATCH", at("/v1/sessions/{}/plan", sessionId), { body, headers: { "if-match": `"${version}"` } });
+      corrected.drop();
       say("The agent works by this plan from its next turn on.");
       onDone();
       onClose();
@@ -66,7 +84,7 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
         </p>
         {plan.version !== version && (
           <p class="notice warning" role="status">
-            The plan has changed meanwhile. Close this, and begin anew.
+            The plan has changed meanwhile. Throw this away, and begin anew.
           </p>
         )}
         <ol class="drafts">
@@ -111,9 +129,10 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
         </p>
         <label>
           Why (the agent reads it)
-          <input value={comment} maxLength={2_000} onInput={(event) => setComment(event.currentTarget.value)} />
+          <input value={comment} maxLength={2_000} onInput={(event) => corrected.write({ ...corrected.value, comment: event.currentTarget.value })} />
         </label>
         <Problem text={problem} />
+        <Unsent of={corrected} />
         <p class="acts">
           <button type="button" disabled={isBusy} onClick={onClose}>
             Leave it

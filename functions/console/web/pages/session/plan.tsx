@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import type { Event, Plan, PlanStep, Session } from "../../api/shapes";
 import { Text, visible } from "../../parts/words";
-import { PlanEditor } from "./plan-editor";
+import { isBegun, PlanEditor } from "./plan-editor";
 import { PlanVersions } from "./plan-versions";
 import { isOver } from "./feed";
 
@@ -26,8 +26,8 @@ interface OfPlan {
 
 /** The plan as it is, its versions, and a way to correct it as long as the run is open. */
 export function PlanSection({ session, plan, events, onChoose, onDone }: OfPlan) {
-  const [isEdited, setEdited] = useState(false);
   const id = session.session_id;
+  const [isEdited, setEdited] = useState(() => isBegun(id));
   return (
     <section aria-labelledby="plan">
       <h2 id="plan">Plan</h2>

@@ -6,6 +6,7 @@ import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
 import { ask } from "../../api/request";
 import type { Session, Shapes } from "../../api/shapes";
+import { Unsent, useAskBeforeLeaving, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { bytes } from "../../parts/amounts";
 import { Problem } from "../../parts/dialog";
@@ -18,16 +19,28 @@ import { LimitFields, limitsOf } from "./limit-fields";
 
 type Visibility = "" | "tenant" | "private";
 
+interface Written {
+  goal: string;
+  agentId: string;
+  visibility: Visibility;
+}
+
+const NOTHING: Written = { goal: "", agentId: "", visibility: "" };
+
+/** Chosen, and neither stored nor taken away: they outlast going to another page and back, and no more. */
+let filesLeft: File[] = [];
+
 export function NewSession() {
   const known = agents();
   useEffect(known.begin, []);
-  const [goal, setGoal] = useState("");
-  const [agentId, setAgentId] = useState("");
-  const [files, setFiles] = useState<File[]>([]);
+  const draft = useDraft<Written>("start", NOTHING, ({ goal }) => !goal.trim());
+  const { goal, agentId, visibility } = draft.value;
+  const [files, chooseFiles] = useState(filesLeft);
+  const setFiles = (next: File[]) => chooseFiles((filesLeft = next));
+  useAskBeforeLeaving(files.length > 0);
   const [stored, setStored] = useState<Put[]>([]);
   const [rule, setRule] = useState<Rule>("both");
   const [folder, setFolder] = useState("");
-  const [visibility, setVisibility] = useState<Visibility>("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const key = useRef({ of: "", key: "" });
@@ -65,6 +78,7 @@ export function NewSession() {
       const said = JSON.stringify(body);
       if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
       const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: key.current.key });
+      draft.drop();
       go(to("sessions", data.session_id));
     } catch (error) {
       setProblem((error as Error).message);
@@ -90,12 +104,13 @@ export function NewSession() {
             rows={6}
             value={goal}
             placeholder="Read the files in reports/ and write what changed since May to changes.md"
-            onInput={(event) => setGoal(event.currentTarget.value)}
+            onInput={(event) => draft.write({ ...draft.value, goal: event.currentTarget.value })}
           />
         </label>
+        <Unsent of={draft} />
         <label>
           Agent
-          <select value={agentId} onChange={(event) => setAgentId(event.currentTarget.value)}>
+          <select value={agentId} onChange={(event) => draft.write({ ...draft.value, agentId: event.currentTarget.value })}>
             <option value="">The default one</option>
             {namesOf(startable.filter((each) => each.agent_id !== "default")).map(([id, text]) => (
               <option key={id} value={id}>
@@ -149,7 +164,7 @@ export function NewSession() {
         </Dropzone>
         <label>
           Who may see it
-          <select value={visibility} onChange={(event) => setVisibility(event.currentTarget.value as Visibility)}>
+          <select value={visibility} onChange={(event) => draft.write({ ...draft.value, visibility: event.currentTarget.value as Visibility })}>
             <option value="">As this deployment has it</option>
             <option value="tenant">Everybody in the tenant</option>
             <option value="private">Only me</option>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { fieldsOf } from "../../parts/edit-json";
@@ -73,7 +74,7 @@ const ENDS: Record<ToolTrial["outcome"], string> = {
 };
 
 function Trial({ tool }: { tool: Tool }) {
-  const [text, setText] = useState("{}");
+  const draft = useDraft(`trial/${tool.name}`, "{}");
   const [isSure, setSure] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [trial, setTrial] = useState<ToolTrial>();
@@ -84,7 +85,7 @@ function Trial({ tool }: { tool: Tool }) {
     setFailure(undefined);
     setTrial(undefined);
     try {
-      const body = { input: fieldsOf(text), confirm: isSure };
+      const body = { input: fieldsOf(draft.value), confirm: isSure };
       setTrial((await ask<ToolTrial>("POST", at("/v1/tools/{}/call", tool.name), { body })).data);
     } catch (error) {
       setFailure(error);
@@ -107,8 +108,9 @@ function Trial({ tool }: { tool: Tool }) {
       >
         <label>
           Input, as JSON
-          <textarea value={text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />
+          <textarea value={draft.value} spellcheck={false} onInput={(event) => draft.write(event.currentTarget.value)} />
         </label>
+        <Unsent of={draft} />
         {tool.high_stakes && (
           <label class="check">
             <input type="checkbox" checked={isSure} onChange={(event) => setSure(event.currentTarget.checked)} />I approve this call
