@@ -8,6 +8,7 @@ from shared.adapters.audit.configured import audit
 from shared.adapters.aws.tool_function import LambdaToolFunction
 from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
+from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
@@ -24,6 +25,7 @@ from shared.domain.definitions.tool import ToolSpec
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
+from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
@@ -47,6 +49,7 @@ class Dependencies(NamedTuple):
     clock: Clock
     audit: Audit
     tool_function: ToolFunction
+    scans: RecoveryScans
     limiter: Limiter | None = None
     own_tools: Callable[[str], Mapping[str, ToolSpec]] = python_tools
     """The environment's, that a tenant has."""
@@ -73,5 +76,6 @@ def dependencies() -> Dependencies:
         clock=clock,
         audit=audit(chosen, clock),
         tool_function=LambdaToolFunction(chosen.tool_function),
+        scans=DynamoRecoveryScans(chosen.table),
         limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
     )

@@ -67,5 +67,5 @@ def build(deps: Dependencies) -> Api:
     add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
     add_audit(api, deps.audit)
-    add_health(api, settings)
+    add_health(api, settings, deps.scans, deps.clock)
     return api

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from shared.adapters.aws.concurrency import LambdaConcurrency
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
-from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
@@ -17,6 +18,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.domain.rules.outage import OutageLimits
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
+from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.load import LoadMeter, LongPollStore
 from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.workflow import ExecutionEvents, Workflow
@@ -42,6 +44,7 @@ class Dependencies(NamedTuple):
     erase_again_after: float
     long_polls: LongPollStore
     load: LoadMeter | None
+    scans: RecoveryScans
     limits: OutageLimits = OutageLimits()
     ended_sessions_days: int = 0
     """As `days` in `RetentionDeps` (`shared/agent/lifecycle/retention.py`)."""
@@ -72,6 +75,7 @@ def dependencies() -> Dependencies:
         load=LambdaConcurrency(chosen.status_function, chosen.status_concurrency)
         if chosen.measure_load
         else None,
+        scans=DynamoRecoveryScans(chosen.table),
         limits=chosen.outage_limits,
         ended_sessions_days=chosen.ended_sessions_days,
         known_counted=Known(),

@@ -31,6 +31,7 @@ from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
 from shared.embedded_metrics import SWEEP_METRICS
+from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
@@ -127,6 +128,7 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
         "SessionsRecovered": tally.started + tally.restarted + tally.woken,
         "SessionsStuck": tally.unreadable + tally.put_off,
     }
+    _note_scan(deps, tally)
     telemetry.counted("swept", SWEEP_METRICS, told, everything=everything, **counts)
     counted = count_open(
         CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
@@ -148,6 +150,14 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
         telemetry.logger.info("erased", extra={"sessions": erased})
     _delete_ended(deps, time_is_left)
     return counts
+
+
+def _note_scan(deps: Dependencies, tally: Tally) -> None:
+    """Whatever becomes of it, recovery goes on."""
+    try:
+        deps.scans.put(RecoveryScan(deps.clock.now(), tally))
+    except Exception as error:
+        telemetry.failure(error, at="note_scan")
 
 
 def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:

@@ -5,8 +5,8 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.audit.configured import audit
+from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
-from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog

@@ -4,13 +4,16 @@ from typing import TYPE_CHECKING
 
 from shared.api.app import Api
 from shared.api.response.envelope import Response, success
+from shared.api.response.views import instant
+from shared.ports.clock import Clock
+from shared.ports.deployment.recovery_scans import RecoveryScans, is_late
 from shared.settings import Settings
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import records
 
 
-def add_health(api: Api, settings: Settings) -> None:
+def add_health(api: Api, settings: Settings, scans: RecoveryScans, clock: Clock) -> None:
     limits = settings.limits
 
     @api.get("/v1/admin/health")
@@ -28,5 +31,13 @@ def add_health(api: Api, settings: Settings) -> None:
                 "long_polls": of_tenant.long_polls,
                 "tokens_per_hour": settings.tenant_tokens_per_hour or None,
             },
+            "recovery": recovery(),
         }
         return success(shown)
+
+    def recovery() -> "records.RecoveryState":
+        last = scans.last()
+        late = is_late(last, clock.now())
+        if last is None:
+            return {"last_scan": None, "late": late}
+        return {"last_scan": {"ended_at": instant(last.ended_at), **last.tally._asdict()}, "late": late}  # type: ignore[typeddict-item]

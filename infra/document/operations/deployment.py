@@ -59,8 +59,8 @@ DEPLOYMENT = {
     "GET /v1/admin/health": Operation(
         "readDeployment",
         "Operation",
-        "Which release answers, and what it allows the tenant",
-        (ok(DeploymentHealth, says="As the deployment is set up."),),
+        "Which release answers, what it allows the tenant, and when recovery looked last",
+        (ok(DeploymentHealth, says="As the deployment is set up, and what its last recovery did."),),
     ),
     "GET /v1/usage": Operation(
         "readUsage",

@@ -17,6 +17,7 @@ from shared.agent.recovery.unreadable import Unreadable, is_away
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex
 from shared.ports.workflow import Workflow
 
@@ -49,28 +50,6 @@ class SweepDeps(NamedTuple):
     time_is_left: Callable[[], bool] = lambda: True
     told: Told = lambda what, error: None
     limits: OutageLimits = DEFAULT_LIMITS
-
-
-class Tally(NamedTuple):
-    """Numbers of sessions. `looked`: that were read; `unreadable`: that are damaged or another release's; `put_off`:
-    that were unreadable before and are not due again.
-
-    `left`: for which no time was left. `unread`: shards of the index, by kind, for which none was left. `unanswered`:
-    requests that AWS throttled or did not answer, for a session, a page of the index or the list of executions.
-    """
-
-    looked: int = 0
-    started: int = 0
-    restarted: int = 0
-    woken: int = 0
-    unreadable: int = 0
-    put_off: int = 0
-    left: int = 0
-    unread: int = 0
-    unanswered: int = 0
-
-    def plus(self, *names: str) -> "Tally":
-        return self._replace(**{name: getattr(self, name) + 1 for name in names})
 
 
 def sweep(deps: SweepDeps, *, everything: bool = False) -> Tally:

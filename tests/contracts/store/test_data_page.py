@@ -12,8 +12,9 @@ from infra.deployed.quarantine import SINCE
 from infra.deployed.tenants.erase import TOKENS
 from infra.lambdas.grants import GRANTS
 from shared.adapters.audit.trail import DynamoTrail
+from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
-from shared.adapters.dynamodb.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.agent.session.segments import Segment, keep
 from shared.domain.audit.record import AuditRecord
@@ -30,6 +31,7 @@ from shared.domain.session.attempt import Marker
 from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
 from shared.domain.spending.usage import Amounts, RowKey, counted
+from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
 from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
 from shared.ports.meter import Fold, Partition
 from tests.contracts.store.backends import Aws, Stores, aws_stores
@@ -232,6 +234,7 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     write_and_delete_a_session(stores)
     count_usage(stores, moto_account)
     DynamoLongPolls(moto_account.table, moto_account.dynamodb).put(LongPolls(0.5), NOW)
+    DynamoRecoveryScans(moto_account.table, moto_account.dynamodb).put(RecoveryScan(NOW, Tally()))
 
     found, documented_kinds = stored(moto_account), documented()
 

@@ -16,7 +16,7 @@ import pytest
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from infra.lambdas.grants import GRANTS
-from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.s3.blobs import S3Blobs

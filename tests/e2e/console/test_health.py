@@ -1,12 +1,17 @@
 """The page of health: models, keys and the audit trail. For admins."""
 
-from typing import Literal
+import re
+from datetime import UTC, datetime
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import expect
 
+from infra.deployed.invoke_recovery import ALL_SESSIONS, run_recovery
+from shared.ports.deployment.recovery_scans import Tally
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 
@@ -30,6 +35,50 @@ def test_an_admin_sees_the_keys_and_who_did_what(screen: Screen, admit: Admit) -
     page.get_by_label("Action").fill("session.delete")
     page.get_by_label("Action").press("Enter")
     expect(page.get_by_text("There is no such record.")).to_be_visible()
+
+
+def test_an_admin_sees_the_release_its_limits_and_when_recovery_looked_last(
+    screen: Screen, admit: Admit, behind: Behind
+) -> None:
+    person = admit(role="admin")
+    run_recovery(behind.client("lambda"), "local", ALL_SESSIONS)
+    health = person.data("/v1/admin/health")
+    page = screen.sign_in(person, "admin", "member", place="health")
+    deployment = page.get_by_role("region", name="This deployment")
+    expect(deployment).to_contain_text("Environmentlocal")
+    expect(deployment).to_contain_text(f"reads version {health['schema']['reads']}")
+    expect(deployment).to_contain_text("Audit trailis recorded")
+    expect(deployment).to_contain_text(
+        "Limitsnone" if health["limits"]["tokens_per_hour"] is None else "tokens an hour"
+    )
+    expect(deployment).to_contain_text(re.compile("Recoverylooked (just now|[0-9]+ s ago)"))
+    expect(deployment.get_by_text("It is late")).to_have_count(0)
+    screen.accessible()
+
+
+@pytest.mark.parametrize(
+    ("recovery", "said"),
+    [
+        ({"last_scan": None, "late": True}, "has not looked yet It is late"),
+        (
+            {"late": False, "last_scan": {"restarted": 2, "unanswered": 1}},
+            "2 restarted, 1 requests that AWS did not answer",
+        ),
+    ],
+)
+def test_what_recovery_did_is_said_in_words(
+    screen: Screen, admit: Admit, recovery: dict[str, Any], said: str
+) -> None:
+    person = admit(role="admin")
+    health = person.data("/v1/admin/health")
+    if recovery["last_scan"]:
+        at = datetime.now(UTC).isoformat()
+        recovery["last_scan"] = {**dict.fromkeys(Tally._fields, 0), "ended_at": at, **recovery["last_scan"]}
+    told = {"success": True, "data": {**health, "recovery": recovery}}
+    screen.context.route("**/v1/admin/health", lambda route: route.fulfill(json=told))
+    page = screen.sign_in(person, "admin", "member", place="health")
+    expect(page.get_by_role("region", name="This deployment")).to_contain_text(said)
+    screen.accessible()
 
 
 def test_it_fits_a_phone(screens: Screens, admit: Admit) -> None:

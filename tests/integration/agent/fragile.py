@@ -8,11 +8,12 @@ import pytest
 from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.recovery.sweep import SweepDeps, Tally, sweep
+from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.model import ModelReply
 from shared.ports.tools import CallContext
 from tests.in_process.house import TENANT, House

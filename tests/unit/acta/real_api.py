@@ -12,6 +12,7 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.doubles.tool_function import FakeToolFunction
 from tests.in_process.house import House
 from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
@@ -76,5 +77,6 @@ class RealApi(LoopbackServer):
             clock=house.clock,
             audit=self.audit,
             tool_function=self.tool_function,
+            scans=MemoryRecoveryScans(),
         )
         return Gateway(build_admin(root).handler, claims(user=token, roles=json.dumps(roles)))

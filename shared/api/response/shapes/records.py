@@ -77,6 +77,39 @@ class LimitsInForce(TypedDict):
     """Of all its sessions together."""
 
 
+class RecoveryScan(TypedDict):
+    """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment."""
+
+    ended_at: Instant
+    looked: Counter
+    """That were read."""
+    started: Counter
+    """Whose execution had never begun."""
+    restarted: Counter
+    """Whose execution was gone: they go on in another one."""
+    woken: Counter
+    """Whose wake-up was lost."""
+    unreadable: Counter
+    """Whose data is damaged, or another release's."""
+    put_off: Counter
+    """That were unreadable before, and are looked at again later."""
+    left: Counter
+    """For which no time was left. The next scan begins with others."""
+    unread: Counter
+    """Parts of the index for which no time was left."""
+    unanswered: Counter
+    """Requests that AWS throttled or did not answer."""
+
+
+class RecoveryState(TypedDict):
+    """Recovery looks each minute."""
+
+    last_scan: RecoveryScan | None
+    """null: none has ended since this release was deployed."""
+    late: bool
+    """No scan has ended for three minutes."""
+
+
 class DeploymentHealth(TypedDict):
     """What this deployment is, and what it allows the tenant."""
 
@@ -86,6 +119,7 @@ class DeploymentHealth(TypedDict):
     schema: SchemaVersions
     audit: AuditState
     limits: LimitsInForce
+    recovery: RecoveryState
 
 
 class Me(TypedDict):

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from shared.adapters.aws.clients import make_client
 from shared.adapters.aws.concurrency import LambdaConcurrency
-from shared.adapters.dynamodb.long_polls import DynamoLongPolls
+from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.domain.errors import StoreThrottled
 from shared.domain.rules.long_polls import LongPolls
 from shared.ports.load import LIMIT_LIFE, LongPollStore

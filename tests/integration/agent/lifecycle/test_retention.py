@@ -10,6 +10,7 @@ from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.log import NO_ITEMS, TransactionItems
 from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.unit.api.gateway import Context
@@ -181,6 +182,7 @@ def test_recovery_looks_each_minute() -> None:
         erase_again_after=1_200,
         long_polls=MemoryLongPolls(),
         load=None,
+        scans=MemoryRecoveryScans(),
         ended_sessions_days=house.days,
     )
     for _ in range(PARTS):

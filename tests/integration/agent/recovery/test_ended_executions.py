@@ -12,6 +12,7 @@ from shared.adapters.aws.execution_events import StatusChanges
 from shared.domain.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
 from shared.ports.workflow import ExecutionStatus
 from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse, generation
 from tests.integration.agent.recovery.test_what_a_sweep_withstands import RefusingLog
@@ -55,6 +56,7 @@ def deps_of(house: FragileHouse) -> Dependencies:
         erase_again_after=GRACE,
         long_polls=MemoryLongPolls(),
         load=None,
+        scans=MemoryRecoveryScans(),
     )
 
 

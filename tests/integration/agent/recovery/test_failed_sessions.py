@@ -30,6 +30,7 @@ from shared.domain.errors import (
 )
 from shared.ports.log import FailedPage, IndexEntry, SessionName
 from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse
@@ -241,6 +242,7 @@ def asked(house: FragileHouse, event: Any) -> Any:
         erase_again_after=GRACE,
         long_polls=MemoryLongPolls(),
         load=None,
+        scans=MemoryRecoveryScans(),
     )
     return json.loads(json.dumps(recover_what_it_says(deps, json.loads(json.dumps(event)), Context())))
 

@@ -4,9 +4,10 @@ many others (design §2).
 
 import pytest
 
-from shared.agent.recovery.sweep import WAKE_SECONDS, Tally
+from shared.agent.recovery.sweep import WAKE_SECONDS
 from shared.domain.errors import ProviderUnavailable
 from shared.domain.schema.versions import PREVIOUS
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import LIVE_SHARDS, LiveKind, live_shard
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel

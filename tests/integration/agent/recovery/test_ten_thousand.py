@@ -12,12 +12,13 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.sweep import SHARDS, Tally
+from shared.agent.recovery.sweep import SHARDS
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import PoisonedSession, StoreThrottled
 from shared.domain.ids import SESSION
 from shared.domain.session.commit import Commit
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import IndexEntry, Live, LivePage
 from shared.ports.workflow import ExecutionStatus
 from tests.in_process.house import TENANT

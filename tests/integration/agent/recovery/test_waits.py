@@ -4,9 +4,9 @@ import pytest
 
 from acta.testing.memory.log import MemoryLog
 from shared.agent.recovery.restart import restart
-from shared.agent.recovery.sweep import Tally
 from shared.agent.session.engine_decision import position
 from shared.domain.session.commit import Commit, Decision
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import NO_ITEMS, TransactionItems, live_shard
 from shared.ports.model import TokenUsage
 from tests.in_process.house import TENANT, House

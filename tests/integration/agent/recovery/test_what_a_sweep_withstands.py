@@ -9,7 +9,7 @@ import pytest
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.agent.recovery.sweep import SHARDS, Tally
+from shared.agent.recovery.sweep import SHARDS
 from shared.domain.errors import (
     AwsDenied,
     CommitContention,
@@ -18,6 +18,7 @@ from shared.domain.errors import (
     StoreUnavailable,
 )
 from shared.domain.session.commit import Commit
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage, live_shard
 from shared.ports.workflow import ExecutionStatus
 from tests.in_process.house import House

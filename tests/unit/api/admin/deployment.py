@@ -15,6 +15,7 @@ from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.tool import ToolSpec
 from shared.ports.clock import Clock
+from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
 from shared.ports.tool_secrets import ToolSecretValues
@@ -22,6 +23,7 @@ from shared.ports.tools import ToolFunction
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.doubles.tool_function import FakeToolFunction
 from tests.unit.api.gateway import Gateway, claims
 
@@ -39,6 +41,7 @@ def admin_root(
     receiver_secrets: ToolSecretValues | None = None,
     tool_function: ToolFunction | None = None,
     own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
+    scans: RecoveryScans | None = None,
 ) -> Dependencies:
     clock, table = FakeClock(), table or MemoryTable()
     return Dependencies(
@@ -56,6 +59,7 @@ def admin_root(
         clock=clock,
         audit=memory_audit(clock),
         tool_function=tool_function or FakeToolFunction(),
+        scans=scans or MemoryRecoveryScans(),
         own_tools=lambda tenant: own_tools if tenant == "acme" else {},
     )
 
@@ -74,6 +78,7 @@ class AdminApi:
         self.secret_values = MemoryToolSecretValues()
         self.receiver_secrets = MemoryToolSecretValues()
         self.tool_function = FakeToolFunction()
+        self.scans = MemoryRecoveryScans()
         self.root = admin_root(
             settings,
             index=index,
@@ -82,6 +87,7 @@ class AdminApi:
             receiver_secrets=self.receiver_secrets,
             tool_function=self.tool_function,
             own_tools=own_tools,
+            scans=self.scans,
         )
         self._handler = build(self.root).handler
         self.admin = self.as_caller()

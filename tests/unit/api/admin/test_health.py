@@ -1,5 +1,8 @@
 """`GET /v1/admin/health`: which release answers, and what it allows the tenant."""
 
+from datetime import timedelta
+
+from shared.ports.deployment.recovery_scans import LATE_AFTER, RecoveryScan, Tally
 from shared.settings import Settings
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 
@@ -32,6 +35,7 @@ def test_an_admin_reads_the_release_and_the_limits_of_the_own_tenant() -> None:
             "long_polls": None,
             "tokens_per_hour": 5_000_000,
         },
+        "recovery": {"last_scan": None, "late": True},
     }
     others = api.stranger.request("GET", PATH).data["limits"]
     assert (others["starts_per_minute"], others["open_sessions"]) == (None, 100)
@@ -47,3 +51,17 @@ def test_a_member_is_refused() -> None:
     answer = AdminApi(LIMITED).member.request("GET", PATH)
     assert (answer.status, answer.json["error"]["code"]) == (403, "FORBIDDEN")
     assert "r-7" not in str(answer.json)
+
+
+def test_when_recovery_looked_last_is_told_with_what_it_did() -> None:
+    api = AdminApi(LIMITED)
+    now = api.root.clock.now()
+    api.scans.put(RecoveryScan(now - LATE_AFTER, Tally(looked=3, restarted=2)))
+    told = api.admin.request("GET", PATH).data["recovery"]
+    assert told["late"] is False
+    assert (
+        told["last_scan"].pop("ended_at") == (now - LATE_AFTER).isoformat(timespec="milliseconds")[:-6] + "Z"
+    )
+    assert told["last_scan"] == Tally(looked=3, restarted=2)._asdict()
+    api.scans.put(RecoveryScan(now - LATE_AFTER - timedelta(seconds=1), Tally()))
+    assert api.admin.request("GET", PATH).data["recovery"]["late"] is True

@@ -4,17 +4,32 @@ import { get } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
 import { useLive } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
+import { Ago } from "../../parts/time";
 import { visible } from "../../parts/words";
 
 type DeploymentHealth = Shapes["DeploymentHealth"];
 
-const EVERY_MS = 60_000;
+type Scan = NonNullable<DeploymentHealth["recovery"]["last_scan"]>;
+
+const EVERY_MS = 30_000;
 const LIMITS: Record<keyof DeploymentHealth["limits"], string> = {
   starts_per_minute: "starts a minute",
   open_sessions: "open sessions",
   requests_per_second: "requests a second",
   long_polls: "long polls",
   tokens_per_hour: "tokens an hour",
+};
+
+/** In the order in which they are said. `looked` is no deed. */
+const DID: Record<Exclude<keyof Scan, "ended_at" | "looked">, string> = {
+  started: "started",
+  restarted: "restarted",
+  woken: "woken",
+  unreadable: "cannot be read",
+  put_off: "could not be read before and are looked at later",
+  left: "left for the next look",
+  unread: "parts of the index left for the next look",
+  unanswered: "requests that AWS did not answer",
 };
 
 export function Deployment() {
@@ -41,10 +56,44 @@ export function Deployment() {
           <dd>{found.audit.recorded ? "is recorded" : "is not recorded"}</dd>
           <dt>Limits</dt>
           <dd>{limits(found) || "none"}</dd>
+          <dt>Recovery</dt>
+          <dd>
+            <Recovery of={found.recovery} />
+          </dd>
         </dl>
       )}
     </section>
   );
+}
+
+/** Sessions that stand still are looked for each minute. */
+function Recovery({ of: { last_scan: last, late } }: { of: DeploymentHealth["recovery"] }) {
+  const did = last && counts(last);
+  return (
+    <>
+      {last ? (
+        <>
+          looked <Ago at={last.ended_at} />
+          {did ? `: ${did}` : ", found nothing to do"}
+        </>
+      ) : (
+        "has not looked yet"
+      )}
+      {late && (
+        <strong class="not-done">
+          {" "}
+          It is late: it looks each minute. Sessions whose work broke off stand still until it does. An operator has to see to it.
+        </strong>
+      )}
+    </>
+  );
+}
+
+function counts(last: Scan): string {
+  return (Object.keys(DID) as (keyof typeof DID)[])
+    .filter((name) => last[name] > 0)
+    .map((name) => `${last[name].toLocaleString("en")} ${DID[name]}`)
+    .join(", ");
 }
 
 function limits(found: DeploymentHealth): string {

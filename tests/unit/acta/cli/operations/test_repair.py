@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
 from shared.agent.recovery.recover import RecoveryResult
-from shared.agent.recovery.sweep import Tally
+from shared.ports.deployment.recovery_scans import Tally
 
 QUIET = Tally()._asdict()
 
