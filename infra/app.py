@@ -4,6 +4,7 @@ Context values, each given as `-c name=value`:
 
     env                   required: the name of the environment (`infra/environments.py`)
     retry_base_seconds    another retry base for this deployment, a whole number of seconds
+    park_after_seconds    another time after which sessions that wait are parked, a whole number of seconds
     write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
     roll_out              `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback
     notifications         any value: the local environment sends notifications to the developer's webhook
@@ -62,6 +63,9 @@ def main() -> None:
         base = app.node.try_get_context("retry_base_seconds")
         if base is not None:
             environment = environment.with_retry_base(str(base))
+        park_after = app.node.try_get_context("park_after_seconds")
+        if park_after is not None:
+            environment = environment.with_park_after(str(park_after))
         version = app.node.try_get_context("write_version")
         if version is not None:
             environment = environment.with_write_version(str(version))

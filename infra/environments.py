@@ -217,6 +217,9 @@ class Environment:
     region that has none the dollars of AWS are unknown."""
     retry_base_seconds: int = 2
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
+    park_after_seconds: int = 600
+    """What waits for people for longer than this, or is to wait for the world for longer, has no execution meanwhile
+    (ADR 104). Whole seconds, at least 1."""
     write_version: int = PREVIOUS
     """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
     roll_out: Way = AT_ONCE
@@ -314,6 +317,14 @@ class Environment:
                 f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}"
             )
         return replace(self, retry_base_seconds=int(seconds))
+
+    def with_park_after(self, seconds: str) -> "Environment":
+        """This environment parking after another time. Raises UnusableValue unless it is whole seconds, at least 1."""
+        if not seconds.isdecimal() or int(seconds) < 1:
+            raise UnusableValue(
+                f"park_after_seconds is a whole number of seconds, at least 1, not {seconds!r}"
+            )
+        return replace(self, park_after_seconds=int(seconds))
 
     def with_write_version(self, version: str) -> "Environment":
         """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""

@@ -15,7 +15,7 @@ COMMIT_SECONDS = 30
 `shared/agent/model_call/reply_in_hand.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
 LEAST_SECONDS = 1.0
 
-Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "give_up", "roll_over"]
+Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "give_up", "roll_over", "park"]
 """`give_up`: what executions that began under an earlier release send instead of `handle_error`."""
 
 

@@ -47,6 +47,7 @@ from shared.agent.model_call.turn_context import TurnDeps, TurnKind
 from shared.agent.outages.handle_error import ErrorDeps, handle_error
 from shared.agent.outages.wait_out import OutageRules
 from shared.agent.queries.history import History
+from shared.agent.recovery.park import park
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
@@ -90,6 +91,8 @@ class InProcess:
         """Of the Python tools, by name."""
         self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
+        self.park_after: int | None = None
+        """As `park_after_seconds` of an environment. None: time passes in a wait of the world."""
         self.partials: Partials = MemoryPartials(table)
         self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
         self.memories_of_run = RelevantMemories(self.memories)
@@ -270,6 +273,15 @@ class InProcess:
             decision = following
         raise AssertionError("the execution did not end")
 
+    def _parked(self, at: Position) -> Decision:
+        following = park(self.fresh_repository(), self.timeouts, at)
+        return self._waited(following) if following.next == "wait" else following
+
+    def _waited(self, decision: Decision) -> Decision:
+        self.waits.append(decision.wait_seconds or 0)
+        self.clock.advance(decision.wait_seconds or 0)
+        return Decision(next=decision.then or "think", at=decision.at)
+
     def _state(self, decision: Decision) -> Decision | None:
         at = decision.at
         match decision.next:
@@ -289,10 +301,10 @@ class InProcess:
                 wait = Wait(token=token, entered=self.clock.now())
                 ask(self.fresh_repository(), self.workflow, self.timeouts, at, wait)
                 return None
+            case "wait" if self.park_after is not None and (decision.wait_seconds or 0) > self.park_after:
+                return self._parked(at)
             case "wait":
-                self.waits.append(decision.wait_seconds or 0)
-                self.clock.advance(decision.wait_seconds or 0)
-                return Decision(next=decision.then or "think", at=at)
+                return self._waited(decision)
             case "roll_over":
                 roll_over(self.fresh_repository(), self.workflow, at)
                 self.workflow.close(decision)

@@ -191,7 +191,11 @@ def build(deps: Dependencies) -> Api:
         if is_over:
             spend()
         else:
-            done(api.ask(BY_NAME["cancel_session"].request({"session_id": session_id}, None)))
+            try:
+                done(api.ask(BY_NAME["cancel_session"].request({"session_id": session_id}, None)))
+            except RefusedByActa:  # it may have ended in this moment
+                if not message.is_stateless or session_of(message)["state"] not in OVER:
+                    raise
         if message.is_stateless:
             return {}
         return task_of(session_of(message), message, deps.settings.poll_after_ms)

@@ -106,6 +106,7 @@ POLICIES: Mapping[str, tuple[Retrier, ...]] = MappingProxyType(
     {
         "${ModelRetries}": (NEVER, STORE_OR_MODEL, LAMBDA_SERVICE, WORKER_LOST, ANY_OTHER),
         "${TaskRetries}": (NEVER, STORE, LAMBDA_SERVICE, WORKER_LOST, ANY_OTHER),
+        "${ParkRetries}": (NEVER, ANY_OTHER),  # what cannot be parked now waits in its execution
         "${AskRetries}": (NEVER, STORE, LAMBDA_SERVICE, WORKER_LOST_BEFORE_A_WAIT, ANY_OTHER),
     }
 )

@@ -1,11 +1,12 @@
 """The definition of the state machine: what is deployed, what runs locally and what the tests run.
 
-`state_machine.asl.json` draws the loop, one state after the other. Four kinds of names in it are filled in:
+`state_machine.asl.json` draws the loop, one state after the other. Five kinds of names in it are filled in:
 
 - `"Retry": "${TaskRetries}"` and the like: a policy of `infra/engine/retries.py`, filled in here.
 - `"TimeoutSeconds": "${FunctionTimeout}"`: the timeout of the state's function in this environment and a little more,
   filled in here.
 - `"Seconds": "${PauseSeconds}"`: a pause of `infra/engine/retries.py`, filled in here.
+- `${ParkAfter}` in expressions: the environment's `park_after_seconds`, filled in here.
 - `${StepFunctionArn}` and the like: a function's ARN, filled in by CloudFormation (`PLACEHOLDERS`).
 
 What does not differ between environments stands in the file itself, such as how many calls of a reply run at once
@@ -29,6 +30,8 @@ PLACEHOLDERS: Mapping[str, FunctionName] = {
 }
 """`${…}` in the definition -> the function whose ARN stands there once it is deployed."""
 
+PARK_AFTER = "${ParkAfter}"
+"""Stands in expressions where `Environment.park_after_seconds` goes."""
 FUNCTION_TIMEOUT = "${FunctionTimeout}"
 SLACK_SECONDS = 30
 """By how much a state outlasts its function: its cold start, and the way there and back."""
@@ -42,7 +45,8 @@ def definition(environment: Environment) -> dict[str, Any]:
     """
     if environment.retry_base_seconds < 1:
         raise ValueError("retry_base_seconds is a whole number of seconds, at least 1")
-    parsed: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    text = FILE.read_text(encoding="utf-8").replace(PARK_AFTER, str(environment.park_after_seconds))
+    parsed: dict[str, Any] = json.loads(text)
     for name, state in states(parsed):
         if state["Type"] == "Task":
             state["Retry"] = _retries(name, state, environment)

@@ -73,8 +73,8 @@ EMULATOR_OPTIONS = {
 }
 """Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
 OWN_VARIABLES = frozenset(
-    (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS", "ACTA_API_URL",
-     "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS", NOTIFY_SECRET, TRACES_HEADERS)
+    (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS",
+     "ACTA_PARK_AFTER_SECONDS", "ACTA_API_URL", "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS", NOTIFY_SECRET, TRACES_HEADERS)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys(PROVIDER_VARIABLES, "step"),
@@ -154,7 +154,7 @@ class LocalConfig:
             model=settings.model,
             lambda_env=(*present, *given, *secrets_of(given, environ)),
             context={
-                **retry_context(environ),
+                **times_of_engine(environ),
                 **notify_context(environ),
                 **traces_context(environ),
                 **tools_context(environ),
@@ -208,13 +208,21 @@ def emulator_options(environ: Mapping[str, str]) -> dict[str, str]:
     return {option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)}
 
 
-def retry_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    text = environ.get("ACTA_RETRY_BASE_SECONDS", "")
-    if not text:
-        return {}
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise SettingsError(f"ACTA_RETRY_BASE_SECONDS must be a whole number of seconds from 1, not {text!r}")
-    return {"retry_base_seconds": text}
+def times_of_engine(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Context values of the deployment, as text."""
+    return {
+        name: seconds
+        for name in ("retry_base_seconds", "park_after_seconds")
+        if (seconds := _whole_seconds(environ, f"ACTA_{name.upper()}"))
+    }
+
+
+def _whole_seconds(environ: Mapping[str, str], name: str) -> str:
+    """Empty: it is not set."""
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise SettingsError(f"{name} must be a whole number of seconds from 1, not {text!r}")
+    return text
 
 
 def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:

@@ -55,7 +55,9 @@ def live_shard(session_id: str) -> int:
 
 
 class Live(NamedTuple):
-    """`at`: since when a session is active, woken or parked; when the wait of a waiting one ends."""
+    """`at`: since when a session is active, woken or parked; when the wait of a waiting one ends. Of an active one
+    without an execution (`Run.parked`) it lies ahead: when it goes on by itself.
+    """
 
     kind: LiveKind
     at: datetime

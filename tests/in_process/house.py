@@ -14,7 +14,7 @@ from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.agent.session.engine_decision import position
 from shared.domain.plan.edit import Operation
 from shared.domain.rules.caps import Limited
-from shared.domain.session.commit import Decision
+from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head
 from shared.ports.model import Model
 from tests.in_process.whole import DecodedOnce, WholeHistory
@@ -63,6 +63,10 @@ class House(InProcess):
         assert head.wait is not None
         self.workflow.expire(head.wait.token)
         self._state(Decision(next="ask", at=position(head)))
+
+    def parks(self, at: Position) -> None:
+        """The engine has waited for people for long, and nothing is due: it parks the session, or waits again."""
+        self.go_on(self._parked(at))
 
     def go_on(self, decision: Decision) -> None:
         """As the engine does with a step whose worker died: it is made again, and the execution goes on."""

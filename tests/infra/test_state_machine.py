@@ -18,6 +18,8 @@ MACHINE = definition(LOCAL)
 STATES = dict(states(MACHINE))
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
+BOUND = {name: state for name, state in TASKS.items() if name != "Park"}
+"""What has to be done. A session that cannot be parked waits where it is."""
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
 STORE = {"StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
@@ -63,13 +65,16 @@ def test_every_way_leads_to_a_state_that_exists_and_every_state_is_reached() -> 
 
 
 def test_it_reads_like_the_loop() -> None:
-    route = {rule["Condition"].split("'")[1]: rule["Next"] for rule in STATES["Route"]["Choices"]}
+    long_wait, *rules = STATES["Route"]["Choices"]
+    assert (long_wait["Condition"].count("wait_seconds > 600"), long_wait["Next"]) == (1, "Park")
+    route = {rule["Condition"].split("'")[1]: rule["Next"] for rule in rules}
     assert route == {
         "plan": "Plan",
         "think": "Think",
         "act": "Act",
         "ask": "Ask",
         "wait": "Wait",
+        "park": "Park",
         "roll_over": "RollOver",
         "done": "Done",
         "failed": "Failed",
@@ -77,13 +82,14 @@ def test_it_reads_like_the_loop() -> None:
     assert MACHINE["StartAt"] == "Route"
     assert {
         name: STATES[name]["Next"]
-        for name in ("Plan", "Think", "Ask", "Wait", "Act", "RollOver", "HandleError", "Pause")
+        for name in ("Plan", "Think", "Ask", "Wait", "Act", "Park", "RollOver", "HandleError", "Pause")
     } == {
         "Plan": "Route",
         "Think": "Route",
         "Ask": "Route",
         "Wait": "Route",
         "Act": "Think",
+        "Park": "Route",
         "RollOver": "Done",
         "HandleError": "Route",
         "Pause": "HandleError",
@@ -119,7 +125,7 @@ def test_the_names_in_retry_and_catch_are_classes_of_ours_or_the_engine_s() -> N
     assert {error.split(".")[0] for error in named - ours} == {"States", "Lambda", "Sandbox", "Runtime"}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", BOUND)
 @pytest.mark.parametrize("error", sorted(STORE))
 def test_every_state_tries_again_by_name_where_the_store_is_busy_or_away(name: str, error: str) -> None:
     """Left to `States.TaskFailed`, it would be given up after two more attempts."""
@@ -132,26 +138,26 @@ def test_whatever_a_model_call_may_raise_is_retried_by_name(name: str, error: st
     assert attempts(name, error) == 8
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", BOUND)
 def test_a_call_that_lambda_itself_refused_is_made_again(name: str) -> None:
     refusals = ("TooManyRequestsException", "ServiceException", "AWSLambdaException", "SdkClientException")
     assert {attempts(name, f"Lambda.{refusal}") for refusal in refusals} == {8}
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if name != "Ask"])
+@pytest.mark.parametrize("name", [name for name in BOUND if name != "Ask"])
 def test_a_worker_that_hung_or_died_is_replaced(name: str) -> None:
     for error in ("States.Timeout", "Sandbox.Timedout", "Runtime.ExitError"):
         assert attempts(name, error) == 3
     assert attempts(name, "States.TaskFailed") == 2
 
 
-def test_a_wait_that_ran_out_is_entered_again_with_a_new_token_and_nothing_else() -> None:
+def test_a_wait_that_ran_out_is_no_error_and_has_a_new_token_each_time() -> None:
     ask = STATES["Ask"]
     assert not any("States.Timeout" in retrier["ErrorEquals"] for retrier in ask["Retry"])
     assert ask["Catch"][0] == {
         "ErrorEquals": ["States.Timeout"],
-        "Output": "{% $states.input %}",
-        "Next": "Ask",
+        "Output": ask["Catch"][0]["Output"],
+        "Next": "Route",
     }
     assert ask["Arguments"]["Payload"]["task_token"] == "{% $states.context.Task.Token %}"
     assert ask["Arguments"]["Payload"]["entered"] == "{% $states.context.State.EnteredTime %}"
@@ -163,7 +169,9 @@ def test_only_ids_and_the_decision_travel(name: str) -> None:
     payload = task["Arguments"]["Payload"]
     assert {"op", "at", "attempt"} <= set(payload) <= ID_FIELDS
     assert payload["attempt"] == "{% $states.context.State.RetryCount %}"
-    assert task["Output"] == ("{% $states.result %}" if name == "Ask" else "{% $states.result.Payload %}")
+    marked = "{% $merge([$states.result.Payload, { 'stays': true }]) %}"
+    outputs = {"Ask": "{% $states.result %}", "Park": marked}
+    assert task["Output"] == outputs.get(name, "{% $states.result.Payload %}")
 
 
 def test_an_error_passes_on_its_name_and_never_what_it_said() -> None:
@@ -178,10 +186,18 @@ def test_whatever_cannot_be_handled_is_handled_again_after_a_pause() -> None:
     assert (poisoned["ErrorEquals"], poisoned["Next"]) == (["PoisonedSession"], "Failed")
     assert (other["ErrorEquals"], other["Next"]) == (["States.ALL"], "Pause")
     caught = [
-        state["Catch"][-1] for name, state in STATES.items() if "Catch" in state and name != "HandleError"
+        state["Catch"][-1]
+        for name, state in STATES.items()
+        if "Catch" in state and name not in ("HandleError", "Park")
     ]
     assert {one["Next"] for one in caught} == {"HandleError", "LostTool"}
     assert all(one["ErrorEquals"] == ["States.ALL"] for one in caught)
+
+
+def test_what_cannot_be_parked_waits_where_it_is() -> None:
+    (catcher,) = STATES["Park"]["Catch"]
+    assert (catcher["ErrorEquals"], catcher["Next"]) == (["States.ALL"], "Route")
+    assert sum(retrier["MaxAttempts"] for retrier in STATES["Park"]["Retry"]) == 2
 
 
 def test_a_call_s_error_stays_with_the_call() -> None:

@@ -24,8 +24,9 @@ def operation(state: Mapping[str, Any]) -> str | None:
 
 
 def after_route(decision: str) -> str:
-    (state,) = [each["Next"] for each in STATES["Route"]["Choices"] if f"'{decision}'" in each["Condition"]]
-    return str(state)
+    """A wait that is no long one, which would be parked."""
+    choices = [each for each in STATES["Route"]["Choices"] if f"'{decision}'" in each["Condition"]]
+    return str(choices[-1]["Next"])
 
 
 def way(decision: str) -> Iterator[tuple[str, str | None]]:
@@ -39,7 +40,7 @@ def way(decision: str) -> Iterator[tuple[str, str | None]]:
             yield from [("call", operation(call))] * CALLS
         else:
             yield name, operation(state)
-        if state["Type"] in ("Succeed", "Fail") or operation(state) in ("plan", "think", "ask"):
+        if state["Type"] in ("Succeed", "Fail") or operation(state) in ("plan", "think", "ask", "park"):
             return
         following = after_route(decision) if name == "Route" else str(state["Next"])
         if name == "Wait":  # what follows is a decision like any other
@@ -53,6 +54,12 @@ def test_a_decision_and_the_invocations_it_leads_to_count_the_states_that_are_en
 
     counted = BY_DECISION.get(decision, 0) + sum(BY_INVOCATION[op] for _, op in states if op is not None)
     assert counted == len(states)
+
+
+def test_a_long_wait_that_is_parked_is_counted_by_its_invocation_and_the_end() -> None:
+    assert STATES["Park"]["Next"] == "Route"
+    counted = BY_INVOCATION["park"] + BY_DECISION["done"]
+    assert counted == len(["Route", "Park", "Route", "Done"])
 
 
 @pytest.mark.parametrize("name", ["HandleError", "LostTool"])

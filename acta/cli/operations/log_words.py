@@ -40,6 +40,7 @@ OPERATIONS = {
     "ask": "waits for a person",
     "handle_error": "records an error and waits",
     "give_up": "gives up",
+    "park": "ends an execution that would wait for long",
     "roll_over": "starts the next execution",
 }
 

@@ -18,7 +18,7 @@ from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
 from shared.adapters.dynamodb.delete_session_items import write_in_batches
 from shared.adapters.dynamodb.query import batch_get, newest_commit_item
 from shared.adapters.storage.keys import SESSIONS, TENANT, part_text
-from shared.agent.outages.park import park
+from shared.agent.lifecycle.hold_restored import hold_restored
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import PoisonedSession, SchemaUnknown, SessionNotFound
 from shared.ports.log import SessionName
@@ -181,7 +181,7 @@ def _park(stores: TenantStores, session: SessionName | None, restored_to: dateti
         return "unreadable"
     repository = SessionRepository(stores.log, stores.blobs, stores.clock)
     try:
-        return "parked" if park(repository, *session, restored_to) else "parked before"
+        return "parked" if hold_restored(repository, *session, restored_to) else "parked before"
     except SessionNotFound:
         return "erased before"
     except (PoisonedSession, SchemaUnknown):

@@ -42,7 +42,7 @@ def ask(
         _end_outage_of_aws(change)
         if change.head.run is not None:
             counted = change.head.run.events + EVENTS_PER_ASK
-            change.set(run=change.head.run.model_copy(update={"events": counted}))
+            change.set(run=change.head.run.model_copy(update={"events": counted, "parked": False}))
         return CommitDraft(change)
 
     if _is_live(session.head, at, wait):

@@ -10,6 +10,7 @@ from shared.agent.recovery.restart import begin_next_generation, restart
 from shared.agent.session.endings import leaves_work
 from shared.agent.session.engine_decision import next_decision, next_turn_kind, position
 from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.parking import is_due
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
@@ -34,18 +35,21 @@ def recover(
     session_id: str,
     ended: EndedExecution | None = None,
     limits: OutageLimits = DEFAULT_LIMITS,
+    warn: float = 0.0,
 ) -> RecoveryResult:
     """Starts, restarts or wakes the session's engine where that is needed. Raises SessionNotFound, and what the stores
     raise.
 
     `ended`: an execution that is known to be closed, while the engine may still tell its last status. `limits`: as in
-    `restart`.
+    `restart`. `warn`: seconds before its expiry at which a question is warned of.
     """
     session = repository.newest(tenant, session_id)
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
     repository.count(session)
+    if run.parked and not is_due(session.head, repository.clock.now(), warn):
+        return "nothing"
     if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):
         return restart(repository, workflow, session, limits)
     match workflow.status(session_id, run.run_id, run.generation):
@@ -112,6 +116,10 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         return
     if head.is_over:
         end_engine(repository, workflow, head, run)
+    elif run.parked:
+        now = repository.clock.now()
+        if is_due(head, now) and not workflow.start(next_decision(head, now)):
+            restart(repository, workflow, session)
     elif head.wait is None and head.outage is not None and head.outage.retry_at is None:
         # `try_now` has begun this generation, or an earlier one: then starting it again is harmless.
         workflow.stop(head.session_id, run.run_id, run.generation - 1)

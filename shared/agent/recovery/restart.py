@@ -65,11 +65,11 @@ def restart(
     return "restarted"
 
 
-def begin_next_generation(change: Change, run: Run, restarts: Restarts) -> None:
+def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parked: bool = False) -> None:
     """Sets the head to the run's next generation: its execution has no events yet and waits for nobody. `restarts`: the
-    turn's, this one included where it is one.
+    turn's, this one included where it is one. `parked`: nobody starts that execution yet.
     """
-    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts}
+    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts, "parked": parked}
     change.set(run=run.model_copy(update=following), wait=None)
 
 

@@ -14,6 +14,7 @@ from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
 from shared.agent.recovery.unreadable import Unreadable, is_away
+from shared.agent.session.parking import LEAD
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
@@ -24,6 +25,8 @@ from shared.ports.workflow import Workflow
 PAGE = 500
 WAKE_SECONDS = 5.0
 """For so long after a decision the one who decided is left to wake the execution."""
+SKEW = timedelta(seconds=5)
+"""How far the clock of whoever made a session active may be ahead."""
 SCAN_SECONDS = 60
 SHARDS: tuple[int | None, ...] = (*range(LIVE_SHARDS), None)
 """None: the entries that commits in the version before wrote (`SHARDED_SINCE`)."""
@@ -115,21 +118,27 @@ class _Scan:
             # Where no kind `woken` was written, a woken session is an active one like any other.
             may_be_woken = kind == "woken" or (kind == "active" and shard is None)
             for session in self._live(kind, shard, before):
+                if kind == "active" and self._is_young(session):
+                    continue
                 if kind == "woken" or session.session_id not in running:
                     found.lost.append(session)
                 elif may_be_woken or self._everything:
                     found.at_work.append(session)
         return found
 
+    def _is_young(self, session: LiveSession) -> bool:
+        """Whether an active session is left to the worker it may have. One with a time ahead has none: it is parked."""
+        late = self._now - timedelta(seconds=self._deps.grace)
+        return not self._everything and late <= session.at <= self._now + SKEW
+
     @property
     def _wanted(self) -> Mapping[LiveKind, datetime | None]:
         """The kinds to read, and the time before which a session's has to be; None: any."""
         if self._everything:
             return dict.fromkeys(get_args(LiveKind))
-        late = self._now - timedelta(seconds=self._deps.grace)
-        soon = late + timedelta(seconds=self._deps.warn)
+        soon = self._now + timedelta(seconds=self._deps.warn) + LEAD
         decided = self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))
-        return {"woken": decided, "active": late, "waiting": soon}
+        return {"woken": decided, "active": self._now + LEAD, "waiting": soon}
 
     def _live(self, kind: LiveKind, shard: int | None, before: datetime | None) -> Iterator[LiveSession]:
         cursor: str | None = None
@@ -161,7 +170,9 @@ class _Scan:
         outcome: RecoveryResult
         try:
             deps, tenant, session_id = self._deps, session.tenant, session.session_id
-            outcome = recover(deps.repository, deps.workflow, tenant, session_id, limits=deps.limits)
+            outcome = recover(
+                deps.repository, deps.workflow, tenant, session_id, limits=deps.limits, warn=deps.warn
+            )
         except (SessionNotFound, Fenced):  # deleted; the index is a moment behind
             outcome = "nothing"
         except Exception as error:  # whatever it is, it is this session's alone

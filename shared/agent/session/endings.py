@@ -90,7 +90,9 @@ def _leave_to_next_generation(change: Change) -> None:
     """
     run = change.head.run
     if leaves_work(change.head) and run is not None:
-        change.set(run=run.model_copy(update={"generation": run.generation + 1, "events": 0}))
+        change.set(
+            run=run.model_copy(update={"generation": run.generation + 1, "events": 0, "parked": False})
+        )
 
 
 def leaves_work(head: Head) -> bool:

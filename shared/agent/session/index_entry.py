@@ -36,7 +36,9 @@ def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
 
 
 class _Sought(NamedTuple):
-    """As what recovery looks for a session. `ends`: when its wait ends by itself."""
+    """As what recovery looks for a session. `ends`: when its wait ends by itself. An active session has that only while
+    it is parked.
+    """
 
     kind: LiveKind
     ends: datetime | None = None
@@ -47,12 +49,15 @@ def _sought(head: Head) -> _Sought | None:
     it is at rest.
 
     A wait that somebody ended counts as a wake-up: its execution goes on waiting, and hides that the next one was never
-    started.
+    started. A parked session that somebody has decided has no execution yet.
     """
     match head.coarse_state:
         case "active":
+            is_parked = head.run is not None and head.run.parked
+            if is_parked and head.outage is not None and head.outage.retry_at is not None:
+                return _Sought("active", head.outage.retry_at)
             is_tried_now = head.outage is not None and head.outage.retry_at is None
-            return _Sought("woken" if head.wait is not None or is_tried_now else "active")
+            return _Sought("woken" if head.wait is not None or is_tried_now or is_parked else "active")
         case "waiting_for_user":
             ends = _ends(head)
             return _Sought("parked") if ends is None else _Sought("waiting", ends)

@@ -18,6 +18,7 @@ def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
         "first": change.number,
         "iteration": run.iteration + (1 if thought else 0),
         "events": run.events + (0 if change.is_fused else EVENTS_PER_TURN) + EVENTS_PER_CALL * calls,
+        "parked": False,
     }
     change.set(run=run.model_copy(update=moved), wait=None)
 
@@ -31,6 +32,7 @@ def turn_again(change: Change) -> None:
         "turn": run.turn + 1,
         "first": run.first if change.head.unfinished_calls else change.number,
         "events": run.events + EVENTS_PER_TURN,
+        "parked": False,
     }
     change.set(run=run.model_copy(update=moved), wait=None)
 

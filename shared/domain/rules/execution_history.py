@@ -5,11 +5,11 @@ Each figure is an upper bound, every retry that the state machine allows include
 computes them from the definition and its retry policies, and fails where one is too low.
 """
 
-EVENTS_PER_TURN = 160
+EVENTS_PER_TURN = 168
 """A model call, or what handles its error, and the way to the next state; without its calls and waits for people."""
 EVENTS_PER_CALL = 140
 """A tool call, and what settles it where it is lost."""
-EVENTS_PER_ASK = 100
-"""A wait for people, from one token to the next."""
+EVENTS_PER_ASK = 110
+"""A wait for people, from one token to the next, with what would park it."""
 MOST_EVENTS = 25_000
 """Source: AWS Step Functions developer guide, "Service quotas": entries in an execution's history."""

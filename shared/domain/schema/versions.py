@@ -40,7 +40,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Progress": frozenset({"wrong_answers"}),
             "Prompt": frozenset({"applied"}),
             "Result": frozenset({"answer_data"}),
-            "Run": frozenset({"before"}),
+            "Run": frozenset({"before", "parked"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
             "ToolDefinition": frozenset({"applied", "approver_role", "approver_must_differ"}),
         }

@@ -172,7 +172,8 @@ class Run(StoredModel):
     with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
     the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
     `shared/agent/turn/after_thinking.py`). `before`: what the session had used before; None: it is the session's first
-    run, or the version before was written.
+    run, or the version before was written. `parked`: the generation has no execution; it is started when somebody
+    decides, or when the time comes (`shared/agent/session/parking.py`).
     """
 
     run_id: str
@@ -185,6 +186,7 @@ class Run(StoredModel):
     goal_id: str = ""
     restarts: Restarts = Field(default_factory=Restarts)
     before: UsedBefore | None = None
+    parked: bool = False
 
 
 class Usage(StoredModel):

@@ -17,6 +17,7 @@ BY_INVOCATION: Mapping[str, int] = MappingProxyType(
         "lost_tool": 1,
         "handle_error": 1,
         "give_up": 1,
+        "park": 2,  # Route, Park
         "roll_over": 3,  # Route, RollOver, Done
     }
 )

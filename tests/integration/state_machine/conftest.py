@@ -1,10 +1,12 @@
 """The state machine as it is deployed, in the emulator, with functions that do what a test's script says."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from infra.environments import LOCAL
 from infra.local.emulator_process import EmulatorProcess
 from tests.integration.state_machine.machine import Machine
 
@@ -14,3 +16,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     state: Path = tmp_path_factory.mktemp("state-machine")
     with EmulatorProcess(state_dir=state, options={"longest-pause": "0.1"}) as emulator:
         yield Machine(emulator)
+
+
+@pytest.fixture(scope="session")
+def quick(machine: Machine) -> Machine:
+    """One that parks what has waited for a second."""
+    return Machine(machine.emulator, replace(LOCAL, park_after_seconds=1))

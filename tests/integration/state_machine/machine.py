@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.engine.workflow import PLACEHOLDERS, definition
-from infra.environments import select
+from infra.environments import LOCAL, Environment
 from infra.local.emulator_process import EmulatorProcess
 from tests.contracts.emulator.cloud import Cloud, eventually
 
@@ -60,10 +60,11 @@ class Run:
 
 
 class Machine:
-    def __init__(self, emulator: EmulatorProcess) -> None:
+    def __init__(self, emulator: EmulatorProcess, environment: Environment = LOCAL) -> None:
+        self.emulator = emulator
         self.cloud = Cloud.of(emulator)
         self.functions = {name: self.cloud.deploy(STUB) for name in sorted(set(PLACEHOLDERS.values()))}
-        deployed = definition(select("local"))
+        deployed = definition(environment)
         asking = deployed["States"]["Ask"]
         assert "? 60 :" in asking["TimeoutSeconds"]
         # this timeout alone differs from what is deployed; the emulator cuts waits and retry intervals short

@@ -7,7 +7,7 @@ from infra.deployed.tenants.restored_table import Progress, later_sessions, use_
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.agent.interventions.effects import RESTORED
-from shared.agent.outages.park import UNKNOWN
+from shared.agent.lifecycle.hold_restored import UNKNOWN
 from shared.agent.recovery.recover import recover
 from shared.domain.audit.record import AuditRecord
 from shared.domain.session.conversation import ToolEntry

@@ -42,6 +42,7 @@ def test_the_stacks_own_variables_are_read_here() -> None:
             "ACTA_AWS_PORT": "4600",
             "ACTA_LAMBDA_AWS_ENDPOINT_URL": "http://127.0.0.1:9",
             "ACTA_RETRY_BASE_SECONDS": "3",
+            "ACTA_PARK_AFTER_SECONDS": "5",
             "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
             "ACTA_AWS_INVOCATION_CHECK_URL": "http://127.0.0.1:10",
         }
@@ -51,7 +52,7 @@ def test_the_stacks_own_variables_are_read_here() -> None:
         "longest-pause": "0.5",
         "invocation-check": "http://127.0.0.1:10",
     }
-    assert config.context == {"retry_base_seconds": "3"}
+    assert config.context == {"retry_base_seconds": "3", "park_after_seconds": "5"}
     assert (config.lambda_env, config.unknown) == ((), ())
 
 
@@ -67,6 +68,7 @@ def test_the_stacks_own_variables_are_read_here() -> None:
         ("ACTA_AWS_LONGEST_PAUSE_SECONDS", "soon"),
         ("ACTA_AWS_INVOCATION_CHECK_URL", "127.0.0.1:10"),
         ("ACTA_RETRY_BASE_SECONDS", "0.5"),
+        ("ACTA_PARK_AFTER_SECONDS", "0"),
         ("ACTA_PROVIDER", "oracle"),
         ("ACTA_PROVIDER", "anthropic"),
     ],

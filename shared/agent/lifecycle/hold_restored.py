@@ -1,4 +1,4 @@
-"""Parks a session whose log was restored to an earlier time, until a person has looked at it (ADR 86).
+"""Holds a session whose log was restored to an earlier time until a person has looked at it (ADR 86).
 
 What the session did after that time happened, and its log does not know it: calls may have run, questions may have been
 decided. So it does nothing by itself. Its open calls have unknown ends, its open questions are asked no more, and no
@@ -28,14 +28,14 @@ QUESTION = (
 )
 
 
-def park(repository: SessionRepository, tenant: str, session_id: str, restored_to: datetime) -> bool:
-    """Whether it was parked: it had not ended. Raises SessionNotFound, and what the stores raise."""
+def hold_restored(repository: SessionRepository, tenant: str, session_id: str, restored_to: datetime) -> bool:
+    """Whether it is held: it had not ended. Raises SessionNotFound, and what the stores raise."""
     session = repository.newest(tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
-    is_parked = False
+    is_held = False
 
     def build(_: Session, change: Change) -> CommitDraft | None:
-        nonlocal is_parked
+        nonlocal is_held
         run = change.head.run
         if run is None or not change.head.is_open:
             return None
@@ -48,11 +48,11 @@ def park(repository: SessionRepository, tenant: str, session_id: str, restored_t
         text, at = QUESTION.format(at=restored_to), restored_to.isoformat()
         open_question(change, "error_recovery", text, rules, **with_restored_to(at))
         wait_for_people(change)
-        is_parked = True
+        is_held = True
         return CommitDraft(change)
 
     repository.commit(session, f"restored/{restored_to.isoformat()}", build)
-    return is_parked
+    return is_held
 
 
 def _end_open_calls(change: Change) -> None:

@@ -1,0 +1,42 @@
+"""An execution whose session waits for long ends; the next one begins when there is something to do (ADR 104).
+
+The engine asks for this where it has waited for people for a while, or is to wait for the world for longer than that
+(`Park` in `infra/engine/state_machine.asl.json`).
+"""
+
+from shared.agent.recovery.restart import begin_next_generation
+from shared.agent.session.engine_decision import Timeouts, next_decision, wait_decision
+from shared.agent.session.fencing import check_run
+from shared.agent.session.parking import is_worth_parking
+from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.session import Session
+from shared.domain.schema.versions import added_after
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision, Position
+
+
+def park(repository: SessionRepository, timeouts: Timeouts, at: Position) -> Decision:
+    """Commits the next generation and starts no execution of it. The decision ends this one, or says how it goes on
+    where there is something to do now or soon. May be repeated.
+
+    A session is not parked while the version before is written: that release knows no parked session. Raises Fenced
+    where another run or generation has the session.
+    """
+    session = repository.turn(at)
+    may_park = ("Run", "parked") not in added_after(repository.write_version)
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        run = change.head.run
+        if run is None or not may_park or not is_worth_parking(change.head, change.now, timeouts.warn):
+            return None
+        begin_next_generation(change, run, run.restarts, parked=True)
+        return CommitDraft(change, Decision(next="done", at=at))
+
+    done = repository.commit(session, at.key("park"), build)
+    if done is not None and done.decision is not None:
+        return done.decision
+    head = session.head
+    if head.interventions and not head.is_over:
+        return wait_decision(head, timeouts)
+    return next_decision(head, repository.clock.now())
