@@ -1,6 +1,6 @@
 """A house whose executions can be lost, and workers that die just before they ask the engine for something."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,10 +14,9 @@ from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
 from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.model import ModelReply
 from shared.ports.tools import CallContext
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
 GRACE = 60.0
 WARN = 300.0
@@ -58,7 +57,7 @@ class MortalWorkflow(MemoryWorkflow):
 class FragileHouse(House):
     """A house whose executions can be lost; `sink` is its toolbox where a test wants calls to be counted."""
 
-    def __init__(self, script: list[ModelReply], effect: Effect = "idempotent", **settings: Any) -> None:
+    def __init__(self, script: Sequence[Turn], effect: Effect = "idempotent", **settings: Any) -> None:
         super().__init__(ScriptedModel(script), **settings)
         self.mortal = self.workflow = MortalWorkflow()
         self.resolve_deps = ResolveDeps(

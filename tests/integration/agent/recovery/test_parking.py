@@ -1,19 +1,22 @@
 """What waits for long has no execution meanwhile, and goes on as if it had one (design §2, ADR 104)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from shared.agent.recovery.park import park
-from shared.agent.recovery.sweep import WAKE_SECONDS, Tally
+from shared.agent.recovery.sweep import WAKE_SECONDS
 from shared.agent.session.engine_decision import position
 from shared.agent.session.parking import LEAD, LEAST
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Decision
+from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import live_shard
 from tests.in_process.house import TENANT
-from tests.in_process.scripted import completes, plans, says, step
+from tests.in_process.scripted import Turn, completes, plans, says, step
 from tests.integration.agent.fragile import ASKS, SCRIPT, WARN, Crash, FragileHouse, files, generation
 
 PARK_AFTER = 600
@@ -22,9 +25,9 @@ APPROVAL = 1_800
 AWAY = [plans("write"), says("", step(1, "completed", "ok")), completes("Done.")]
 
 
-def asking(script: list[object] = SCRIPT, **settings: object) -> tuple[FragileHouse, str]:  # type: ignore[assignment]
+def asking(script: Sequence[Turn] = SCRIPT, **settings: Any) -> tuple[FragileHouse, str]:
     """A session that asks a person, in an execution."""
-    house = FragileHouse(script, **settings)  # type: ignore[arg-type]
+    house = FragileHouse(script, **settings)
     session = house.start("Tidy up").session_id
     house.run()
     return house, session
@@ -39,7 +42,7 @@ def waited_for_long(house: FragileHouse, session: str) -> None:
     house.parks(position(head))
 
 
-def parked(script: list[object] = SCRIPT, **settings: object) -> tuple[FragileHouse, str]:  # type: ignore[assignment]
+def parked(script: Sequence[Turn] = SCRIPT, **settings: Any) -> tuple[FragileHouse, str]:
     house, session = asking(script, **settings)
     waited_for_long(house, session)
     return house, session
