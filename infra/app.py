@@ -5,6 +5,7 @@ Context values, each given as `-c name=value`:
     env                   required: the name of the environment (`infra/environments.py`)
     retry_base_seconds    another retry base for this deployment, a whole number of seconds
     park_after_seconds    another time after which sessions that wait are parked, a whole number of seconds
+    provider_limits       what providers take in a minute, as JSON, where it is not the environment's
     write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
     roll_out              `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback
     notifications         any value: the local environment sends notifications to the developer's webhook
@@ -66,6 +67,9 @@ def main() -> None:
         park_after = app.node.try_get_context("park_after_seconds")
         if park_after is not None:
             environment = environment.with_park_after(str(park_after))
+        limits = app.node.try_get_context("provider_limits")
+        if limits is not None:
+            environment = environment.with_provider_limits(str(limits))
         version = app.node.try_get_context("write_version")
         if version is not None:
             environment = environment.with_write_version(str(version))

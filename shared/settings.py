@@ -31,6 +31,7 @@ from shared.domain.definitions.function_names import (
     function_prefix,
 )
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
+from shared.domain.limits.admission import ProviderLimits
 from shared.domain.limits.tenant_limits import LimitsByTenant, TenantLimits
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
@@ -44,12 +45,13 @@ PREFIX = "ACTA_"
 SESSION_BUCKET_SINCE = 2
 """The schema version with which texts of sessions go into `session_bucket`."""
 
-MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512, "tenant_limits": 640}
+MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512, "tenant_limits": 640, "provider_limits": 400}
 """All variables of a Lambda have 4 KB together."""
 AS_JSON = {
     "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
     "tool_approvers": '{"*": {"delete_file": "records"}}',
     "tenant_limits": '{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
+    "provider_limits": '{"anthropic": {"tokens_per_minute": 400000, "requests_per_minute": 1000}}',
     "role_map": '{"Billing admin": "finance", "Everyone": ""}',
     "aws_prices": '{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
 }
@@ -165,6 +167,11 @@ class Settings(BaseModel):
     )
     """Tenant, or `*` for every other tenant -> its limits (`shared/domain/limits/tenant_limits.py`); one that is not
     named or null is none. As JSON.
+    """
+
+    provider_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)]]] = Field(default_factory=dict)
+    """Provider -> what it takes in a minute (`shared/domain/limits/admission.py`). As JSON. A provider that is not
+    named takes whatever comes.
     """
 
     notify_webhook_url: str = ""
@@ -329,6 +336,17 @@ class Settings(BaseModel):
         _check_size(value, info)
         return value
 
+    @field_validator("provider_limits")
+    @classmethod
+    def _names_provider_limits(
+        cls, value: Mapping[str, Mapping[str, int]], info: ValidationInfo
+    ) -> Mapping[str, Mapping[str, int]]:
+        for name in (name for limits in value.values() for name in limits):
+            if name not in ProviderLimits._fields:
+                raise ValueError(f"a limit is one of {', '.join(ProviderLimits._fields)}, not {name}")
+        _check_size(value, info)
+        return value
+
     @field_validator("tenant_tools")
     @classmethod
     def _of_this_environment(
@@ -377,6 +395,15 @@ class Settings(BaseModel):
     def limits(self) -> LimitsByTenant:
         """What tenants may use."""
         return LimitsByTenant({tenant: TenantLimits(**each) for tenant, each in self.tenant_limits.items()})
+
+    @property
+    def limits_of_providers(self) -> Mapping[str, ProviderLimits]:
+        """What providers take, of those whose calls wait for it. None while the release before may still run, whose
+        recovery admits nobody.
+        """
+        if self.write_version < CURRENT:
+            return {}
+        return {name: ProviderLimits(**each) for name, each in self.provider_limits.items() if each}
 
     @property
     def tells_tenants(self) -> bool:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
+from acta.testing.memory.admission import MemoryAdmission
 from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
@@ -41,6 +42,7 @@ from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
 from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.model_call.admission import Admission
 from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import TurnDeps, TurnKind
@@ -93,6 +95,9 @@ class InProcess:
         self.workflow = MemoryWorkflow()
         self.park_after: int | None = None
         """As `park_after_seconds` of an environment. None: time passes in a wait of the world."""
+        self.line = MemoryAdmission()
+        limits = self.settings.limits_of_providers
+        self.admission = Admission(self.line, self.clock, limits) if limits else None
         self.partials: Partials = MemoryPartials(table)
         self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
         self.memories_of_run = RelevantMemories(self.memories)
@@ -183,6 +188,7 @@ class InProcess:
             on_key_refused=self.on_key_refused,
             token_window=self.settings.token_window_seconds,
             background_seconds=self.settings.background_seconds,
+            admission=self.admission,
         )
 
     @property

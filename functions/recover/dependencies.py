@@ -1,11 +1,14 @@
 """Everything `recover` needs, put together once per process."""
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shared.adapters.aws.concurrency import LambdaConcurrency
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -15,9 +18,11 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.recovery.count_open import Known
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
+from shared.domain.limits.admission import ProviderLimits
 from shared.domain.rules.outage import OutageLimits
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
+from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.load import LoadMeter, LongPollStore
 from shared.ports.log import SessionIndex, SessionLog
@@ -50,6 +55,9 @@ class Dependencies(NamedTuple):
     """As `days` in `RetentionDeps` (`shared/agent/lifecycle/retention.py`)."""
     known_counted: Known | None = None
     """Sessions that this process has seen in their tenants' counts."""
+    admission: AdmissionStore | None = None
+    provider_limits: Mapping[str, ProviderLimits] = MappingProxyType({})
+    """As in `AdmitDeps` (`shared/agent/recovery/admit.py`)."""
 
 
 @cache
@@ -79,4 +87,6 @@ def dependencies() -> Dependencies:
         limits=chosen.outage_limits,
         ended_sessions_days=chosen.ended_sessions_days,
         known_counted=Known(),
+        admission=DynamoAdmission(chosen.table),
+        provider_limits=chosen.limits_of_providers,
     )

@@ -3,6 +3,7 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
 
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     the schedule's event                          counts; sessions that have waited too long go on
+    {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
     {"repair": {"failed_since": …, "tenant": …,   {"sessions": [{"tenant", "session_id", "code", "failed_at"}],
@@ -23,6 +24,7 @@ from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
+from shared.agent.recovery.admit import AdmitDeps, admit
 from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
@@ -38,6 +40,8 @@ from shared.tenant_hash import tenant_hash
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
+SPARE_MILLISECONDS_OF_ONE = 5_000
+"""What an admission takes, where nothing is slow. One that is cut off is finished by the next call."""
 MOST_REPAIRED = 100
 """Sessions of one request."""
 
@@ -74,6 +78,8 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
     """Raises Refused for an event of another form, and what AWS throttles or does not answer."""
     if deps.execution_events.is_one(event):
         return _recover_ended(deps, event)
+    if event.get("admit") is True:
+        return _admit(deps, context)
     wanted = event.get("repair", False)
     if isinstance(wanted, bool):
         return _sweep(deps, context, everything=wanted)
@@ -158,6 +164,24 @@ def _note_scan(deps: Dependencies, tally: Tally) -> None:
         deps.scans.put(RecoveryScan(deps.clock.now(), tally))
     except Exception as error:
         telemetry.failure(error, at="note_scan")
+
+
+def _admit(deps: Dependencies, context: Any) -> dict[str, Any]:
+    if deps.admission is None:
+        return {}
+    counts = admit(
+        AdmitDeps(
+            deps.repository,
+            deps.workflow,
+            deps.admission,
+            deps.provider_limits,
+            lambda: bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS_OF_ONE),
+            _told,
+        )
+    )._asdict()
+    if any(counts.values()):
+        telemetry.logger.info("admitted", extra=counts)
+    return counts
 
 
 def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:

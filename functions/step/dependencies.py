@@ -35,6 +35,7 @@ from shared.settings import Settings, settings
 
 if TYPE_CHECKING:
     from shared.adapters.llm.configured_models import ConfiguredModels
+    from shared.agent.model_call.admission import Admission
     from shared.agent.tools.runtime import ToolRuntime
     from shared.api.limiter import Limiter
 
@@ -82,7 +83,19 @@ def turn_deps() -> TurnDeps:
         outage_limits=chosen.outage_limits,
         token_window=chosen.token_window_seconds,
         background_seconds=chosen.background_seconds,
+        admission=_admission(chosen, clock),
     )
+
+
+def _admission(chosen: Settings, clock: Clock) -> "Admission | None":
+    limits = chosen.limits_of_providers
+    if not limits:
+        return None
+    # Only where a limit is known.
+    from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
+    from shared.agent.model_call.admission import Admission
+
+    return Admission(DynamoAdmission(chosen.table), clock, limits)
 
 
 def _check_answer(schema: str, text: str) -> CheckedAnswer:

@@ -13,8 +13,12 @@ WORTH_TELLING = Duration.minutes(5)
 """By then the scan has found the session. So an event that could not be delivered is dropped and kept nowhere."""
 
 
-def call_recovery(scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine) -> None:
-    """Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and each minute."""
+def call_recovery(
+    scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine, *, admits: bool = False
+) -> None:
+    """Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and each minute.
+    `admits`: sessions may wait for their provider, so each minute it looks after their line, too (ADR 106).
+    """
     queue = lambda_.EventInvokeConfig(
         scope,
         "RecoveryEvents",
@@ -39,3 +43,11 @@ def call_recovery(scope: Construct, recover: lambda_.Alias, machine: sfn.IStateM
     events.Rule(
         scope, "EveryMinute", schedule=events.Schedule.rate(Duration.minutes(1)), targets=[each_minute]
     )
+    if admits:
+        line = events.RuleTargetInput.from_object({"admit": True})
+        events.Rule(
+            scope,
+            "EveryMinuteOfALine",
+            schedule=events.Schedule.rate(Duration.minutes(1)),
+            targets=[targets.LambdaFunction(recover, retry_attempts=0, event=line)],
+        )

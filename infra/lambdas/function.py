@@ -30,6 +30,7 @@ from infra.packaging.asset import code_of
 from infra.packaging.tool_folders import CATALOGUE
 from infra.rollout.release import release_of
 from infra.sizing import FunctionName
+from shared.domain.limits.admission import ProviderLimits
 from shared.domain.limits.tenant_limits import TenantLimits
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX, Settings
@@ -42,6 +43,8 @@ KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "a
 """Functions that have a registry of tools; a test compares this with what their code reaches."""
 KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify", "mcp"))
 """Functions that check which hosts webhooks of tenants may have."""
+KNOW_PROVIDER_LIMITS: frozenset[FunctionName] = frozenset(("step", "recover"))
+"""Functions that ask providers, or admit who waits for one."""
 START_SESSIONS: frozenset[FunctionName] = frozenset(("start", "mcp"))
 SHOW_PRICES: frozenset[FunctionName] = frozenset(("status", "mcp"))
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
@@ -167,6 +170,8 @@ class ActaFunction(Construct):
             limits = _named(environment.limits_by_tenant)
             if limits:
                 values.setdefault("tenant_limits", limits)
+        if name in KNOW_PROVIDER_LIMITS and environment.provider_limits:
+            values.setdefault("provider_limits", _named(environment.provider_limits))
         if name in KNOW_RECEIVERS and environment.notify_hosts:
             values["notify_hosts"] = ",".join(environment.notify_hosts)
         if tenant_role:
@@ -209,8 +214,10 @@ def has_catalogue(name: FunctionName, resources: Resources) -> bool:
     return name in KNOW_TOOLS and bool(resources.own_tools)
 
 
-def _named(limits: Mapping[str, TenantLimits]) -> dict[str, dict[str, int]]:
-    """Without those that are none. A tenant whose limits are all none stands there as such, unless all are."""
+def _named(
+    limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits],
+) -> dict[str, dict[str, int]]:
+    """Without those that are none. Who has none at all stands there as such, unless nobody has any."""
     named = {
         tenant: {name: most for name, most in each._asdict().items() if most is not None}
         for tenant, each in limits.items()

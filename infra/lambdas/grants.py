@@ -24,6 +24,8 @@ DEPLOYMENT = "D"
 
 LEASES = "T#*#=Q"
 """Partition keys of the shares of tenants' rates. No name in a key has a `#` or a `=`."""
+ADMISSION = "D#*#=A"
+"""Partition keys of the buckets and lines of providers (ADR 106)."""
 CHANGE = frozenset({"dynamodb:UpdateItem"})
 """A tenant's counts are changed in transactions with other items of it, which a narrower grant would refuse: a
 transaction's keys are those of all its items. Who has it may put all those items anyway."""
@@ -88,6 +90,7 @@ class Grants:
     - `table`; `index`: the table's index of live sessions
     - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
     - `deployment`: items of the table that belong to no tenant
+    - `admission`: buckets and lines of providers, which belong to no tenant
     - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits (`infra/usage.py`)
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
@@ -109,6 +112,7 @@ class Grants:
     table: frozenset[str] = frozenset()
     leases: bool = False
     deployment: frozenset[str] = frozenset()
+    admission: frozenset[str] = frozenset()
     usage: frozenset[str] = frozenset()
     index: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
@@ -147,6 +151,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             table=REMEMBER | CHANGE,
             leases=True,
             deployment=GET_ITEM,
+            admission=COMMIT | CHANGE,
             files=PUT,
             sessions=PUT,
             pseudonyms=True,

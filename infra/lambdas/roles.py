@@ -15,6 +15,7 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.hardening.audit_trail import CHANGES, AuditTrail
 from infra.lambdas.grants import (
+    ADMISSION,
     CHANGE,
     CLAUDE_MODELS,
     CLAUDE_PROFILES,
@@ -165,6 +166,9 @@ def _for_deployment(
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
         yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
+    if grants.admission:
+        of_lines = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [ADMISSION]}, **WITH_KEYS}
+        yield _allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
     if grants.pseudonyms and resources.audit.secret is not None:
         yield _allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS

@@ -67,6 +67,7 @@ NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
+PROVIDER_LIMITS = "ACTA_PROVIDER_LIMITS"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -158,6 +159,7 @@ class LocalConfig:
                 **times_of_engine(environ),
                 **notify_context(environ),
                 **traces_context(environ),
+                **({"provider_limits": environ[PROVIDER_LIMITS]} if environ.get(PROVIDER_LIMITS) else {}),
                 **tools_context(environ),
             },
             aws_port=port(environ),

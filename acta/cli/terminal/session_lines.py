@@ -131,6 +131,7 @@ WAITS_FOR = {
     "waiting_for_provider": Awaited("the model's provider", "awaits provider"),
     "waiting_for_aws": Awaited("AWS", "awaits AWS"),
     "waiting_for_key": Awaited("a valid key or quota", "awaits key"),
+    "queued": Awaited("its turn at the model's provider", "is queued", may_be_tried=False),
     "waiting_for_tokens": Awaited("its next tokens", "awaits tokens", may_be_tried=False),
 }
 """State reasons of a session that waits, and for no person."""

@@ -15,6 +15,7 @@ from shared.domain.errors import CommitContention, Fenced, SessionError, Transie
 from shared.domain.ids import ATTEMPT
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.budget import Pending, Reservation, carries, renewed
+from shared.domain.rules.prices import NamedModel
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head
@@ -69,7 +70,8 @@ def mark_call(
     key: str,
     policies: Policies = NO_POLICIES,
 ) -> MarkedCall | KeptCall | NotAffordable | Decision:
-    """Reserves what the call may cost and writes it down. A decision: the tenant's hour is waited for.
+    """Reserves what the call may cost and writes it down. A decision: the tenant's hour is waited for, or the provider
+    takes no more calls now.
 
     `context`: with the model that is asked. `key`: of the commit that its answer goes into. Raises Fenced,
     CommitContention, and what the stores raise.
@@ -77,6 +79,7 @@ def mark_call(
     session = turn.session
     before: tuple[Attempt, ...] = ()
     after = _last_settled(session.head)
+    provider, admission = context.first_model.provider, turn.deps.admission
     for race in range(RACES):
         afforded = affordable(_in_window(turn), asked, context.models, before)
         if afforded is None:
@@ -86,6 +89,12 @@ def mark_call(
         decision = turn.deps.tenant_hour.ensure(session, turn.at, needed, policies)
         if decision is not None:
             return decision
+        if admission is not None:
+            if not admission.admits(provider, reservation.tokens, session.head):
+                from shared.agent.model_call.admission import wait_in_line
+
+                return wait_in_line(turn, admission, provider, reservation.tokens, before)
+            admission = None  # once, however many races are lost
         attempts = (*before, _attempt(turn, context, reservation, key))
         try:
             _write(turn, attempts, after)
@@ -160,6 +169,9 @@ class _AskedModels:
     def ended(self, answer: ModelReply | SessionError | TransientError) -> None:
         last = with_outcome(self.attempts[-1], answer, self._turn.deps.clock.now())
         self.attempts = (*self.attempts[:-1], last)
+        if self._turn.deps.admission is not None:
+            asked, reserved = NamedModel(last.provider, last.model), last.input_tokens + last.output_tokens
+            self._turn.deps.admission.ended(asked, reserved, answer)
 
     def may_ask(self, provider: str, model: str) -> bool:
         """Whether the budgets and the tenant's hour carry one more reservation, and it could be written down."""
@@ -172,6 +184,9 @@ class _AskedModels:
             return False
         try:
             if not turn.deps.tenant_hour.carries(turn.session, turn.at, pending.tokens):
+                return False
+            admission = turn.deps.admission
+            if admission is not None and not admission.admits(provider, own.input_tokens + own.output_tokens):
                 return False
             after, self._written = self._written, own.attempt_id
             _write(turn, attempts, after)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.opening import AskingRules
@@ -27,6 +27,9 @@ from shared.ports.definitions import Definitions
 from shared.ports.model import Model, ModelRequest
 from shared.ports.tools import Registry
 
+if TYPE_CHECKING:  # few deployments know a limit
+    from shared.agent.model_call.admission import Admission
+
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 """Gives the model for an agent and a purpose, and the name to ask it by."""
 PRIVATE_SESSION = (
@@ -50,7 +53,8 @@ class TurnDeps(NamedTuple):
     else `shared/adapters/llm/model_catalogue.py` has it. `running_text`: where the text of a running turn is shown,
     None: nowhere. `on_key_refused`: tells an operator that a key or a quota was refused, by where the run stands and
     the code. `token_window`: seconds after which a session's token budget renews, 0: never. `background_seconds`: how
-    long an answer in the background may take; 0: every call is made while the worker waits.
+    long an answer in the background may take; 0: every call is made while the worker waits. `admission`: what the
+    providers take; None: no limit of theirs is known.
     """
 
     repository: SessionRepository
@@ -72,6 +76,7 @@ class TurnDeps(NamedTuple):
     token_window: float = 0
     background_seconds: float = 0
     cap_max_output_tokens: int = MAX_OUTPUT_TOKENS
+    admission: "Admission | None" = None
 
     @property
     def clock(self) -> Clock:

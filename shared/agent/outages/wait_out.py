@@ -45,10 +45,17 @@ def wait_out(
 
 def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
     """Ends a turn for which the session has no tokens: the engine waits until its budget renews."""
-    head, until = change.head, change.head.budget.window_ends
-    if head.is_over or until is None:
-        return CommitDraft(change, next_decision(head, change.now))
-    change.begin_wait(waiting_for_tokens(change.now, until))
+    until = change.head.budget.window_ends
+    if until is None:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    return wait_through(change, waiting_for_tokens(change.now, until), rules)
+
+
+def wait_through(change: Change, wait: Outage, rules: OutageRules) -> CommitDraft:
+    """Ends a turn without a reply, for a reason that is no fault: the engine waits, and takes the turn again."""
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    change.begin_wait(wait)
     turn_again(change)
     decision = outage_wait(change.head, change.now)
     return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))

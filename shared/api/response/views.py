@@ -17,6 +17,7 @@ from shared.domain.interventions.intervention import (
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.goal_marker import for_people, in_words, running_for_people
+from shared.domain.rules.outage import as_queued
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
@@ -49,6 +50,7 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
         "state_reason": head.state_reason,
         "retry_at": _retry_at(head),
         "cause": _cause(head),
+        "queue": _queue(head),
         "goal": head.goal,
         "created_at": instant(head.created_at),
         "updated_at": instant(head.updated_at),
@@ -119,6 +121,14 @@ def _cause(head: Head) -> sessions.Cause | None:
     if head.outage is None or head.is_over:
         return None
     return {"code": head.outage.code, "message": explained(head.outage.code)}
+
+
+def _queue(head: Head) -> sessions.Queue | None:
+    """Its place in the provider's line; None where it waits in none."""
+    queued = as_queued(head.outage)
+    if queued is None or head.is_over or queued.position is None or queued.retry_at is None:
+        return None
+    return {"since": instant(queued.since), "position": queued.position}
 
 
 def partial_view(partial: Partial, head: Head) -> sessions.Partial:

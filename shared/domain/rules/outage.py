@@ -13,11 +13,15 @@ from typing import Literal, NamedTuple, get_args
 
 from shared.domain.schema.stored_model import StoredModel
 
-OutageReason = Literal["waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens"]
+OutageReason = Literal[
+    "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued"
+]
 """What the session waits for; its `state_reason` meanwhile."""
 OUTAGE_REASONS: tuple[str, ...] = get_args(OutageReason)
 
 TOKEN_LIMIT = "TOKEN_LIMIT"
+QUEUED = "QUEUED"
+_WORLD_IS_WELL = ("waiting_for_tokens", "queued")
 
 RETRIES_COUNT_AS = 6
 """The engine's own retries have taken minutes. So the first pause after them is about a minute, not a second."""
@@ -52,6 +56,8 @@ class Outage(StoredModel):
     `crashes`: waits after a crash since a person was asked last. `retry_at`: when the session tries again; None: it
     does now, or a person is asked. `patient_from`: when the patience began; None: with the outage.
     `lost_calls`: ids of the calls that wait; empty: a turn waits. The execution may still run others of the reply.
+    `position`: of a session that waits in a line, how many of its tenant were before it when it came. `admitted`: it
+    has come out of the line, and what its call may use has been taken for it.
     """
 
     reason: str
@@ -62,6 +68,8 @@ class Outage(StoredModel):
     retry_at: datetime | None = None
     patient_from: datetime | None = None
     lost_calls: tuple[str, ...] = ()
+    position: int | None = None
+    admitted: bool = False
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether the next try is still to be waited for."""
@@ -98,6 +106,18 @@ def waiting_for_tokens(now: datetime, until: datetime) -> Outage:
     return Outage(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=now, retry_at=until)
 
 
+def waiting_in_line(now: datetime, since: datetime, until: datetime, position: int) -> Outage:
+    """No outage either: the provider takes no more calls now. Whoever admits it ends the wait, at the latest `until`
+    does. `since`: its place in the line.
+    """
+    return Outage(reason="queued", code=QUEUED, since=since, retry_at=until, position=position)
+
+
+def as_queued(outage: Outage | None) -> Outage | None:
+    """The wait in the line, which may be over already. None: the session is in none."""
+    return outage if outage is not None and outage.code == QUEUED else None
+
+
 def waiting(
     before: Outage | None,
     cause: Cause,
@@ -112,7 +132,7 @@ def waiting(
     `retry_after`: seconds that the provider asks for in its answer to a single call; None: the engine's retries are
     used up, or no retry helps.
     """
-    if before is not None and before.reason == "waiting_for_tokens":
+    if before is not None and before.reason in _WORLD_IS_WELL:
         before = None  # that was over when this began
     waits = before.waits if before is not None else 0
     waits = (waits if retry_after is not None else max(waits, RETRIES_COUNT_AS)) + 1

@@ -19,7 +19,7 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from shared.domain.rules.outage import TOKEN_LIMIT, Cause
+from shared.domain.rules.outage import QUEUED, TOKEN_LIMIT, Cause
 
 EXECUTION_LOST = Cause("waiting_for_aws", "EXECUTION_LOST", is_crash=True)
 """The engine's execution was lost again and again in one turn. The session itself may be what ends it."""
@@ -60,6 +60,7 @@ _EXPLAINED = {
     "RELEASE_TOO_OLD": "A newer release has written what this one does not know. It is most likely being deployed.",
     "EXECUTION_LOST": "The engine was lost several times in one turn. An operator may have to look.",
     TOKEN_LIMIT: "The session's tokens are used up. It goes on by itself when its budget renews.",
+    QUEUED: "The model's provider takes no more calls now. It goes on by itself in its turn.",
     "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
 }
 

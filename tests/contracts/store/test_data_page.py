@@ -12,6 +12,7 @@ from infra.deployed.quarantine import SINCE
 from infra.deployed.tenants.erase import TOKENS
 from infra.lambdas.grants import GRANTS
 from shared.adapters.audit.trail import DynamoTrail
+from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
@@ -24,6 +25,7 @@ from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import ToolSecret
+from shared.domain.limits.admission import InLine, Price
 from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
@@ -56,6 +58,7 @@ Attributes = dict[str, str]
 NAMES = {
     TENANT: "{tenant}",
     SESSION: "{session}",
+    "anthropic": "{provider}",
     GONE: "{session}",
     "int_1": "{intervention}",
     "librarian": "{agent}",
@@ -76,6 +79,8 @@ USAGE = re.compile(r"usage of .*|ends of .*|counts of a session")
 """Items that `usage` alone writes, by a grant of its own."""
 LEASES = {"requests taken", "places for long polls"}
 """Items that some may update and not put."""
+ADMISSION = {"bucket of a provider", "session in a provider's line"}
+"""Items of no tenant that the functions of the line have a grant of their own for; `recover` may anyway."""
 READS = {"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
 
 
@@ -151,6 +156,10 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     leases = DynamoRateLeases(aws.table, aws.dynamodb)
     leases.take(TENANT, 1, 1)
     leases.hold(TENANT, 1, 1, renews=False)
+    line = DynamoAdmission(aws.table, aws.dynamodb)
+    line.join(InLine("anthropic", TENANT, SESSION, NOW, 10), NOW)
+    line.close("anthropic", NOW)
+    line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
     stores.attempts.write(TENANT, SESSION, Marker(), after=None)
     now = stores.clock.now()
@@ -296,6 +305,8 @@ def test_who_writes_and_reads_an_item_has_the_right_to() -> None:
     assert of_no_tenant
 
     def on(item: str, function: str) -> frozenset[str]:
+        if item in ADMISSION and GRANTS[function].by_tenant:  # type: ignore[index]
+            return rights("admission", function)
         own = item in of_no_tenant and GRANTS[function].by_tenant  # type: ignore[index]
         table = "audit" if item in AUDIT else "table"
         return rights("deployment" if own else table, function)

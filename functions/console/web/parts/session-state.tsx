@@ -17,6 +17,7 @@ const WAITS: Record<string, string> = {
   waiting_for_aws: "Waits for AWS",
   waiting_for_key: "Waits for a key",
   waiting_for_tokens: "Waits for tokens",
+  queued: "Queued",
 };
 
 export const STATES: readonly (readonly [Session["state"], string])[] = [

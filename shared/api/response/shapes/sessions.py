@@ -97,6 +97,14 @@ class Cause(TypedDict):
     message: str
 
 
+class Queue(TypedDict):
+    """The place of a session in its provider's line: tenants are admitted in turn, of each who has waited longest."""
+
+    since: Instant
+    position: int
+    """Sessions of its tenant that were before it when it came, up to 1,000."""
+
+
 class Held(TypedDict):
     """How a paused run ends once it is resumed."""
 
@@ -126,12 +134,15 @@ class Session(TypedDict):
     """Of `waiting_for_user`: `paused` where a person paused it (end that with `…/resume`), else the type of the
     oldest open question: `approval_required`, `clarification_needed`, `error_recovery`, `checkpoint_review` or
     `budget_exceeded`. Of `planning`, `executing` and `waiting_for_tool`: `waiting_for_provider`, `waiting_for_aws`,
-    `waiting_for_key` or `waiting_for_tokens` where it waits for that (`cause` and `retry_at` say more), `repaired`
+    `waiting_for_key` or `waiting_for_tokens` where it waits for that (`cause` and `retry_at` say more), `queued` where
+    the provider takes no more calls now (`queue` says more), `repaired`
     where an operator had a failed run go on, else null. Of `completed`: `result.reason`. Of `failed`: `error.code` in
     small letters. Of `cancelled`: `cancelled`. Of `idle`: null."""
     retry_at: Instant | None
-    """While it waits for the world: when it tries again."""
+    """While it waits for the world: when it tries again. While it is `queued`: when it goes on at the latest."""
     cause: Cause | None
+    queue: Queue | None
+    """While it is `queued`."""
     goal: str
     """The beginning of the message that began the run, up to 1,000 characters."""
     created_at: Instant

@@ -1,0 +1,80 @@
+"""Buckets and lines of providers in memory."""
+
+from datetime import datetime
+from threading import RLock
+
+from shared.adapters.storage.keys import key_part
+from shared.domain.limits.admission import Bucket, InLine, Price, in_milliseconds
+from shared.ports.deployment.admission import PLACES_COUNTED, Took
+
+
+class MemoryAdmission:
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._buckets: dict[str, Bucket] = {}
+        self._line: dict[str, dict[tuple[str, int, str], InLine]] = {}
+
+    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
+        with self._lock:
+            bucket, at = self.bucket(provider), in_milliseconds(now)
+            if not is_owed and bucket.has_line(at):
+                return Took(False, bucket)
+            return self._taken(provider, bucket.after(price, at, is_owed=is_owed), bucket)
+
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+        with self._lock:
+            bucket = self.bucket(provider)
+            after = bucket.after(price, in_milliseconds(now))
+            return self._taken(provider, after and after._replace(last=tenant), bucket)
+
+    def _taken(self, provider: str, after: Bucket | None, before: Bucket) -> Took:
+        if after is None:
+            return Took(False, before)
+        self._buckets[provider] = after
+        return Took(True, after)
+
+    def close(self, provider: str, until: datetime) -> None:
+        with self._lock:
+            bucket = self.bucket(provider)
+            self._buckets[provider] = bucket._replace(closed=max(bucket.closed, in_milliseconds(until)))
+
+    def bucket(self, provider: str) -> Bucket:
+        with self._lock:
+            return self._buckets.get(provider, Bucket())
+
+    def join(self, one: InLine, line_until: datetime) -> int:
+        with self._lock:
+            line = self._line.setdefault(one.provider, {})
+            line[_place(one)] = one
+            bucket = self.bucket(one.provider)
+            self._buckets[one.provider] = bucket._replace(line=max(bucket.line, in_milliseconds(line_until)))
+            own = key_part(one.tenant)
+            before = sum(place[0] == own and place < _place(one) for place in line)
+            return min(PLACES_COUNTED, before)
+
+    def first_after(self, provider: str, tenant: str) -> InLine | None:
+        with self._lock:
+            line = self._line.get(provider, {})
+            after = key_part(tenant) if tenant else ""
+            return line[min(found)] if (found := [place for place in line if place[0] > after]) else None
+
+    def next_of(self, one: InLine) -> InLine | None:
+        with self._lock:
+            line, own = self._line.get(one.provider, {}), _place(one)
+            found = [place for place in line if place[0] == own[0] and place > own]
+            return line[min(found)] if found else None
+
+    def leave(self, one: InLine) -> None:
+        with self._lock:
+            self._line.get(one.provider, {}).pop(_place(one), None)
+
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
+        with self._lock:
+            bucket = self.bucket(provider)
+            if bucket.line == seen.line:
+                line = in_milliseconds(until) if until is not None else 0
+                self._buckets[provider] = bucket._replace(line=line)
+
+
+def _place(one: InLine) -> tuple[str, int, str]:
+    return key_part(one.tenant), int(one.since.timestamp()), key_part(one.session_id)

@@ -1,0 +1,216 @@
+"""Buckets and lines of providers on DynamoDB (ADR 106), in a partition of each provider's own.
+
+pk               sk                                  attributes
+D#{provider}#=A  A                                   t, r tokens and requests are paid for up to then; q until when a
+                                                     line is taken to exist; x closed until then; all in milliseconds
+                                                     since 1970; n the tenant that was admitted last
+D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by the second since when: e tenant, s id,
+                                                     c tokens of its call, a since when, exactly
+
+A taking is one update that reads nothing. Which of its forms holds is guessed by what this process saw last; where the
+guess is wrong the item comes back with the refusal.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb.table_layout import Item
+from shared.adapters.storage.keys import key_part
+from shared.domain.errors import StoreThrottled
+from shared.domain.limits.admission import BURST, Bucket, InLine, Price, in_milliseconds
+from shared.ports.deployment.admission import PLACES_COUNTED, Took
+
+ATTEMPTS = 6
+ADMISSION = "=A"
+"""Ends the partition keys (`infra/lambdas/grants.py`)."""
+BUCKET, _LINE = "A", "Q#"
+_END = "$"
+"""Comes after `#` and before every character of a part of a key."""
+_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x"}
+
+
+class DynamoAdmission:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client, of_deployment=True)
+        self._seen: dict[str, Bucket] = {}
+
+    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
+        return self._take(provider, price, in_milliseconds(now), is_owed=is_owed)
+
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+        return self._take(provider, price, in_milliseconds(now), tenant=tenant)
+
+    def _take(
+        self, provider: str, price: Price, now: int, *, tenant: str = "", is_owed: bool = False
+    ) -> Took:
+        seen = self._seen.get(provider, Bucket())
+        for _ in range(ATTEMPTS):
+            sets, conditions, values = _update(seen, price, now, is_owed=is_owed)
+            if tenant:
+                sets, values = [*sets, "n = :n"], {**values, ":n": {"S": tenant}}
+            elif not is_owed:
+                conditions = [*conditions, "(attribute_not_exists(q) OR q <= :now)"]
+            values = (
+                {**values, ":now": _n(now)}
+                if any(":now" in each for each in (*sets, *conditions))
+                else values
+            )
+            found, done = self._updated(provider, sets or ["n = if_not_exists(n, :none)"], conditions, values)
+            self._seen[provider] = seen = found
+            if done:
+                return Took(True, found)
+            stopped = not tenant and not is_owed and found.has_line(now)
+            if stopped or found.after(price, now, is_owed=is_owed) is None:
+                return Took(False, found)
+        raise StoreThrottled("update_item: other workers were faster")
+
+    def _updated(
+        self, provider: str, sets: list[str], conditions: list[str], values: dict[str, Any]
+    ) -> tuple[Bucket, bool]:
+        """The bucket as it is now, and whether it was changed."""
+        if any(":none" in each for each in sets):
+            values = {**values, ":none": {"S": ""}}
+        request: dict[str, Any] = {
+            "TableName": self._table,
+            "Key": _bucket_key(provider),
+            "UpdateExpression": f"SET {', '.join(sets)}",
+            "ExpressionAttributeValues": values,
+            "ReturnValues": "ALL_NEW",
+        }
+        if conditions:
+            request["ConditionExpression"] = " AND ".join(conditions)
+        try:
+            return _bucket(self._dynamodb.call("update_item", **request)["Attributes"]), True
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            return self.bucket(provider), False
+
+    def close(self, provider: str, until: datetime) -> None:
+        values = {":x": _n(in_milliseconds(until))}
+        self._updated(provider, ["x = :x"], ["(attribute_not_exists(x) OR x < :x)"], values)
+
+    def bucket(self, provider: str) -> Bucket:
+        answer = self._dynamodb.call(
+            "get_item", TableName=self._table, Key=_bucket_key(provider), ConsistentRead=True
+        )
+        return _bucket(answer.get("Item", {}))
+
+    def join(self, one: InLine, line_until: datetime) -> int:
+        self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
+        values = {":q": _n(in_milliseconds(line_until))}
+        self._updated(one.provider, ["q = :q"], ["(attribute_not_exists(q) OR q < :q)"], values)
+        tenant = _LINE + key_part(one.tenant)
+        answer = self._query(
+            one.provider,
+            "sk BETWEEN :a AND :b",
+            {":a": f"{tenant}#", ":b": _sk(one)},
+            PLACES_COUNTED + 1,
+            count=True,
+        )
+        return max(0, int(answer["Count"]) - 1)
+
+    def first_after(self, provider: str, tenant: str) -> InLine | None:
+        after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
+        return self._first(provider, "sk BETWEEN :a AND :b", {":a": after, ":b": f"{_LINE[0]}{_END}"})
+
+    def next_of(self, one: InLine) -> InLine | None:
+        own, tenant = _sk(one), f"{_LINE}{key_part(one.tenant)}"
+        return self._first(
+            one.provider, "sk BETWEEN :a AND :b", {":a": f"{own}{_END}", ":b": f"{tenant}{_END}"}
+        )
+
+    def _first(self, provider: str, condition: str, values: dict[str, str]) -> InLine | None:
+        items = self._query(provider, condition, values, 1)["Items"]
+        return _in_line(provider, items[0]) if items else None
+
+    def _query(
+        self, provider: str, condition: str, values: dict[str, str], limit: int, *, count: bool = False
+    ) -> dict[str, Any]:
+        answer: dict[str, Any] = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            KeyConditionExpression=f"pk = :pk AND {condition}",
+            ExpressionAttributeValues={
+                ":pk": _bucket_key(provider)["pk"],
+                **{name: {"S": value} for name, value in values.items()},
+            },
+            ConsistentRead=True,
+            Limit=limit,
+            **({"Select": "COUNT"} if count else {}),
+        )
+        return answer
+
+    def leave(self, one: InLine) -> None:
+        item = _item(one)
+        self._dynamodb.call("delete_item", TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
+
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
+        values = {":seen": _n(seen.line), ":q": _n(in_milliseconds(until) if until is not None else 0)}
+        condition = "q = :seen" if seen.line else "(attribute_not_exists(q) OR q = :seen)"
+        self._updated(provider, ["q = :q"], [condition], values)
+
+
+def _update(
+    seen: Bucket, price: Price, now: int, *, is_owed: bool
+) -> tuple[list[str], list[str], dict[str, Any]]:
+    """What to set, on which conditions, by what was seen last."""
+    sets, conditions, values = [], [], {}
+    for name, cost in (("tokens", price.tokens), ("requests", price.requests)):
+        if not cost:
+            continue
+        short, paid = _NAMES[name], getattr(seen, name)
+        if paid <= now:
+            sets.append(f"{short} = :{short}")
+            conditions.append(f"(attribute_not_exists({short}) OR {short} <= :now)")
+            values[f":{short}"] = _n(now + cost)
+        else:
+            sets.append(f"{short} = {short} + :{short}")
+            values[f":{short}"] = _n(cost)
+            if is_owed:
+                conditions.append(f"{short} > :now")
+            else:
+                conditions.append(f"{short} BETWEEN :now AND :{short}m")
+                values[f":{short}m"] = _n(max(now, now + BURST - cost))
+    if not is_owed:
+        conditions.append("(attribute_not_exists(x) OR x <= :now)")
+    return sets, conditions, values
+
+
+def _n(number: int) -> dict[str, str]:
+    return {"N": str(number)}
+
+
+def _bucket_key(provider: str) -> Item:
+    return {"pk": {"S": f"D#{key_part(provider)}#{ADMISSION}"}, "sk": {"S": BUCKET}}
+
+
+def _bucket(item: Item) -> Bucket:
+    numbers = {name: int(item[short]["N"]) for name, short in _NAMES.items() if short in item}
+    return Bucket(**numbers, last=item["n"]["S"] if "n" in item else "")
+
+
+def _sk(one: InLine) -> str:
+    return f"{_LINE}{key_part(one.tenant)}#{int(one.since.timestamp()):010d}#{key_part(one.session_id)}"
+
+
+def _item(one: InLine) -> Item:
+    return {
+        **_bucket_key(one.provider),
+        "sk": {"S": _sk(one)},
+        "e": {"S": one.tenant},
+        "s": {"S": one.session_id},
+        "c": _n(one.tokens),
+        "a": {"S": one.since.isoformat()},
+    }
+
+
+def _in_line(provider: str, item: Item) -> InLine:
+    return InLine(
+        provider, item["e"]["S"], item["s"]["S"], datetime.fromisoformat(item["a"]["S"]), int(item["c"]["N"])
+    )

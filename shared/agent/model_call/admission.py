@@ -1,0 +1,148 @@
+"""Whether a provider takes one more call now: what this worker has of its bucket, and takes before a call (ADR 106).
+
+One write before a call, or none where the worker has kept enough. None after it. Where it takes none, the session waits
+in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
+left alone for a while and then dropped, and a session that waits and has no place calls after `FALLBACK`.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+
+from shared.agent.budget.session_budget import charge_attempts
+from shared.agent.model_call.turn_context import Turn
+from shared.agent.outages.wait_out import OutageRules, wait_through
+from shared.agent.recovery.restart import begin_next_generation
+from shared.agent.session.fencing import check_turn
+from shared.agent.session.parking import is_worth_parking
+from shared.agent.session.repository import CommitDraft
+from shared.agent.session.session import Session
+from shared.domain.errors import Fenced, ProviderOverloaded, SessionError, TransientError
+from shared.domain.limits.admission import (
+    FALLBACK,
+    LINE,
+    MORE,
+    Held,
+    InLine,
+    Price,
+    ProviderLimits,
+    Wanted,
+    in_milliseconds,
+)
+from shared.domain.rules.outage import Outage, as_queued, waiting_in_line
+from shared.domain.rules.prices import NamedModel, charged_tokens
+from shared.domain.session.attempt import Attempt
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head
+from shared.ports.clock import Clock
+from shared.ports.deployment.admission import AdmissionStore
+from shared.ports.model import ModelReply
+
+LONGEST_CLOSED = timedelta(minutes=1)
+"""A provider's Retry-After closes its bucket no longer. Longer ones are for one session to wait out."""
+
+
+class Admission:
+    """One worker's. `limits`: by provider; one that is not named takes whatever comes, and nothing is read or written
+    for it.
+    """
+
+    def __init__(self, store: AdmissionStore, clock: Clock, limits: Mapping[str, ProviderLimits]) -> None:
+        self._store = store
+        self._clock = clock
+        self._limits = limits
+        self._held: dict[str, Held] = {}
+        self._is_idle: dict[str, bool] = {}
+        """Whether nothing was owed to the provider's bucket when it was seen last."""
+
+    def admits(self, provider: str, tokens: int, head: Head | None = None) -> bool:
+        """Takes what the call may use. False: it has to wait in the line. `head`: of the session; None: it does not
+        wait for this provider, which is a fallback. Raises what the store raises.
+        """
+        limits = self._limits.get(provider)
+        if limits is None:
+            return True
+        queued = as_queued(head.outage if head is not None else None)
+        if queued is not None and queued.admitted:
+            return True
+        wanted, now = Wanted(tokens), self._clock.now()
+        held = self._held.get(provider, Held()).at(now)
+        lacks = held.lacks(wanted)
+        if lacks.tokens or lacks.requests:
+            # its time in the line is over: it calls, whatever is owed
+            is_owed = queued is not None and queued.retry_at is not None
+            taken = self._take(provider, limits, lacks, is_owed=is_owed)
+            if taken is None:
+                return False
+            held = held.plus(taken.tokens, taken.requests, now)
+        self._held[provider] = held.plus(-wanted.tokens, -wanted.requests, now)
+        return True
+
+    def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted, *, is_owed: bool) -> Wanted | None:
+        """What was taken; None: there is not enough, or a line."""
+        now, wanted = self._clock.now(), lacks
+        if self._is_idle.get(provider) and Price.of(limits, lacks).is_small:
+            wanted = Wanted(lacks.tokens * MORE, lacks.requests * MORE)
+        price = Price.of(limits, wanted)
+        took = self._store.take(provider, price, now, is_owed=is_owed)
+        at = in_milliseconds(now)
+        before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
+        self._is_idle[provider] = took.granted and before <= at
+        if not took.granted and wanted != lacks:
+            return self._take(provider, limits, lacks, is_owed=is_owed)
+        return wanted if took.granted else None
+
+    def ended(
+        self, asked: NamedModel, reserved: int, answer: ModelReply | SessionError | TransientError
+    ) -> None:
+        """What a call did not use is kept for the next one. A provider that asks to wait is left alone by everybody."""
+        provider = asked.provider
+        if provider not in self._limits:
+            return
+        now = self._clock.now()
+        if isinstance(answer, ModelReply):
+            used = charged_tokens(asked, answer.usage)
+            held = self._held.get(provider, Held()).at(now)
+            self._held[provider] = held.plus(reserved - used, 0, now)
+        elif isinstance(answer, ProviderOverloaded) and answer.retry_after:
+            until = now + min(LONGEST_CLOSED, timedelta(seconds=answer.retry_after))
+            with suppress(TransientError):
+                self._store.close(provider, until)
+
+    def join(self, provider: str, tokens: int, head: Head) -> Outage:
+        """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.
+        Raises what the store raises.
+        """
+        now, queued = self._clock.now(), as_queued(head.outage)
+        since = queued.since if queued is not None else now
+        one = InLine(provider, head.tenant, head.session_id, since, tokens)
+        position = self._store.join(one, now + LINE)
+        return waiting_in_line(now, since, now + FALLBACK, position)
+
+
+def wait_in_line(
+    turn: Turn, admission: Admission, provider: str, tokens: int, attempts: tuple[Attempt, ...]
+) -> Decision:
+    """`tokens`: of the call. `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced,
+    and what the stores raise.
+    """
+    deps = turn.deps
+    wait = admission.join(provider, tokens, turn.session.head)
+    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+
+    def build(session: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        charge_attempts(change, attempts, session)
+        draft = wait_through(change, wait, rules)
+        run = change.head.run
+        if run is None or not is_worth_parking(change.head, change.now, deps.timeouts.warn):
+            return draft
+        # at once, and not by the engine: a queued session costs this commit and no execution
+        begin_next_generation(change, run, run.restarts, parked=True)
+        return CommitDraft(change, Decision(next="done", at=turn.at))
+
+    done = deps.repository.commit(turn.session, turn.key, build)
+    if done is None or done.decision is None:
+        raise Fenced("the turn was committed without a decision")
+    return done.decision

@@ -1,0 +1,140 @@
+"""How many model calls a provider takes from us: a bucket for each provider's key (ADR 106). Pure functions.
+
+A bucket has two values, of tokens and of requests. Each is the time up to which what was granted is paid for. A grant
+moves it on by what it costs at the limit's rate, and may be made as long as it stays within `BURST` of now. So in any
+`t` seconds at most `limit / 60 * (t + BURST)` are granted. A grant larger than that fits where nothing is owed.
+
+A worker takes what its call may cost at most, keeps what the call did not use for its next ones, and takes more at once
+where the bucket is nearly full. What it keeps longer than `HOLD` is lost: less is used, never more. So the bound above
+is passed by at most what workers have kept.
+"""
+
+import math
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+MINUTE = 60_000
+"""Milliseconds: whole ones are what is stored."""
+BURST = 15_000
+HOLD = timedelta(seconds=30)
+LINE = timedelta(minutes=3)
+"""A line that nobody looks after any more stops nobody for longer. Each look at it, and who joins, renews it."""
+FALLBACK = timedelta(minutes=11)
+"""After which a session that waits in a line calls the model all the same."""
+COMMITTED = timedelta(minutes=2)
+"""Within which the commit comes that says that the session waits: its place was taken before."""
+LARGEST_PART, MORE = 10, 4
+"""A worker takes so many times what its call needs, if that is at most this fraction (1/10) of a burst."""
+
+
+class ProviderLimits(NamedTuple):
+    """What a provider takes in a minute. None: no such limit, or nobody knows it yet."""
+
+    tokens_per_minute: int | None = None
+    requests_per_minute: int | None = None
+
+
+class Wanted(NamedTuple):
+    """What a call may use: input and output together, as its reservation has it."""
+
+    tokens: int = 0
+    requests: int = 1
+
+
+class Price(NamedTuple):
+    """Of a grant, in milliseconds of the limits' time. 0: no such limit."""
+
+    tokens: int = 0
+    requests: int = 0
+
+    @classmethod
+    def of(cls, limits: ProviderLimits, wanted: Wanted) -> "Price":
+        return cls(
+            _price(wanted.tokens, limits.tokens_per_minute),
+            _price(wanted.requests, limits.requests_per_minute),
+        )
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is little beside what a full bucket has."""
+        return max(self) * LARGEST_PART <= BURST
+
+
+def _price(amount: int, per_minute: int | None) -> int:
+    return math.ceil(max(0, amount) * MINUTE / per_minute) if per_minute else 0
+
+
+class Bucket(NamedTuple):
+    """All in milliseconds since 1970. `tokens`, `requests`: what was granted is paid for up to then. `line`: until then
+    a line is taken to exist. `closed`: until then the provider wants no call. `last`: the tenant that was admitted from
+    the line last.
+    """
+
+    tokens: int = 0
+    requests: int = 0
+    line: int = 0
+    closed: int = 0
+    last: str = ""
+
+    def after(self, price: Price, now: int, *, is_owed: bool = False) -> "Bucket | None":
+        """The bucket once the price was taken; None: it has not enough. `is_owed`: it is taken all the same."""
+        tokens, requests = _moved(self.tokens, price.tokens, now), _moved(self.requests, price.requests, now)
+        carries = _carries(self.tokens, price.tokens, now) and _carries(self.requests, price.requests, now)
+        if not is_owed and (not carries or self.closed > now):
+            return None
+        return self._replace(tokens=tokens, requests=requests)
+
+    def has_line(self, now: int) -> bool:
+        return self.line > now
+
+    def seconds_until(self, price: Price, now: int) -> float:
+        """When it will carry the price, if nobody else takes anything before."""
+        waits = [_wait(self.tokens, price.tokens, now), _wait(self.requests, price.requests, now)]
+        return max(0, self.closed - now, *waits) / 1_000
+
+
+def _moved(paid: int, price: int, now: int) -> int:
+    return max(paid, now) + price if price else paid
+
+
+def _carries(paid: int, price: int, now: int) -> bool:
+    return not price or paid <= now or paid + price <= now + BURST
+
+
+def _wait(paid: int, price: int, now: int) -> int:
+    return paid - now - max(0, BURST - price) if price else 0
+
+
+def in_milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1_000)
+
+
+class Held(NamedTuple):
+    """What a worker has taken and not used, of one provider. It is good until `until`."""
+
+    tokens: int = 0
+    requests: int = 0
+    until: datetime | None = None
+
+    def at(self, now: datetime) -> "Held":
+        return self if self.until is not None and self.until > now else Held()
+
+    def lacks(self, wanted: Wanted) -> Wanted:
+        """What has to be taken before the call."""
+        return Wanted(max(0, wanted.tokens - self.tokens), max(0, wanted.requests - self.requests))
+
+    def plus(self, tokens: int, requests: int, now: datetime) -> "Held":
+        """Never less than nothing: what a call used beyond its reservation is not made good."""
+        return Held(max(0, self.tokens + tokens), max(0, self.requests + requests), now + HOLD)
+
+
+class InLine(NamedTuple):
+    """A session that waits until its provider's bucket carries its call. `since`: when it began to wait; it keeps its
+    place where it comes again.
+    """
+
+    provider: str
+    tenant: str
+    session_id: str
+    since: datetime
+    tokens: int

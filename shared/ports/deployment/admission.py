@@ -1,0 +1,64 @@
+"""Where workers share what a provider takes, and where sessions wait for it in a line (ADR 106). Both belong to the
+deployment and to no tenant.
+"""
+
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from shared.domain.limits.admission import Bucket, InLine, Price
+
+PLACES_COUNTED = 1_000
+"""Sessions of one tenant before a new one that are counted at most."""
+
+
+class Took(NamedTuple):
+    """Whether the price was taken, and the bucket as it is now."""
+
+    granted: bool
+    bucket: Bucket
+
+
+class AdmissionStore(Protocol):
+    """All raise StoreThrottled, StoreUnavailable and AwsDenied. Reads are strongly consistent."""
+
+    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
+        """Takes the price, unless there is a line or too little. `is_owed`: in any case. A repeated call may take it
+        twice.
+        """
+        ...
+
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+        """The same for a session of the line, which does not mind the line. The tenant becomes the last one."""
+        ...
+
+    def close(self, provider: str, until: datetime) -> None:
+        """Nobody is granted anything before. It is never made shorter."""
+        ...
+
+    def bucket(self, provider: str) -> Bucket: ...
+
+    def join(self, one: InLine, line_until: datetime) -> int:
+        """Puts the session in the line, and says until when the line is taken to exist. Returns how many of its tenant
+        are before it, up to `PLACES_COUNTED`. May be repeated.
+        """
+        ...
+
+    def first_after(self, provider: str, tenant: str) -> InLine | None:
+        """The session that has waited longest, of the tenant that comes after this one in the order of their names.
+        None: no tenant comes after it. `tenant` empty: of the first tenant.
+        """
+        ...
+
+    def next_of(self, one: InLine) -> InLine | None:
+        """The one behind it, of the same tenant."""
+        ...
+
+    def leave(self, one: InLine) -> None:
+        """May be repeated."""
+        ...
+
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
+        """The line is taken to exist until then; None: no more. Nothing happens where somebody has joined since the
+        bucket was read.
+        """
+        ...

@@ -1,0 +1,137 @@
+"""Buckets and lines of providers: what is granted is granted once, and the line is fair (ADR 106)."""
+
+import os
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from acta.testing.memory.admission import MemoryAdmission
+from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
+from shared.domain.limits.admission import BURST, Bucket, InLine, Price, in_milliseconds
+from shared.ports.deployment.admission import AdmissionStore
+from tests.contracts.store.backends import ENDPOINT, Aws
+from tests.contracts.store.documents import NOW
+
+pytestmark = pytest.mark.contract
+
+ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
+SECOND = timedelta(seconds=1)
+HALF = Price(tokens=BURST // 2, requests=1_000)
+
+
+@pytest.fixture(params=["memory", *ACCOUNTS])
+def store(request: pytest.FixtureRequest) -> AdmissionStore:
+    if request.param == "memory":
+        return MemoryAdmission()
+    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
+    return DynamoAdmission(account.table, account.dynamodb)
+
+
+@pytest.fixture
+def provider() -> str:
+    return f"provider-{uuid4().hex}"
+
+
+def waiting(provider: str, tenant: str, number: int, after: float = 0) -> InLine:
+    return InLine(provider, tenant, f"ses_{number}", NOW + after * SECOND, 10)
+
+
+def test_a_bucket_carries_a_burst_and_then_what_time_brings(store: AdmissionStore, provider: str) -> None:
+    granted = [store.take(provider, HALF, NOW).granted for _ in range(3)]
+    later = [store.take(provider, HALF, NOW + timedelta(milliseconds=BURST // 2)).granted for _ in range(2)]
+
+    assert granted == [True, True, False]
+    assert later == [True, False]
+
+
+def test_each_of_the_two_values_can_be_what_is_short(store: AdmissionStore, provider: str) -> None:
+    assert store.take(provider, Price(tokens=0, requests=BURST), NOW).granted
+    assert not store.take(provider, Price(tokens=1, requests=1), NOW).granted
+    assert store.take(provider, Price(tokens=1, requests=0), NOW).granted
+
+
+def test_a_price_above_a_burst_fits_where_nothing_is_owed(store: AdmissionStore, provider: str) -> None:
+    dear = Price(tokens=4 * BURST)
+    assert store.take(provider, dear, NOW).granted
+    assert not store.take(provider, dear, NOW + SECOND).granted
+    assert store.take(provider, dear, NOW + timedelta(milliseconds=4 * BURST)).granted
+
+
+def test_what_is_owed_is_taken_in_any_case(store: AdmissionStore, provider: str) -> None:
+    store.take(provider, Price(tokens=BURST), NOW)
+    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+
+    took = store.take(provider, Price(tokens=BURST), NOW, is_owed=True)
+
+    assert took.granted
+    assert took.bucket.tokens == in_milliseconds(NOW) + 2 * BURST
+
+
+def test_a_closed_provider_grants_nothing_until_it_opens(store: AdmissionStore, provider: str) -> None:
+    store.close(provider, NOW + 9 * SECOND)
+    store.close(provider, NOW + 3 * SECOND)
+    assert not store.take(provider, HALF, NOW + 8 * SECOND).granted
+    assert not store.take_for("acme", provider, HALF, NOW + 8 * SECOND).granted
+    assert store.take(provider, HALF, NOW + 9 * SECOND).granted
+
+
+def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, provider: str) -> None:
+    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+    assert not store.take(provider, HALF, NOW).granted
+    took = store.take_for("acme", provider, HALF, NOW)
+    assert took.granted
+    assert store.bucket(provider) == took.bucket
+    assert took.bucket.last == "acme"
+    assert store.take(provider, HALF, NOW + 60 * SECOND).granted
+
+
+def test_the_line_ends_unless_somebody_has_joined_since(store: AdmissionStore, provider: str) -> None:
+    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+    seen = store.bucket(provider)
+    store.join(waiting(provider, "acme", 2, 1), NOW + 61 * SECOND)
+    store.keep_line(provider, seen, None)
+    assert not store.take(provider, HALF, NOW).granted
+
+    store.keep_line(provider, store.bucket(provider), None)
+    assert store.take(provider, HALF, NOW).granted
+
+
+def test_a_bucket_that_nobody_has_touched_is_full(store: AdmissionStore, provider: str) -> None:
+    assert store.bucket(provider) == Bucket()
+    store.keep_line(provider, Bucket(), None)
+    assert store.first_after(provider, "") is None
+
+
+def test_each_tenant_has_a_place_of_its_own_for_its_oldest(store: AdmissionStore, provider: str) -> None:
+    line = [
+        waiting(provider, "a", 1, 5),
+        waiting(provider, "a", 2, 1),
+        waiting(provider, "a-b", 3, 0),
+        waiting(provider, "b#c", 4, 0),
+    ]
+    positions = [store.join(one, NOW + 60 * SECOND) for one in line]
+
+    assert positions == [0, 0, 0, 0]
+    first = store.first_after(provider, "")
+    assert first == line[1]
+    assert store.next_of(line[1]) == line[0]
+    assert store.next_of(line[0]) is None
+    assert store.first_after(provider, "a") == line[2]
+    assert store.first_after(provider, "a-b") == line[3]
+    assert store.first_after(provider, "b#c") is None
+
+
+def test_a_position_counts_the_tenants_own_alone(store: AdmissionStore, provider: str) -> None:
+    for number in range(3):
+        store.join(waiting(provider, "other", number, number), NOW + 60 * SECOND)
+    assert [store.join(waiting(provider, "acme", n, n), NOW + 60 * SECOND) for n in range(3)] == [0, 1, 2]
+    assert store.join(waiting(provider, "acme", 1, 1), NOW + 60 * SECOND) == 1
+
+
+def test_who_has_left_is_not_found_any_more(store: AdmissionStore, provider: str) -> None:
+    one = waiting(provider, "acme", 1)
+    store.join(one, NOW + 60 * SECOND)
+    store.leave(one)
+    store.leave(one)
+    assert store.first_after(provider, "") is None
