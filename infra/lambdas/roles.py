@@ -166,7 +166,7 @@ def _for_deployment(
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
         yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
-    if grants.admission:
+    if grants.admission and environment.provider_limits:
         of_lines = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [ADMISSION]}, **WITH_KEYS}
         yield _allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
     if grants.pseudonyms and resources.audit.secret is not None:
