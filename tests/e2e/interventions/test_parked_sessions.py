@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.contracts.emulator.cloud import eventually
 from tests.e2e.conftest import Admit
-from tests.e2e.support.behind import Behind
+from tests.e2e.support.behind import Behind, entered
 from tests.e2e.support.person import Person
 
 PARKED = int(os.environ.get("ACTA_TEST_PARKED", "40"))
@@ -126,3 +126,38 @@ def test_parked_sessions_cost_nothing_hinder_nobody_and_each_goes_on_once(
     for person in {one.person.tenant: one.person for one in parked}.values():
         assert open_questions(person) == 0
         assert person.files() == set()
+
+
+def of_status(behind: Behind, session_id: str, status: str) -> list[dict[str, Any]]:
+    return [each for each in behind.executions(session_id) if each["status"] == status]
+
+
+@pytest.fixture
+def impatient(behind: Behind) -> Iterator[None]:
+    """The engine holds an execution for a second, not for ten minutes."""
+    with behind.parking_after(1):
+        yield
+
+
+@pytest.mark.parametrize("option", ["approve", "cancel the run"])
+def test_what_waits_for_long_has_no_execution_until_somebody_decides(
+    ann: Person, behind: Behind, impatient: None, option: str
+) -> None:
+    ann.put_file("old.txt", "text")
+    session_id = ann.start("Delete the file old.txt")
+    (first,) = eventually(lambda: of_status(behind, session_id, "SUCCEEDED") or None)
+    waiting = ann.snapshot(session_id)
+    assert (waiting["state"], waiting["state_reason"]) == ("waiting_for_user", "approval_required")
+    assert entered(behind.history(first["executionArn"]))[-4:] == ["Route", "Park", "Route", "Done"]
+
+    if option == "approve":
+        (asked,) = waiting["interventions"]
+        assert ann.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
+        assert ann.finished(session_id).session["state"] == "completed"
+        assert ann.files() == set()
+        assert [each["status"] for each in behind.ended(session_id)] == ["SUCCEEDED"] * 2
+    else:
+        assert ann.post(f"/v1/sessions/{session_id}/cancel").status_code == 202
+        assert ann.snapshot(session_id)["state"] == "cancelled"
+        assert behind.executions(session_id) == [first]
+        assert ann.files() == {"old.txt"}

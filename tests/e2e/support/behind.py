@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.credentials import Credentials as Signing
 
+from infra.engine.workflow import definition
+from infra.environments import LOCAL
 from infra.local.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
 
@@ -141,6 +144,21 @@ class Behind:
         finally:
             for name in rules:
                 events.enable_rule(Name=name)
+
+    @contextmanager
+    def parking_after(self, seconds: int) -> Iterator[None]:
+        """What waits for longer than this is parked, of executions that begin meanwhile."""
+        engine, arn = self.client("stepfunctions"), self.settings["ACTA_STATE_MACHINE_ARN"]
+        before = engine.describe_state_machine(stateMachineArn=arn)["definition"]
+        hurried = definition(replace(LOCAL, park_after_seconds=seconds))["States"]
+        changed = json.loads(before)
+        changed["States"]["Route"] = hurried["Route"]
+        changed["States"]["Ask"]["TimeoutSeconds"] = hurried["Ask"]["TimeoutSeconds"]
+        engine.update_state_machine(stateMachineArn=arn, definition=json.dumps(changed))
+        try:
+            yield
+        finally:
+            engine.update_state_machine(stateMachineArn=arn, definition=before)
 
     def _configure(self, function: str, variables: Mapping[str, str]) -> None:
         self.client("lambda").update_function_configuration(
