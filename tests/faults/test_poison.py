@@ -10,7 +10,7 @@ from tests.faults.point import Fault
 from tests.faults.scenario import Play, Run
 from tests.faults.stand import Stand
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 ALWAYS = 1_000
 ATTEMPTS = 4

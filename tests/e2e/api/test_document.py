@@ -41,6 +41,7 @@ def test_the_page_and_its_files_are_served_without_a_token(deployed: Deployed) -
     assert stranger(deployed, "/v1/docs/routes.py").status_code == 404
 
 
+@pytest.mark.thorough
 def test_the_page_shows_every_operation_in_a_browser_that_reaches_nothing_but_the_api(
     deployed: Deployed,
 ) -> None:
@@ -98,6 +99,7 @@ ASK_OTHERS = {"POST /v1/tools/{name}/call", "POST /v1/mcp-servers/{name}/confirm
 """Operations for which a server has to be there. Trial calls and confirmed tools have tests with one."""
 
 
+@pytest.mark.thorough
 def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> None:
     sent: set[tuple[str, str]] = set()
 

@@ -46,6 +46,7 @@ def start_at_once(person: Person, number: int, **body: Any) -> list[httpx.Respon
         return [*pool.map(lambda _: person.post("/v1/sessions", body), range(number))]
 
 
+@pytest.mark.thorough
 def test_of_a_dozen_starts_at_once_as_many_are_open_as_may_and_their_ends_make_room(
     admit: Admit, behind: Behind
 ) -> None:

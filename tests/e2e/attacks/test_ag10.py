@@ -47,6 +47,7 @@ def going_on(number: int) -> Say:
     return do(listing(f"folder-{number}"), MORE_OF_ITSELF[number % len(MORE_OF_ITSELF)], text="On and on.")
 
 
+@pytest.mark.thorough
 def test_an_agent_that_never_means_to_end_has_its_turns_and_makes_no_more_of_itself(
     boss: Person, admit: Admit, llmock: Any, deployed: Deployed
 ) -> None:

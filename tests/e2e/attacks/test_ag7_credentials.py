@@ -20,6 +20,8 @@ from tests.e2e.support.person import Json, Person, Seen, refused
 from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.stage import Stage
 
+pytestmark = pytest.mark.thorough
+
 KEY = "sk-live-4f9a1c7e2b"
 VALUE, THEIRS, NEWER = f"Bearer {KEY}", "Bearer sk-theirs-88d1f0", "Bearer sk-newer-0a5b77"
 PATH = "/v1/tool-secrets/desk"

@@ -10,6 +10,8 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import ConversingProvider, anthropic_at, planned
 from tests.e2e.support.person import refused
 
+pytestmark = pytest.mark.thorough
+
 AN_HOUR = 60_000
 LOOKS = [Reply("On and on.", (Call("list_files", {"path": f"folder-{n}"}),)) for n in range(900)]
 

@@ -127,6 +127,7 @@ def test_of_twenty_approvals_at_once_one_counts_and_the_others_get_its_outcome(
     assert ann.files() == {"b.txt", "c.txt"}
 
 
+@pytest.mark.thorough
 def test_a_wait_outlasts_a_deployment_of_code_and_configuration(
     stage: Stage, ann: Person, behind: Behind
 ) -> None:

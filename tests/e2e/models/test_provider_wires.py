@@ -13,7 +13,11 @@ from tests.e2e.support.thinking import calls, end, plan, step_done
 MODEL = "eu.anthropic.claude-of-the-test"
 
 
-@pytest.fixture(scope="module", params=["openai-chat", "openai-responses", "bedrock"])
+def rarer(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.thorough)
+
+
+@pytest.fixture(scope="module", params=[rarer("openai-chat"), "openai-responses", rarer("bedrock")])
 def wire(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any) -> Iterator[str]:
     """The step function configured for it. Bedrock's requests are signed with what the function's role gives it."""
     with BedrockFront(llmock_server.base_url("anthropic")) as front:

@@ -61,6 +61,7 @@ def test_a_run_larger_than_the_window_is_compacted_and_completes(ann: Person, mo
     assert sum("line of file" in message["content"] for message in messages) == FILES
 
 
+@pytest.mark.thorough
 def test_a_result_too_large_to_show_is_read_on_by_its_handle(ann: Person, model: Any) -> None:
     ann.put_file("large.txt", "".join(f"line {number}\n" for number in range(10_000)))
     model.add(plan(), calls(("read_file", {"path": "large.txt"})), end())

@@ -136,6 +136,7 @@ def fail_as_before(behind: Behind, tenant: str, session_id: str) -> None:
     repository.commit(repository.newest(tenant, session_id), "give_up", build)
 
 
+@pytest.mark.thorough
 def test_sessions_that_an_outage_failed_are_listed_and_then_brought_back(
     ann: Person, model: Any, behind: Behind, deployed: Deployed
 ) -> None:

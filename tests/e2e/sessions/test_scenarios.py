@@ -10,6 +10,8 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.stage import Stage, asked_for, hints, statuses, versions
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def provider(behind: Behind, llmock_server: Any) -> Iterator[None]:

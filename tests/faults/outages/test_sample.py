@@ -9,7 +9,7 @@ from tests.faults.outages.run import OutageVerdict, outage_stand, run_all, undis
 from tests.faults.outages.stages import ASKING, CANCELLED, CHARGING, NOT_STARTED, RESOLVED, THINKING
 from tests.faults.stand import is_supported
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 STAGES = (NOT_STARTED, THINKING, CHARGING, ASKING, RESOLVED, CANCELLED)
 SAMPLE = (OutageCase("model", "failing"), OutageCase("lambda", "throttled"))

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.integration.local.served import Served
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 
 @pytest.fixture

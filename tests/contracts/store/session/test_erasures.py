@@ -187,6 +187,7 @@ def test_texts_that_the_release_before_stored_are_read_and_erased_with_all_their
             blobs.get(tenant, "ses_1", names)
 
 
+@pytest.mark.thorough
 def test_more_versions_than_one_request_takes_are_all_erased(versioned: Aws, tenant: str) -> None:
     key = f"sessions/{tenant}/ses_1/name"
     for _ in range(1_005):

@@ -230,6 +230,7 @@ def test_calls_that_are_made_again_and_again_count_towards_the_roll_over() -> No
     assert (head.state, head.run.generation > 1) == ("completed", True)
 
 
+@pytest.mark.thorough
 def test_each_repetition_counts_all_the_calls_that_run_again_and_the_turn_between() -> None:
     orders = range(7, 23)
     house, session = house_with(Shop(dict.fromkeys(orders, 5), StoreUnavailable("away")))

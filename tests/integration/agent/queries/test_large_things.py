@@ -122,6 +122,7 @@ def test_pages_of_any_size_hold_the_same_conversation(
     assert len(rows) == short.turns * longlog.CALLS
 
 
+@pytest.mark.thorough
 def test_steps_trace_and_plans_of_a_long_session_are_read_through(
     long: tuple[House, longlog.LongLog],
 ) -> None:
