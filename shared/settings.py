@@ -262,6 +262,11 @@ class Settings(BaseModel):
     """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
     slow.
     """
+    recover_function: str = ""
+    recovery_workers: Annotated[int, Field(ge=0)] = 0
+    """The function `recover` and its alias, and how many more invocations of it may be at work where very many sessions
+    have lost their executions; 0: none (ADR 108).
+    """
     erase_again_seconds: Seconds = 1_200
     """A deleted session is erased once more after this: longer than any Lambda runs."""
     measure_load: bool = False

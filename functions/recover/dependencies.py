@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from shared.adapters.aws.concurrency import LambdaConcurrency
 from shared.adapters.aws.execution_events import StatusChanges
+from shared.adapters.aws.recovery_workers import InvokedWorkers
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
@@ -24,10 +25,14 @@ from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_scans import RecoveryScans
+from shared.ports.deployment.recovery_workers import RecoveryWorkers
 from shared.ports.load import LoadMeter, LongPollStore
 from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.workflow import ExecutionEvents, Workflow
 from shared.settings import settings
+
+THREADS = 4
+"""A session takes three or four requests, which an invocation mostly waits for."""
 
 
 class Dependencies(NamedTuple):
@@ -58,6 +63,9 @@ class Dependencies(NamedTuple):
     admission: AdmissionStore | None = None
     provider_limits: Mapping[str, ProviderLimits] = MappingProxyType({})
     """As in `AdmitDeps` (`shared/agent/recovery/admit.py`)."""
+    workers: RecoveryWorkers | None = None
+    threads: int = 1
+    """As in `SweepDeps`."""
 
 
 @cache
@@ -89,4 +97,8 @@ def dependencies() -> Dependencies:
         known_counted=Known(),
         admission=DynamoAdmission(chosen.table),
         provider_limits=chosen.limits_of_providers,
+        workers=InvokedWorkers(chosen.recover_function, chosen.recovery_workers)
+        if chosen.recovery_workers
+        else None,
+        threads=THREADS,
     )

@@ -4,6 +4,7 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     the schedule's event                          counts; sessions that have waited too long go on
     {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
+    {"lost": […], "listed_at": …, "until": …}     counts; a part of what a scan has found goes on
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
     {"repair": {"failed_since": …, "tenant": …,   {"sessions": [{"tenant", "session_id", "code", "failed_at"}],
@@ -28,12 +29,14 @@ from shared.agent.recovery.admit import AdmitDeps, admit
 from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
+from shared.agent.recovery.pace import Pace
 from shared.agent.recovery.recover import repair
-from shared.agent.recovery.sweep import SweepDeps, sweep
+from shared.agent.recovery.sweep import SweepDeps, recover_lost, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
 from shared.embedded_metrics import SWEEP_METRICS
 from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
@@ -65,6 +68,18 @@ class ManySessions(FrozenModel):
     sessions: tuple[OneSession, ...] = Field(max_length=MOST_REPAIRED)
 
 
+class Lost(FrozenModel):
+    """As `to_event` in `shared/adapters/aws/recovery_workers.py` writes it: tenants and sessions."""
+
+    lost: tuple[tuple[str, str], ...] = Field(max_length=SHARE)
+    listed_at: AwareDatetime
+    until: AwareDatetime
+
+    @property
+    def sessions(self) -> LostSessions:
+        return LostSessions([SessionName(*name) for name in self.lost], self.listed_at, self.until)
+
+
 RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
     OneSession | FailedSince | ManySessions, config=ConfigDict(defer_build=True)
 )
@@ -80,6 +95,8 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
         return _recover_ended(deps, event)
     if event.get("admit") is True:
         return _admit(deps, context)
+    if "lost" in event:
+        return _recover_lost(deps, event, context)
     wanted = event.get("repair", False)
     if isinstance(wanted, bool):
         return _sweep(deps, context, everything=wanted)
@@ -115,27 +132,10 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
     if not everything:
         _limit_long_polls(deps)
     time_is_left = _clock_of(context)
-    tally = sweep(
-        SweepDeps(
-            deps.repository,
-            deps.session_index,
-            deps.workflow,
-            grace=deps.grace,
-            warn=deps.warn,
-            unreadable=deps.unreadable,
-            time_is_left=time_is_left,
-            told=_told,
-            limits=deps.limits,
-        ),
-        everything=everything,
-    )
+    tally = sweep(_sweep_deps(deps, time_is_left), everything=everything)
     counts = tally._asdict()
-    told = {
-        "SessionsRecovered": tally.started + tally.restarted + tally.woken,
-        "SessionsStuck": tally.unreadable + tally.put_off,
-    }
     _note_scan(deps, tally)
-    telemetry.counted("swept", SWEEP_METRICS, told, everything=everything, **counts)
+    _log_counts("swept", tally, everything=everything)
     counted = count_open(
         CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
     )
@@ -182,6 +182,42 @@ def _admit(deps: Dependencies, context: Any) -> dict[str, Any]:
     if any(counts.values()):
         telemetry.logger.info("admitted", extra=counts)
     return counts
+
+
+def _recover_lost(deps: Dependencies, event: dict[str, Any], context: Any) -> dict[str, Any]:
+    try:
+        told = Lost.model_validate(event)
+    except ValidationError as error:
+        raise Refused(f"not lost sessions: {error.error_count()} fields are wrong") from None
+    tally = recover_lost(_sweep_deps(deps, _clock_of(context)), told.sessions)
+    _log_counts("recovered", tally)
+    return tally._asdict()
+
+
+def _sweep_deps(deps: Dependencies, time_is_left: Callable[[], bool]) -> SweepDeps:
+    return SweepDeps(
+        deps.repository,
+        deps.session_index,
+        deps.workflow,
+        grace=deps.grace,
+        warn=deps.warn,
+        unreadable=deps.unreadable,
+        time_is_left=time_is_left,
+        told=_told,
+        limits=deps.limits,
+        workers=deps.workers,
+        threads=deps.threads,
+        pace=Pace(deps.clock),
+        shared=lambda sessions: telemetry.logger.info("handed over", extra={"sessions": sessions}),
+    )
+
+
+def _log_counts(message: str, tally: Tally, **ids: object) -> None:
+    metrics = {
+        "SessionsRecovered": tally.started + tally.restarted + tally.woken,
+        "SessionsStuck": tally.unreadable + tally.put_off,
+    }
+    telemetry.counted(message, SWEEP_METRICS, metrics, **ids, **tally._asdict())
 
 
 def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:

@@ -29,10 +29,12 @@ from infra.names import (
 from infra.packaging.asset import code_of
 from infra.packaging.tool_folders import CATALOGUE
 from infra.rollout.release import release_of
+from infra.scale.quotas import recovery_workers
 from infra.sizing import FunctionName
 from shared.domain.limits.admission import ProviderLimits
 from shared.domain.limits.tenant_limits import TenantLimits
 from shared.domain.schema.versions import CURRENT
+from shared.ports.deployment.recovery_workers import SHARE
 from shared.settings import PREFIX, Settings
 
 KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
@@ -186,6 +188,9 @@ class ActaFunction(Construct):
             }
         if name == "recover":
             values["ended_sessions_days"] = environment.retention.ended_sessions
+        if GRANTS[name].asks_itself:
+            values["recover_function"] = called_name(environment.name, name)
+            values.setdefault("recovery_workers", recovery_workers(environment.region, SHARE))
         if GRANTS[name].audit:
             values |= {
                 "audit_table": resources.audit.table.table_name,

@@ -103,6 +103,7 @@ class Grants:
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
     - `asks_tool`: invokes `tool`, which does for it what needs the network or tenants' credentials (ADR 96)
+    - `asks_itself`: invokes itself, which goes on with a part of its work (ADR 108)
     - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
       receiver's headers (`infra/stream/traces.py`)
     - `notifications`: the stream, the queue and the receiver (`infra/notifications.py`)
@@ -127,6 +128,7 @@ class Grants:
     load: bool = False
     tenant_functions: bool = False
     asks_tool: bool = False
+    asks_itself: bool = False
     notifications: bool = False
     hands_over: bool = False
     traces: bool = False
@@ -204,6 +206,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             sessions=ERASE,
             engine=START | WAKE | LIST_EXECUTIONS,
             load=True,
+            asks_itself=True,
         ),
         # Starts, shows, decides and cancels sessions by the routes of `start`, `status` and `intervene` (ADR 94). It
         # deletes nothing.

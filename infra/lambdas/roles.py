@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from aws_cdk import Stack
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -31,7 +31,7 @@ from infra.lambdas.grants import (
     SESSIONS,
     USAGE,
 )
-from infra.names import LIVE_INDEX
+from infra.names import LIVE_INDEX, called_name
 from infra.sizing import FunctionName
 from infra.stream.notifications import Delivery
 from infra.stream.traces import Traces
@@ -197,6 +197,15 @@ def _for_deployment(
         yield _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
     if grants.asks_tool:
         yield _allow("AskTool", {"lambda:InvokeFunction"}, resources.tool_function_arn)
+    if grants.asks_itself:
+        # by its name: the function itself depends on this role
+        itself = stack.format_arn(
+            service="lambda",
+            resource="function",
+            resource_name=called_name(environment.name, name),
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        yield _allow("AskItself", {"lambda:InvokeFunction"}, itself)
 
 
 def _no_changes(sid: str, resources: Resources) -> iam.PolicyStatement:

@@ -45,6 +45,7 @@ DEPLOYED_FIELDS = frozenset(
         "traces_secret_name",
         "status_function",
         "tool_function",
+        "recover_function",
         "status_concurrency",
         "token_issuer",
         "public_url",

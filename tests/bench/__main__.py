@@ -24,6 +24,7 @@ from tests.bench.figures import (
     imports,
     latency,
     long_sessions,
+    mass_recovery,
     memory,
     prefix,
     receipts,
@@ -44,7 +45,7 @@ AT_ONCE = 3
 LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
-IN_PROCESS = ("prefix", "scenarios", "tenants")
+IN_PROCESS = ("prefix", "scenarios", "tenants", "recovery")
 DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "latency", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
 
@@ -93,6 +94,9 @@ def measure(sections: set[str]) -> Results:
         results["tenants"] = tenants.measure()
     if "scenarios" in sections:
         results["scenarios"] = scenarios.measure()
+    if "recovery" in sections:
+        with phase(f"{mass_recovery.LOST:,} lost executions"):
+            results["recovery"] = mass_recovery.measure()
     if sections.isdisjoint(DEPLOYED):
         return results
     with Stand(progress) as stand:

@@ -12,6 +12,7 @@ from tests.bench.figures import (
     imports,
     latency,
     long_sessions,
+    mass_recovery,
     memory,
     prefix,
     receipts,
@@ -101,6 +102,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         prefix.report(results["prefix"])
     if "tenants" in results:
         tenants.report(results["tenants"])
+    if "recovery" in results:
+        mass_recovery.report(results["recovery"])
     if "imports" in results:
         _imports(results["coldstart"], results["imports"], results.get("zip", {}))
     if results.get("zip_packages"):

@@ -100,7 +100,11 @@ OWN: Mapping[str, Granted] = {
         "arn:aws:lambda:region:account:function:acta-prod-tool:live": {"lambda:InvokeFunction"},
     },
     "usage": PSEUDONYMS,
-    "recover": {MACHINE: START | {"states:ListExecutions"}, EXECUTIONS: LOOK_UP},
+    "recover": {
+        MACHINE: START | {"states:ListExecutions"},
+        EXECUTIONS: LOOK_UP,
+        "arn:aws:lambda:region:account:function:acta-prod-recover:live": {"lambda:InvokeFunction"},
+    },
     "mcp": {
         OF_NO_TENANT: {"dynamodb:GetItem"},
         MACHINE: START,
@@ -331,7 +335,7 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
     assert readers == {"step"}
 
 
-def test_tool_invokes_functions_that_are_tools_and_admin_invokes_tool_and_nobody_else_any(
+def test_tool_invokes_functions_that_are_tools_admin_invokes_tool_and_recover_itself_and_nobody_else_any(
     prod: Synthesised,
 ) -> None:
     invoked = {
@@ -341,7 +345,11 @@ def test_tool_invokes_functions_that_are_tools_and_admin_invokes_tool_and_nobody
         if "lambda:InvokeFunction" in actions(statement)
         for resource in resources(statement)
     }
-    assert invoked == {("tool", "acta-prod-tool-*"), ("admin", "acta-prod-tool:live")}
+    assert invoked == {
+        ("tool", "acta-prod-tool-*"),
+        ("admin", "acta-prod-tool:live"),
+        ("recover", "acta-prod-recover:live"),
+    }
 
 
 def test_the_state_machine_may_invoke_the_three_functions_it_names(prod: Synthesised) -> None:

@@ -4,6 +4,7 @@ The log alone says where. An execution that never began is started as it was dec
 the next generation, which is committed before it is started. One that waits for a token that nobody sent gets it.
 """
 
+from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.agent.recovery.restart import begin_next_generation, restart
@@ -24,6 +25,8 @@ REPAIRABLE = ("STEP_FAILED", "RECOVERY_EXHAUSTED", "PROVIDER_", "STORE_UNAVAILAB
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed. Some are of
 earlier releases, whose runs failed where they now wait."""
 REPAIRED = "repaired"
+UNLISTED_UNTIL = timedelta(seconds=60)
+"""The engine's list may be so old. Where it is older the session's execution is fenced, and a turn made twice."""
 
 RecoveryResult = Literal["nothing", "started", "restarted", "woken"]
 
@@ -36,12 +39,15 @@ def recover(
     ended: EndedExecution | None = None,
     limits: OutageLimits = DEFAULT_LIMITS,
     warn: float = 0.0,
+    *,
+    listed_at: datetime | None = None,
 ) -> RecoveryResult:
     """Starts, restarts or wakes the session's engine where that is needed. Raises SessionNotFound, and what the stores
     raise.
 
     `ended`: an execution that is known to be closed, while the engine may still tell its last status. `limits`: as in
-    `restart`. `warn`: seconds before its expiry at which a question is warned of.
+    `restart`. `warn`: seconds before its expiry at which a question is warned of. `listed_at`: when the engine listed
+    all executions that run, and none was the session's.
     """
     session = repository.newest(tenant, session_id)
     run = session.head.run
@@ -52,6 +58,10 @@ def recover(
         return "nothing"
     if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):
         return restart(repository, workflow, session, limits)
+    if listed_at is not None:
+        unlisted = _unlisted(repository, workflow, session, listed_at, limits)
+        if unlisted is not None:
+            return unlisted
     match workflow.status(session_id, run.run_id, run.generation):
         case "running":
             return "woken" if _send_token(repository, workflow, session.head) else "nothing"
@@ -59,6 +69,30 @@ def recover(
             return "started"
         case _:  # closed, or absent a moment ago and closed by now
             return restart(repository, workflow, session, limits)
+
+
+def _unlisted(
+    repository: SessionRepository,
+    workflow: Workflow,
+    session: Session,
+    listed_at: datetime,
+    limits: OutageLimits,
+) -> RecoveryResult | None:
+    """Goes on with a session that is in no list of running executions, without asking for its execution: a status may
+    be asked for far more seldom than an execution may be started (ADR 108). None: it has to be asked for.
+
+    An execution of a head that is that old would be in the list. That of a younger one is perhaps about to start, or
+    its start was throttled, and a parked one has none yet: to start it says whether it has closed, too.
+    """
+    run = session.head.run
+    is_parked = run is not None and run.parked
+    if session.head.updated_at < listed_at - UNLISTED_UNTIL and not is_parked:
+        return restart(repository, workflow, session, limits)
+    if session.head.wait is not None:
+        return None
+    if workflow.start(next_decision(session.head, repository.clock.now())):
+        return "started"
+    return restart(repository, workflow, session, limits)
 
 
 def repair(

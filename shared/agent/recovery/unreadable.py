@@ -6,6 +6,7 @@ A process remembers them for as long as it lives. A new process tries each of th
 
 from collections import OrderedDict
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import NamedTuple
 
 from shared.domain.errors import SchemaUnknown, TransientError
@@ -18,20 +19,29 @@ _Name = tuple[str, str]
 
 
 class _Failure(NamedTuple):
-    """`times`: how often in a row the session could not be read. `due`: when it is looked at again."""
+    """`times`: how often in a row the session could not be read. `due`: when it is looked at again. `away`: AWS was in
+    the way, the last time.
+    """
 
     times: int
     due: datetime
+    away: bool = False
 
 
 class Unreadable:
-    """By tenant and session. Forgets those that failed longest ago where they are too many."""
+    """By tenant and session. Forgets those that failed longest ago where they are too many. For several threads."""
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._failures: OrderedDict[_Name, _Failure] = OrderedDict()
 
     def has(self, session: LiveSession) -> bool:
         return _name(session) in self._failures
+
+    def is_away(self, session: LiveSession) -> bool:
+        """Whether AWS was in the way when the session was looked at last."""
+        failure = self._failures.get(_name(session))
+        return failure is not None and failure.away
 
     def is_due(self, session: LiveSession, now: datetime) -> bool:
         failure = self._failures.get(_name(session))
@@ -46,15 +56,16 @@ class Unreadable:
     def unanswered(self, session: LiveSession, now: datetime) -> None:
         """AWS did not answer for the session this time. That may be over in a minute, so it is due at once."""
         before = self._failures.pop(_name(session), _Failure(0, now))
-        self._remember(session, before._replace(due=now))
+        self._remember(session, before._replace(due=now, away=True))
 
     def forget(self, session: LiveSession) -> None:
         self._failures.pop(_name(session), None)
 
     def _remember(self, session: LiveSession, failure: _Failure) -> None:
-        self._failures[_name(session)] = failure
-        while len(self._failures) > MOST_REMEMBERED:
-            self._failures.popitem(last=False)
+        with self._lock:
+            self._failures[_name(session)] = failure
+            while len(self._failures) > MOST_REMEMBERED:
+                self._failures.popitem(last=False)
 
 
 def is_away(error: Exception) -> bool:

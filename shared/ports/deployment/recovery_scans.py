@@ -25,9 +25,6 @@ class Tally(NamedTuple):
     unread: int = 0
     unanswered: int = 0
 
-    def plus(self, *names: str) -> "Tally":
-        return self._replace(**{name: getattr(self, name) + 1 for name in names})
-
 
 class RecoveryScan(NamedTuple):
     """Of all tenants' sessions."""

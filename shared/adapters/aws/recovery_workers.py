@@ -1,0 +1,47 @@
+"""Further invocations of `recover`, started by one of them and not waited for.
+
+Source: Lambda API Reference, Invoke: an event of an asynchronous invocation has at most 256 KB.
+"""
+
+import json
+from typing import Any
+
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
+from shared.domain.errors import AwsDenied
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+
+MOST_BYTES = 240_000
+
+
+class InvokedWorkers:
+    """RecoveryWorkers. `function`: `recover` and its alias. `client`: a botocore Lambda client instead of the
+    process's.
+    """
+
+    share = SHARE
+
+    def __init__(self, function: str, most: int, client: Any = None) -> None:
+        self._function = function
+        self.most = most
+        self._lambda = Service("lambda", client)
+
+    def hand_over(self, lost: LostSessions) -> None:
+        payload = json.dumps(to_event(lost), separators=(",", ":")).encode()
+        if len(payload) > MOST_BYTES and len(lost.sessions) > 1:  # long names of tenants
+            half = len(lost.sessions) // 2
+            self.hand_over(lost._replace(sessions=lost.sessions[:half]))
+            self.hand_over(lost._replace(sessions=lost.sessions[half:]))
+            return
+        try:
+            self._lambda.call("invoke", FunctionName=self._function, InvocationType="Event", Payload=payload)
+        except AwsRefused as refused:
+            raise AwsDenied(f"invoke: {refused.code}") from refused
+
+
+def to_event(lost: LostSessions) -> dict[str, Any]:
+    return {
+        "lost": [list(name) for name in lost.sessions],
+        "listed_at": lost.listed_at.isoformat(),
+        "until": lost.until.isoformat(),
+    }

@@ -1,0 +1,31 @@
+"""Other invocations of recovery, which go on with a part of what one of them has found (ADR 108)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from shared.ports.log import SessionName
+
+SHARE = 1_000
+"""Sessions that one invocation goes on with: what it does in 40 seconds (`shared/agent/recovery/pace.py`)."""
+
+
+class LostSessions(NamedTuple):
+    """`listed_at`: when all running executions were listed, and theirs were not among them. `until`: from then on they
+    are left, because the next scan has found them again.
+    """
+
+    sessions: Sequence[SessionName]
+    listed_at: datetime
+    until: datetime
+
+
+class RecoveryWorkers(Protocol):
+    """`most`: so many may be at work beside the one that asks. Each takes at most `share` sessions."""
+
+    most: int
+    share: int
+
+    def hand_over(self, lost: LostSessions) -> None:
+        """Has one of them go on with these sessions. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+        ...

@@ -1,0 +1,206 @@
+"""Thousands of sessions lose their executions at once, and nobody tells of it (design §2, ADR 108).
+
+Requests and sessions are counted, nothing is timed: the clock is simulated.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.recover.handler import recover_what_it_says
+from infra.scale.quotas import QUOTAS, recovery_workers
+from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, to_event
+from shared.agent.recovery.sweep import FEW
+from shared.domain.errors import AwsDenied, Refused, StoreThrottled
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+from shared.ports.log import SessionName
+from tests.in_process.house import TENANT
+from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
+
+REGION = "eu-central-1"
+
+
+def recovered(loss: MassLoss, most: int) -> list[Minute]:
+    minutes = []
+    while loss.standing_still():
+        minutes.append(loss.minute())
+        assert len(minutes) <= most
+    return minutes
+
+
+def generations(loss: MassLoss) -> set[int]:
+    runs = [loss.house.head(session).run for session in loss.sessions]
+    return {run.generation for run in runs if run is not None}
+
+
+def test_many_invocations_go_on_with_what_one_has_found_and_each_session_has_one_execution() -> None:
+    loss = MassLoss(2_600, REGION, most=3, share=200)
+
+    minutes = recovered(loss, most=4)
+
+    assert [minute.invocations for minute in minutes] == [4, 4, 4, 1]
+    assert sum(minute.restarted + minute.started for minute in minutes) == 2_600
+    assert generations(loss) == {2}
+    assert len(list(loss.workflow.executions)) == 2 * 2_600
+    assert sum(loss.workflow.executions.values()) == 2_600
+
+
+def test_nobody_asks_for_an_execution_or_lists_them_once_more_for_each_part() -> None:
+    loss = MassLoss(2_600, REGION, most=3, share=200)
+
+    minutes = recovered(loss, most=4)
+
+    assert sum(minute.made["DescribeExecution"] for minute in minutes) <= FEW
+    assert [minute.made["ListExecutions"] for minute in minutes] == [1, 1, 2, 3]
+    for minute in minutes:
+        assert minute.made["StartExecution"] <= 4 * 200
+
+
+def test_a_part_that_is_lost_with_its_invocation_is_found_by_the_next_scan() -> None:
+    loss = MassLoss(1_000, REGION, most=3, share=200)
+    assert loss.handed is not None
+    handed = loss.handed
+
+    class Dead(list[Any]):
+        def append(self, event: Any) -> None:
+            pass
+
+    handed.events = Dead()
+    first = loss.minute()
+    handed.events = []
+
+    assert (first.restarted, first.lost) == (200, 800)
+    assert sum(minute.restarted for minute in recovered(loss, most=2)) == 800
+    assert generations(loss) == {2}
+
+
+def test_a_part_that_comes_after_its_minute_is_left_to_the_scan() -> None:
+    loss = MassLoss(600, REGION, most=3, share=200)
+    names = [SessionName(TENANT, session) for session in loss.sessions]
+    now = loss.house.clock.now()
+    event = to_event(LostSessions(names, now - timedelta(minutes=2), now - timedelta(minutes=1)))
+
+    answer = recover_what_it_says(loss.deps, event, _Endless())
+
+    assert (answer["looked"], answer["left"]) == (0, 600)
+
+
+def test_a_session_that_somebody_else_has_just_gone_on_with_is_started_and_not_restarted() -> None:
+    loss = MassLoss(600, REGION, most=3, share=200)
+    names = [SessionName(TENANT, session) for session in loss.sessions[:200]]
+    now = loss.house.clock.now()
+    event = json.loads(json.dumps(to_event(LostSessions(names, now, now + timedelta(minutes=1)))))
+
+    first = recover_what_it_says(loss.deps, event, _Endless())
+    again = recover_what_it_says(loss.deps, event, _Endless())
+
+    assert (first["restarted"], again["restarted"], again["started"]) == (200, 0, 200)
+    assert generations(loss) == {1, 2}
+
+
+def test_a_start_that_is_throttled_is_made_again_without_another_generation() -> None:
+    loss = MassLoss(600, REGION, most=3, share=200)
+    refusals = iter([StoreThrottled("StartExecution")] * 50)
+
+    class Throttled(CountedWorkflow):
+        def __init__(self) -> None:
+            vars(self).update(vars(loss.workflow))
+
+        def start(self, decision: Any) -> bool:
+            for refusal in refusals:
+                raise refusal
+            return super().start(decision)
+
+    loss.workflow = Throttled()
+    loss.deps = loss.deps._replace(workflow=loss.workflow)
+    minutes = recovered(loss, most=3)
+
+    assert sum(minute.restarted + minute.started for minute in minutes) == 600
+    assert generations(loss) == {2}
+
+
+def test_a_list_of_executions_that_breaks_off_has_nothing_handed_over() -> None:
+    loss = MassLoss(1_000, REGION, most=3, share=200)
+
+    class BreaksOff(CountedWorkflow):
+        def __init__(self) -> None:
+            vars(self).update(vars(loss.workflow))
+
+        def running(self) -> Iterator[str]:
+            raise StoreThrottled("ListExecutions")
+
+    whole = loss.workflow
+    loss.deps = loss.deps._replace(workflow=BreaksOff())
+    first = loss.minute()
+    loss.deps = loss.deps._replace(workflow=whole)
+
+    assert first.invocations == 1
+    assert first.made["DescribeExecution"] >= first.restarted > 0
+    recovered(loss, most=3)
+    assert generations(loss) == {2}
+
+
+def test_few_lost_sessions_are_the_scan_s_own_and_each_execution_is_asked_for() -> None:
+    loss = MassLoss(FEW, REGION, most=3)
+
+    minute = loss.minute()
+
+    assert (minute.invocations, minute.restarted, minute.made["DescribeExecution"]) == (1, FEW, FEW)
+
+
+def test_what_the_workers_of_a_region_restart_in_a_minute_is_two_thirds_of_the_starts_it_allows() -> None:
+    for region, most in (("us-east-1", 12), ("eu-central-1", 6), (None, 6)):
+        assert recovery_workers(region, SHARE) == most
+        assert most * SHARE <= QUOTAS["StartExecution"].of(region) * 60 * 2 / 3
+
+
+def test_names_that_are_too_long_for_one_event_come_in_several() -> None:
+    function = Function()
+    names = [SessionName("t" * 500, f"ses_{n:026d}") for n in range(SHARE)]
+    now = MassLoss(0, REGION, most=0).house.clock.now()
+
+    InvokedWorkers("acta-test-recover:live", 3, function).hand_over(LostSessions(names, now, now))
+
+    told = [name for event in function.events for name in json.loads(event)["lost"]]
+    assert told == [list(name) for name in names]
+    assert len(function.events) > 1
+    assert all(len(event) <= MOST_BYTES for event in function.events)
+
+
+def test_an_invocation_that_is_denied_is_told_as_such() -> None:
+    now = MassLoss(0, REGION, most=0).house.clock.now()
+    with pytest.raises(AwsDenied):
+        InvokedWorkers("gone", 3, Function("ResourceNotFoundException")).hand_over(
+            LostSessions([SessionName("t", "s")], now, now)
+        )
+
+
+def test_an_event_of_another_form_is_refused() -> None:
+    loss = MassLoss(0, REGION, most=0)
+    with pytest.raises(Refused):
+        recover_what_it_says(loss.deps, {"lost": [["t"]], "until": "soon"}, _Endless())
+
+
+class Function:
+    """A botocore Lambda client."""
+
+    def __init__(self, refuses: str = "") -> None:
+        self.refuses = refuses
+        self.events: list[bytes] = []
+
+    def invoke(self, FunctionName: str, InvocationType: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803
+        from botocore.exceptions import ClientError
+
+        if self.refuses:
+            raise ClientError({"Error": {"Code": self.refuses, "Message": ""}}, "Invoke")
+        assert InvocationType == "Event"
+        self.events.append(Payload)
+        return {"StatusCode": 202}
+
+
+class _Endless:
+    def get_remaining_time_in_millis(self) -> int:
+        return 60_000
