@@ -10,8 +10,10 @@ from tests.faults.sweep import clean_run, deaths, left_alone, recovery_calls, sw
 
 
 def sweep_all(parts: Sequence[str], cap: int) -> report.Swept:
-    """The calls of the scenario, and what came of each fault, where an invocation makes at most `cap` turns."""
-    with Stand(Silent(), cap=cap, traces=True) as stand:
+    """The calls of the scenario, and what came of each fault, where an invocation makes at most `cap` turns.
+    With more than one, sessions that wait for people are parked as well.
+    """
+    with Stand(Silent(), cap=cap, traces=True, parks=cap > 1) as stand:
         clean = clean_run(stand)
         calls = clean.track.listing.calls
         everything = [

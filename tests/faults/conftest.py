@@ -24,10 +24,10 @@ def clean(stand: Stand) -> Run:
 
 @pytest.fixture(scope="package")
 def fused() -> Iterator[Stand]:
-    """On which an invocation of `step` makes up to eight turns."""
+    """On which an invocation of `step` makes up to eight turns, and sessions that wait for people are parked."""
     if not is_supported():
         pytest.skip("processes are found by their connections on Linux only")
-    with Stand(cap=8, traces=True) as made:
+    with Stand(cap=8, traces=True, parks=True) as made:
         yield made
 
 

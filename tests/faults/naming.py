@@ -16,7 +16,7 @@ _ASKED: Mapping[str, Mapping[str, str]] = {
     "admin": {"dynamodb": "GetItem PutItem Query TransactWriteItems", "sts": "AssumeRole"},
     "intervene": {
         "dynamodb": "GetItem PutItem Query TransactWriteItems",
-        "states": "SendTaskSuccess",
+        "states": "SendTaskSuccess StartExecution",
         "sts": "AssumeRole",
     },
     "recover": {"dynamodb": "Query", "states": "DescribeExecution ListExecutions StartExecution"},

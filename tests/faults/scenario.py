@@ -96,12 +96,18 @@ class Play:
     def see_to(self, session_id: str) -> Head:
         """Decides whatever there is to decide until the run is over and its execution has ended; the last head."""
         while True:
-            head = self.wait(session_id, lambda head: head.is_over or _asks(head))
+            head = self.wait(session_id, lambda head: head.is_over or self.asks(head))
             if head.is_over:
                 self.rest(head)
                 return head
             for one in self.person.data(f"/v1/sessions/{session_id}")["session"]["interventions"]:
                 self.decide(session_id, one)
+
+    def asks(self, head: Head) -> bool:
+        """Somebody is to decide, and the engine waits for it, or the session is parked."""
+        if self.stand.parks:
+            return bool(head.interventions) and head.run is not None and head.run.parked
+        return bool(head.interventions) and head.wait is not None
 
     def decide(self, session_id: str, one: Json) -> None:
         """409 is a decision made by a request of ours that got no answer."""
@@ -171,8 +177,3 @@ class Play:
 
 def _open(head: Head) -> bool:
     return bool(head.interventions)
-
-
-def _asks(head: Head) -> bool:
-    """Somebody is to decide, and the engine waits for it."""
-    return bool(head.interventions) and head.wait is not None

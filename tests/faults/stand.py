@@ -38,7 +38,8 @@ class Stand:
     """Lambdas reach AWS, the model and the tools' service by way of `point`; this process asks the emulator itself.
 
     `cap`: the most turns that an invocation of `step` makes. `model`: what answers as the provider. `invocations`: the
-    engine's come by `point` as well. `traces`: spans are exported, to `spans`.
+    engine's come by `point` as well. `traces`: spans are exported, to `spans`. `parks`: what waits for people is parked
+    after a second, and nobody decides before.
     """
 
     has_python_tools = False
@@ -52,6 +53,7 @@ class Stand:
         cap: int = 1,
         invocations: bool = False,
         traces: bool = False,
+        parks: bool = False,
         **settings: str,
     ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="acta-faults-")
@@ -60,6 +62,7 @@ class Stand:
         self.ledger = Ledger()
         self.spans = Spans()
         self.traces = traces
+        self.parks = parks
         self._servers = [
             aws := FaultyServer(AWS, self.point, Upstream(port)),
             provider := FaultyServer(MODEL, self.point, model or Provider()),
@@ -81,6 +84,7 @@ class Stand:
             "ACTA_TURNS_PER_STEP": str(cap),
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
             "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
+            **({"ACTA_PARK_AFTER_SECONDS": "1"} if parks else {}),
             **({"ACTA_AWS_INVOCATION_CHECK_URL": f"{engine.url}/"} if invocations else {}),
             **settings,
         }

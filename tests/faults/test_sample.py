@@ -34,6 +34,12 @@ FUSED: tuple[tuple[Kind, str], ...] = (
     ("after", "step dynamodb:PutItem finish 1"),
 )
 """Where turns are fused, and calls made between them."""
+PARKED: tuple[tuple[Kind, str], ...] = (
+    ("after", "intervene dynamodb:PutItem park 1"),
+    ("before", "intervene states:StartExecution execution 1"),
+    ("lose", "intervene states:StartExecution execution 1"),
+)
+"""Where nobody decides before the session has no execution any more."""
 TROUBLES = (
     "throttle step dynamodb:PutItem",
     "fail tool dynamodb:Query",
@@ -66,6 +72,21 @@ def test_a_worker_that_dies_amid_its_turns_is_followed_by_one_that_goes_on_from_
     fused: Stand, fused_clean: Run, kind: Kind, name: str
 ) -> None:
     ends_as_undisturbed(fused, fused_clean, kind, name)
+
+
+@pytest.mark.parametrize(("kind", "name"), PARKED)
+def test_a_worker_that_dies_as_it_parks_or_wakes_a_session_changes_nothing(
+    fused: Stand, fused_clean: Run, kind: Kind, name: str
+) -> None:
+    ends_as_undisturbed(fused, fused_clean, kind, name)
+
+
+def test_a_decision_about_a_parked_session_whose_worker_died_is_carried_out_when_nobody_comes_back(
+    fused: Stand, fused_clean: Run
+) -> None:
+    case = case_of("before", "intervene states:StartExecution execution 1", left=True)
+    verdict = judge(fused, fused_clean, case)
+    assert (verdict.fired, verdict.problems) == (True, ())
 
 
 @pytest.mark.parametrize(("kind", "name"), MAY_HAVE_RUN)
