@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from infra.environments import ENVIRONMENTS
 from tests.infra.conftest import HASH, Synthesised, Template
 
@@ -14,6 +16,7 @@ def unqualified(template: Template) -> dict[str, str]:
     }
 
 
+@pytest.mark.thorough
 def test_every_function_has_one_alias_of_the_same_name(each: Synthesised) -> None:
     template = each.stateless
     assert sorted(template.aliases.values()) == sorted(unqualified(template).values())

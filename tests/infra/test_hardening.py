@@ -18,6 +18,8 @@ from tests.infra.test_grants import BY_TENANT
 from tests.infra.test_one_tenant_at_a_time import narrowed_to, policies
 from tests.infra.test_options import BOUNDARY, EDGE, FRONT, HASH, KEY_ARN, NETWORK, ORIGIN
 
+pytestmark = pytest.mark.thorough
+
 OPERATORS_ACL = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/1-2-3"
 EVERYTHING = replace(
     PROD,
@@ -108,7 +110,6 @@ def test_with_what_the_operator_has_already_cdk_nag_has_nothing_to_say_either(gi
     assert given.findings == ()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALONE)
 def test_an_option_alone_gives_cdk_nag_nothing_to_say(name: str, tmp_path: Path) -> None:
     assert synthesised(ALONE[name], tmp_path).findings == ()

@@ -12,6 +12,8 @@ from infra.environments import LOCAL, PROD, Environment, Topic, UnusableValue, W
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import READ_KEY, TABLE, common
 
+pytestmark = pytest.mark.thorough
+
 MAPPING = "AWS::Lambda::EventSourceMapping"
 URL = "https://hooks.example.com/acta"
 STREAM = {f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}

@@ -28,6 +28,8 @@ import os
 import boto3  # the runtime brings it
 from acta import tool
 
+pytestmark = pytest.mark.thorough
+
 SHOP = os.environ["SHOP"]
 
 @tool(effect="once", timeout_seconds=40)

@@ -12,6 +12,8 @@ from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import PSEUDONYMS, READ_KEY, TABLE, common
 from tests.infra.test_notifications import mapping
 
+pytestmark = pytest.mark.thorough
+
 MAPPING = "AWS::Lambda::EventSourceMapping"
 URL = "https://otlp.example.com/v1/traces"
 SECRET = "arn:aws:secretsmanager:region:account:secret:observability/otlp-??????"

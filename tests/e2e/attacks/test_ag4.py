@@ -97,6 +97,7 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
     assert {"pydantic", "aws-lambda-powertools"} <= {name for name, _ in libraries}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("function", ["start", "step"])
 def test_a_library_s_files_are_those_of_the_wheels_that_the_lock_has_the_hashes_of(
     behind: Behind, function: str, tmp_path: Path

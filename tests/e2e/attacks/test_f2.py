@@ -201,6 +201,7 @@ def broken(code: bytes) -> bytes:
     return data.getvalue()
 
 
+@pytest.mark.thorough
 def test_deployed_code_with_a_mistake_in_a_key_neither_shows_nor_deletes_another_tenants_session(
     behind: Behind, victim: Person, admit: Admit
 ) -> None:

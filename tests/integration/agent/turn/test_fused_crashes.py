@@ -239,6 +239,7 @@ def gates(cap: int) -> int:
     return passed
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_anywhere_changes_nothing_whatever_the_cap() -> None:
     clean = undisturbed(1)
     for cap in CAPS:
