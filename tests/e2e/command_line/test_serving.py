@@ -18,7 +18,7 @@ from tests.e2e.support.person import Person
 from tests.e2e.support.processes import alive, family, linux_only, open_to_others
 from tests.e2e.support.samples import GOAL, give_files
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,14 @@ class OutageStand(Stand):
         self.provider = Provider(SHORT_SCRIPT)
         no_key = {"ACTA_PROVIDER": "", "ANTHROPIC_API_KEY": ""}
         super().__init__(
-            progress, self.provider, cap=FUSED, invocations=True, traces=False, **SETTINGS, **no_key
+            progress,
+            self.provider,
+            cap=FUSED,
+            invocations=True,
+            traces=False,
+            parks=False,
+            **SETTINGS,
+            **no_key,
         )
 
     def set_up(self) -> None:
