@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench picture lock audit \
+.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench scale picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -67,6 +67,9 @@ check: setup ## format, lint, types and import arrows
 format: setup ## rewrite files in the house's format
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
+
+scale: setup ## where a deployment breaks, from counted figures and dated quotas; docs/scale.md (WITH="--peak 5 --region us-east-1")
+	@$(BIN)/python -m infra.scale $(WITH)
 
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)
