@@ -159,6 +159,7 @@ def put_prompt(arguments: Namespace) -> int:
         text_of(arguments.source),
         comment=arguments.comment,
         expected_version=arguments.expected_version,
+        active=False if arguments.draft else None,
     )
     return tell_written(written, as_json=arguments.json)
 
@@ -169,10 +170,19 @@ def prompt_versions(arguments: Namespace) -> int:
         echo(json.dumps(found))
         return exit_codes.OK
     show_table(
-        ("version", "at", "by", "comment"),
-        ((one["version"], day(one["created_at"]), one["created_by"], one["comment"]) for one in found),
+        ("version", "", "at", "by", "comment"),
+        (
+            (one["version"], standing(one), day(one["created_at"]), one["created_by"], one["comment"])
+            for one in found
+        ),
     )
     return exit_codes.OK
+
+
+def standing(prompt: Row) -> str:
+    if prompt["active"]:
+        return "in force"
+    return "draft" if prompt.get("draft") else ""
 
 
 def restore_prompt(arguments: Namespace) -> int:
@@ -183,7 +193,11 @@ def restore_prompt(arguments: Namespace) -> int:
 
 
 def tell_written(prompt: Row, *, as_json: bool) -> int:
-    echo(json.dumps(prompt) if as_json else f"{prompt['name']}  version {prompt['version']}")
+    echo(
+        json.dumps(prompt)
+        if as_json
+        else f"{prompt['name']}  version {prompt['version']}{'  draft' if prompt.get('draft') else ''}"
+    )
     for warning in prompt.get("warnings") or ():
         print(f"acta: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
     return exit_codes.OK

@@ -213,11 +213,18 @@ class PromptCalls:
         comment: str | None = None,
         expected_version: int | None = None,
         applied: Fields | None = None,
+        active: bool | None = None,
     ) -> Flow[Prompt]:
-        """A new version. With `expected_version`, Conflict where another one is in force. `applied`: the files it comes
-        from; None: as it was.
+        """A new version, in force unless `active` is false: then sessions may try it. With `expected_version`, Conflict
+        where another one is in force. `applied`: the files it comes from; None: as it was.
         """
-        body = given(content=content, comment=comment, expected_version=expected_version, applied=applied)
+        body = given(
+            content=content,
+            comment=comment,
+            expected_version=expected_version,
+            applied=applied,
+            active=active,
+        )
         return data(Request("PUT", path_of("admin", "prompts", name), body=body))
 
     @listing

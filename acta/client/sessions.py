@@ -50,6 +50,7 @@ class SessionCalls:
         visibility: Literal["private", "tenant"] | None = None,
         output_schema: Mapping[str, Any] | None = None,
         notify_url: str | None = None,
+        prompts: Mapping[str, int] | None = None,
         idempotency_key: str | None = None,
         **more: Any,
     ) -> Flow[Session]:
@@ -67,6 +68,7 @@ class SessionCalls:
             visibility=visibility,
             output_schema=output_schema,
             notify_url=notify_url,
+            prompts=prompts,
             **more,
         )
         return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))
@@ -84,6 +86,7 @@ class SessionCalls:
         token_budget: int | None = None,
         cost_budget_usd: float | None = None,
         visibility: Literal["private", "tenant"] | None = None,
+        prompts: Mapping[str, int] | None = None,
         idempotency_key: str | None = None,
         **more: Any,
     ) -> Flow[ForkedSession]:
@@ -99,6 +102,7 @@ class SessionCalls:
             token_budget=token_budget,
             cost_budget_usd=cost_budget_usd,
             visibility=visibility,
+            prompts=prompts,
             **more,
         )
         path = session_path(session_id, "fork")

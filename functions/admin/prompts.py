@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
+from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutPrompt, RestorePrompt
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -13,7 +14,7 @@ from shared.api.response.definition_views import prompt_view
 from shared.api.response.envelope import Response, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.prompt import SEEDS, Prompt
-from shared.domain.errors import NotFound
+from shared.domain.errors import FieldsInvalid, NotFound
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged, DefinitionStore
 
@@ -31,7 +32,7 @@ def add_prompts(
         tag=lambda prompt: version_tag(prompt.version, prompt.created_at),
         stale=DefinitionChanged,
         missing="There is no prompt of this name.",
-        changed="Another version is in force. Read the prompt again and decide anew.",
+        changed="Another version has been written meanwhile. Read the prompt again and decide anew.",
     )
 
     @api.get("/v1/admin/prompts")
@@ -50,13 +51,44 @@ def add_prompts(
     def write_prompt(name: str, body: PutPrompt) -> Response:
         old = prompts.get_as_read(name)
         prompts.check_version(body.expected_version, old.version)
+        if not body.active:
+            return write_draft(old, body)
         applied = applied_after(body, old.applied, "Prompt", write_version)
         if body.content == old.content:
             return prompts.answer(mark(old, applied))
-        new = old.next_version(body.content, body.comment, api.caller.user, clock.now(), applied)
+        new = old.next_version(
+            body.content, body.comment, api.caller.user, clock.now(), applied, newest=newest(name)
+        )
         with prompts.writing():
             store.write_prompt(api.caller.tenant, old, new)
         return prompts.answer(new)
+
+    def write_draft(old: Prompt, body: PutPrompt) -> Response:
+        """Sent again, it is the version that it was: the newest, or the one in force."""
+        refuse_what_is_not_stored({"active": ("Prompt", "draft")}, write_version)
+        if body.applied is not None:
+            raise FieldsInvalid(
+                {"applied": ["Files own what is in force, and this is to be tried: leave it out."]}
+            )
+        number = newest(name := old.name)
+        last = store.prompt_version(api.caller.tenant, name, number)
+        for there in (old, last):
+            if there is not None and there.content == body.content and (there.draft or there is old):
+                return draft_answer(there, old)
+        draft = old.next_version(
+            body.content, body.comment, api.caller.user, clock.now(), newest=number, draft=True
+        )
+        with prompts.writing():
+            store.write_prompt(api.caller.tenant, old, draft)
+        return draft_answer(draft, old)
+
+    def draft_answer(draft: Prompt, in_force: Prompt) -> Response:
+        """With the tag of what is in force, which a write has to name."""
+        tag = version_tag(in_force.version, in_force.created_at)
+        return success(prompt_view(draft, in_force.version), headers={"ETag": tag})
+
+    def newest(name: str) -> int:
+        return store.newest_version(api.caller.tenant, name)
 
     def mark(old: Prompt, applied: Applied | None) -> Prompt:
         """A release's text is nobody's."""
@@ -92,7 +124,9 @@ def add_prompts(
             if wanted.content == old.content:
                 return prompt_view(old)
             comment = body.comment or f"Restored from version {version}"
-            new = old.next_version(wanted.content, comment, api.caller.user, now, old.applied)
+            new = old.next_version(
+                wanted.content, comment, api.caller.user, now, old.applied, newest=newest(name)
+            )
             view = prompt_view(new)
             with prompts.writing():
                 store.write_prompt(tenant, old, new, record_of(key, view, now))

@@ -34,6 +34,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "visibility": "Who sees the session: its starter alone, or the tenant.",
         "notify_url": "Where the session's questions and its end are told.",
         "output_schema": "The JSON Schema that the final answer has to fit.",
+        "prompts": "For admins: versions of managed prompts to try, by name.",
         "option": "One of the question's options.",
         "input": "What the option needs: answer {text}, modify {input}, raise {token_budget?, cost_budget_usd?}, "
         "record {result}, retry {hint?}.",

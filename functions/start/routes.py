@@ -13,10 +13,20 @@ from shared.api.request.idempotency import answer_from_commit, idempotency_key, 
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
-from shared.domain.errors import Conflict, FieldsInvalid, PoisonedSession, SessionNotFound, ValidationFailed
+from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
+from shared.domain.errors import (
+    Conflict,
+    FieldsInvalid,
+    Forbidden,
+    PoisonedSession,
+    SessionNotFound,
+    ValidationFailed,
+)
 from shared.domain.rules.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import schema_text
+from shared.domain.untrusted.visible import visible
+from shared.ports.definitions import Snapshot
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
 
@@ -81,7 +91,9 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         require_start_role(agent.start_roles, api.caller.roles)
         _check_output_schema(body.output_schema)
         _check_receiver(body.notify_url, deps, api.caller.tenant)
-        return _new_session(body, said, agent, deps.settings, "admin" in api.caller.roles)
+        is_admin = "admin" in api.caller.roles
+        prompts = _prompts_to_try(body.prompts or {}, deps.definitions.snapshot(api.caller.tenant), is_admin)
+        return _new_session(body, said, agent, deps.settings, is_admin)._replace(prompts=prompts)
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
@@ -112,6 +124,19 @@ def _check_output_schema(schema: Json | None) -> None:
         check_output_schema(schema)
     except BadOutputSchema as bad:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+
+
+def _prompts_to_try(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> Mapping[str, int]:
+    """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
+    if named and not is_admin:
+        raise Forbidden("Only admins try versions of prompts.", {"role": ["admin"]})
+    for name, version in named.items():
+        if name not in SEEDS:
+            raise FieldsInvalid({"prompts": [f"There is no prompt {visible(name)}."]})
+        # Version 1 is always there. The release's own text of it is not this function's to read.
+        if version != SEED_VERSION and definitions.prompt_version(name, version) is None:
+            raise FieldsInvalid({"prompts": [f"{name} has no version {version}."]})
+    return named
 
 
 def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSession:

@@ -79,6 +79,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "metadata": "Your own words, told with the session.",
                 "notify_url": NOTIFY_URL,
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
+                "prompts": "For admins: versions of managed prompts to try in this session, by name, instead of "
+                "those in force.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most "
                 "8,192 bytes; `$ref` leads to `#` or `#/$defs/NAME`, a `pattern` is one of RE2; `format` is not "
                 "checked. Absent: the agent's.",
@@ -98,6 +100,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "notify_url": NOTIFY_URL,
                 "visibility": "`private`: nobody else sees it, and always so of a private session. Absent: the "
                 "deployment's default.",
+                "prompts": "For admins: versions of managed prompts to try in the fork, by name, instead of those in "
+                "force. Absent: none, whatever the session tries.",
                 "output_schema": "JSON Schema 2020-12 that the final answers have to fit. Absent: the session's, else "
                 "the agent's.",
             },
@@ -274,6 +278,8 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "content": "The text.",
                 "comment": COMMENT,
                 "expected_version": "The version that it follows; with another one in force: 409.",
+                "active": "Whether it is in force from now on. false: a draft, which `prompts` of a start or a fork "
+                "tries.",
                 "applied": APPLIED,
             },
         ),

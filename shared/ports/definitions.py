@@ -53,6 +53,10 @@ class Snapshot(Protocol):
         """The version in force. Raises KeyError where no prompt has this name."""
         ...
 
+    def prompt_version(self, name: str, version: int) -> Prompt | None:
+        """As of `DefinitionStore`."""
+        ...
+
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The tools that the tenant's admins have added, sorted by name."""
         ...
@@ -109,17 +113,26 @@ class DefinitionStore(Definitions, Protocol):
         ...
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
-        """None: there is no such version. Raises KeyError where no prompt has this name."""
+        """None: there is no such version. Raises KeyError where no prompt has this name. Only for version 1 the
+        deployment's own items may be read.
+        """
+        ...
+
+    def newest_version(self, tenant: str, name: str) -> int:
+        """The highest number that a version has, drafts included. Raises KeyError where no prompt has this name."""
         ...
 
     def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
-        """Raises KeyError where no prompt has this name, ValueError where the cursor is not valid."""
+        """Drafts are among them. Raises KeyError where no prompt has this name, ValueError for a cursor that is not
+        valid.
+        """
         ...
 
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
     ) -> None:
-        """Adds a version. `old`: the version in force, as it was read. `new`: the one after it.
+        """Adds a version. `old`: the version in force, as it was read. `new`: the one after the newest. It is in force
+        from then on, unless it is a draft.
 
         Where `old` is a seed, it is stored as the tenant's own version 1. So the tenant's history stays the same when a
         release brings another seed. Raises DefinitionChanged, KeyTaken.

@@ -228,6 +228,11 @@ PROMPTS = Group(
         argument("source", "FILE"),
         option("--comment", metavar="TEXT", help="why, for those who read the versions"),
         option("--expected-version", type=int, metavar="N", help="only where this version is in force"),
+        flag(
+            "--draft",
+            help="do not put it in force: `acta fork ID --prompt NAME=VERSION` tries it, `acta prompts restore` puts "
+            "it in force",
+        ),
         JSON,
         *CONNECTION,
     ),
@@ -242,7 +247,7 @@ PROMPTS = Group(
     Command(
         "restore",
         "definitions:restore_prompt",
-        "Put an earlier version of a prompt into force again.",
+        "Put another version of a prompt in force, as a new one: an earlier one or a draft.",
         argument("name"),
         argument("version", type=int),
         option("--comment", metavar="TEXT", help="why, for those who read the versions"),

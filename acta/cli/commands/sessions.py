@@ -36,6 +36,13 @@ STARTED = (
         help="tokens until it waits or asks (default: the agent's, else the deployment's)",
     ),
     option("--cost-budget", type=float, metavar="USD", help="US dollars of the whole session"),
+    option(
+        "--prompt",
+        "prompts",
+        multiple=True,
+        metavar="NAME=VERSION",
+        help="a version of a prompt to try instead of the one in force (role admin)",
+    ),
     flag("--private", help="nobody else in the tenant sees the session"),
     flag("--detach", help="print the session's id and do not follow it"),
 )

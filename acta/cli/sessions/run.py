@@ -3,11 +3,12 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
+from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
@@ -17,7 +18,7 @@ from acta.client.api import Client
 
 
 def run(arguments: Namespace) -> int:
-    client = connect(arguments)
+    client = connected(arguments)
     if arguments.files:
         count = len(put_directory(client, arguments.files))
         print(f"put {count} file{'' if count == 1 else 's'} into the storage", file=sys.stderr)
@@ -29,12 +30,13 @@ def run(arguments: Namespace) -> int:
         cost_budget_usd=arguments.cost_budget,
         review_every=arguments.review_every,
         visibility="private" if arguments.private else None,
+        prompts=tried(arguments.prompts),
     )
     return follow_new(client, session, arguments)
 
 
 def fork(arguments: Namespace) -> int:
-    client = connect(arguments)
+    client = connected(arguments)
     session = client.fork(
         session_named(client, arguments.id),
         arguments.text or None,
@@ -44,8 +46,25 @@ def fork(arguments: Namespace) -> int:
         token_budget=arguments.token_budget,
         cost_budget_usd=arguments.cost_budget,
         visibility="private" if arguments.private else None,
+        prompts=tried(arguments.prompts),
     )
     return follow_new(client, session, arguments)
+
+
+def connected(arguments: Namespace) -> Client:
+    """As an admin where that is needed. On the local stack anybody may be one."""
+    return connect(arguments, role="admin") if arguments.prompts else connect(arguments)
+
+
+def tried(named: Sequence[str] | None) -> dict[str, int] | None:
+    """Of each `NAME=VERSION`. Raises CliError."""
+    prompts = {}
+    for text in named or ():
+        name, _, version = text.partition("=")
+        if not version.isdecimal():
+            raise CliError(f"--prompt {text}: write NAME=VERSION, such as agent_planning_system=3")
+        prompts[name] = int(version)
+    return prompts or None
 
 
 def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace) -> int:

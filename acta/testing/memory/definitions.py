@@ -117,6 +117,9 @@ class MemorySnapshot:
     def prompt(self, name: str) -> Prompt:
         return self._store.prompt(self._tenant, name)
 
+    def prompt_version(self, name: str, version: int) -> Prompt | None:
+        return self._store.prompt_version(self._tenant, name, version)
+
     def tools(self) -> tuple[ToolDefinition, ...]:
         return self._store.tools.all(self._tenant)
 
@@ -178,9 +181,9 @@ class MemoryDefinitions:
 
     def prompt(self, tenant: str, name: str) -> Prompt:
         with self._table.lock:
-            own = self._table.prompts.get((tenant, name))
-            stored = own[max(own)] if own else None
-        return self.seed(name) if stored is None else to_prompt(stored.version, stored.body)
+            own = self._table.prompts.get((tenant, name), {})
+            versions = [to_prompt(each.version, each.body) for _, each in sorted(own.items())]
+        return next((each for each in reversed(versions) if not each.draft), None) or self.seed(name)
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
         current = self.prompt(tenant, name)
@@ -189,9 +192,13 @@ class MemoryDefinitions:
         stored = self._table.prompts.get((tenant, name), {}).get(version)
         return None if stored is None else to_prompt(stored.version, stored.body)
 
+    def newest_version(self, tenant: str, name: str) -> int:
+        own = self._table.prompts.get((tenant, name), {})
+        return max((*own, self.prompt(tenant, name).version))
+
     def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
         scope, limit = f"P#{name}#{tenant}", max(limit, 1)
-        newest = self.prompt(tenant, name).version
+        newest = self.newest_version(tenant, name)
         before = newest + 1 if cursor is None else int(from_cursor(scope, cursor))
         numbers = range(min(before - 1, newest), max(before - 1 - limit, 0), -1)
         found = [self.prompt_version(tenant, name, number) for number in numbers]
@@ -204,19 +211,17 @@ class MemoryDefinitions:
     ) -> None:
         with self._table.lock:
             own = self._table.prompts.get((tenant, old.name), {})
-            if max(own, default=prompts.SEED_VERSION) != old.version:
+            if new.version in own or (not new.draft and self.prompt(tenant, old.name).version != old.version):
                 raise DefinitionChanged
             self._table.take_key(record, self._clock.now())
-            self._table.prompts[tenant, old.name] = {
-                old.version: _stored(old, CURRENT),
-                **own,
-                new.version: _stored(new, CURRENT),
-            }
+            frozen = {} if new.draft else {old.version: _stored(old, CURRENT)}
+            added = {new.version: _stored(new, CURRENT)}
+            self._table.prompts[tenant, old.name] = {**frozen, **own, **added}
 
     def mark_prompt(self, tenant: str, marked: Prompt) -> None:
         with self._table.lock:
             own = self._table.prompts.get((tenant, marked.name), {})
-            if max(own, default=0) != marked.version:
+            if self.prompt(tenant, marked.name).version != marked.version:
                 raise DefinitionChanged
             own[marked.version] = _stored(marked, CURRENT)
 

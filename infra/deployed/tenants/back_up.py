@@ -114,7 +114,7 @@ def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
             continue
         for version in range(1, newest.version + 1):
             prompt = stores.definitions.prompt_version(tenant, name, version)
-            if prompt is not None:
+            if prompt is not None and not prompt.draft:  # sessions that try one come back ended
                 yield _document("prompt", prompt)
     yield from (_document("memory", memory) for memory in all_memories(stores, tenant))
     receiver = stores.receivers.get(tenant)

@@ -389,13 +389,15 @@ PROMPTS = {
         (
             ok(
                 Prompt,
-                says="The version in force. A text that is in force already makes no new one.",
+                says="The version that was written. A text that is in force already, or the newest draft's, makes no "
+                "new one.",
                 headers=("ETag",),
             ),
         ),
         about="The text is in force at once, for all agents of the tenant: read the present one first, and change what "
         "you mean to change. The example is the text of the release, and changes nothing. An earlier version can be "
-        "restored.",
+        "restored. With `active` false it is a draft, in force nowhere: a start or a fork names it in `prompts` to try "
+        "it, and restoring it puts its text in force.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
         bodies={
@@ -403,7 +405,7 @@ PROMPTS = {
                 "content": PLANNING,
                 "comment": "The text of the release",
                 "expected_version": SEED_VERSION,
-            }
+            },
         },
         parameters=PROMPT,
     ),
@@ -418,8 +420,8 @@ PROMPTS = {
     "POST /v1/admin/prompts/{name}/versions/{version}/restore": Operation(
         "restorePrompt",
         "Prompts",
-        "Restore an earlier version of a prompt",
-        (ok(Prompt, says="Its text is in force again, as a new version."),),
+        "Put another version of a prompt in force",
+        (ok(Prompt, says="Its text is in force, as a new version. An earlier version or a draft."),),
         codes=("NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key", "If-Match"),
         bodies={"restored": {"comment": "As it was"}},

@@ -63,7 +63,8 @@ SESSIONS = {
         ),
         about="A new session of yours that goes on from the end of a turn, with a copy of the conversation, the plan "
         "and the notes. Approvals, open calls and questions, and what was spent stay behind. Files are as they are "
-        "now. The session itself is not changed, and may be deleted.",
+        "now. The session itself is not changed, and may be deleted. Admins try versions of prompts with it "
+        "(`prompts`): 403 for everybody else.",
         takes=("Idempotency-Key",),
         codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
         bodies={

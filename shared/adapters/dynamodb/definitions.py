@@ -26,6 +26,8 @@ from shared.ports.definitions import AgentExists, AgentPage, DefinitionChanged, 
 from shared.ports.log import IdempotencyRecord
 
 TENANTS_KEPT = 200
+MOST_VERSIONS = 9_999_999_999
+"""The highest number that a key has room for."""
 
 
 class _Known(NamedTuple):
@@ -34,6 +36,7 @@ class _Known(NamedTuple):
     revision: str
     agents: dict[str, AgentDefinition | None]
     prompts: dict[str, Prompt]
+    versions: dict[tuple[str, int], Prompt]
     tools: list[tuple[ToolDefinition, ...]]
     """Empty: not read yet. Else one tuple with all tools."""
     servers: list[tuple[McpServer, ...]]
@@ -57,6 +60,14 @@ class DynamoSnapshot:
         if name not in self._known.prompts:
             self._known.prompts[name] = self._store.prompt(self._tenant, name)
         return self._known.prompts[name]
+
+    def prompt_version(self, name: str, version: int) -> Prompt | None:
+        if (name, version) not in self._known.versions:
+            found = self._store.prompt_version(self._tenant, name, version)
+            if found is None:
+                return None
+            self._known.versions[name, version] = found
+        return self._known.versions[name, version]
 
     def tools(self) -> tuple[ToolDefinition, ...]:
         if not self._known.tools:
@@ -88,7 +99,7 @@ class DynamoDefinitions:
         revision = "" if item is None else item["r"]["S"]
         known = self._known.get(tenant)
         if known is None or known.revision != revision:
-            known = self._known[tenant] = _Known(revision, {}, {}, [], [])
+            known = self._known[tenant] = _Known(revision, {}, {}, {}, [], [])
         self._known.move_to_end(tenant)
         if len(self._known) > TENANTS_KEPT:
             self._known.popitem(last=False)
@@ -157,24 +168,36 @@ class DynamoDefinitions:
         return self.seed(name) if item is None else items.item_prompt(item)
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
-        current = self.prompt(tenant, name)
-        if version == current.version:
-            return current
-        if not 0 < version < current.version:
+        if name not in prompts.SEEDS:
+            raise KeyError(name)
+        if not 0 < version <= MOST_VERSIONS:
             return None
         pk, sk = items.versions_pk(tenant, name), items.version_sk(version)
         item = self._get({"pk": {"S": pk}, "sk": {"S": sk}})
-        return None if item is None else items.item_prompt(item)
+        if item is not None:
+            return items.item_prompt(item)
+        return self.seed(name) if version == prompts.SEED_VERSION else None
+
+    def newest_version(self, tenant: str, name: str) -> int:
+        in_force = self.prompt(tenant, name).version
+        newest = self._versions(tenant, name, MOST_VERSIONS, limit=1)
+        return max(in_force, *(each.version for each in newest), prompts.SEED_VERSION)
 
     def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
         scope, limit = f"P#{name}#{tenant}", max(limit, 1)
         before = None if cursor is None else int(from_cursor(scope, cursor))
-        current = self.prompt(tenant, name)
-        if current.is_seed:
-            return PromptPage((current,) if before is None else (), None)
-        last = current.version if before is None else min(before - 1, current.version)
+        last = MOST_VERSIONS if before is None else before - 1
         if last < prompts.SEED_VERSION:
             raise ValueError("not a cursor of this listing")
+        versions = self._versions(tenant, name, last, limit)
+        current = self.prompt(tenant, name)
+        if current.is_seed and len(versions) < limit:  # the tenant has not stored it: its own are drafts
+            versions = (*versions, current)
+        more = versions and versions[-1].version > prompts.SEED_VERSION
+        return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
+
+    def _versions(self, tenant: str, name: str, last: int, limit: int) -> tuple[Prompt, ...]:
+        """Those that the tenant has stored, from `last` on down."""
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,
@@ -188,14 +211,16 @@ class DynamoDefinitions:
                 ":last": {"S": items.version_sk(last)},
             },
         )
-        versions = tuple(items.item_prompt(item) for item in answer["Items"])
-        more = versions and versions[-1].version > prompts.SEED_VERSION
-        return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
+        return tuple(items.item_prompt(item) for item in answer["Items"])
 
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
     ) -> None:
         version = self._write_version
+        added = put(self._table, items.version_item(tenant, new, version), FREE)
+        if new.draft:
+            self._change(tenant, added, record)
+            return
         current = items.prompt_item(tenant, new, version)
         if old.is_seed:
             in_force = put(self._table, current, FREE)
@@ -207,7 +232,7 @@ class DynamoDefinitions:
             tenant,
             in_force,
             record,
-            put(self._table, items.version_item(tenant, new, version), FREE),
+            added,
             *frozen,
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shared.agent.interventions.effects import settle
@@ -50,6 +51,8 @@ class NewSession(NamedTuple):
     output_schema: str = ""
     """As in `Head`."""
     notify_url: str | None = None
+    prompts: Mapping[str, int] = MappingProxyType({})
+    """As in `Head`; the caller has found them."""
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
@@ -110,6 +113,16 @@ def check_storable(repository: SessionRepository, new: NewSession) -> None:
                     "It cannot be stored while the deployment still writes version "
                     f"{repository.write_version}: the release before would take any answer. Deploy with `acta "
                     "deploy` once more, or start the session without it."
+                ]
+            },
+        )
+    if new.prompts and ("Head", "prompts") in not_stored:
+        raise ValidationFailed(
+            "No version of a prompt can be tried yet.",
+            {
+                "prompts": [
+                    f"It cannot be stored while the deployment still writes version {repository.write_version}: the "
+                    "release before would work by the one in force. Deploy with `acta deploy` once more."
                 ]
             },
         )
@@ -214,6 +227,7 @@ def empty_head(requester: Requester, new: NewSession, session_id: str, now: date
         read_outside=False,
         visibility=new.visibility,
         output_schema=new.output_schema,
+        prompts=dict(new.prompts),
     )
 
 

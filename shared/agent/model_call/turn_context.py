@@ -23,7 +23,7 @@ from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import AnswerCheck, instruction
 from shared.ports.attempts import AttemptStore
 from shared.ports.clock import Clock
-from shared.ports.definitions import Definitions
+from shared.ports.definitions import Definitions, Snapshot
 from shared.ports.model import Model, ModelRequest
 from shared.ports.tools import Registry
 
@@ -99,7 +99,7 @@ class TurnDeps(NamedTuple):
             agent=agent,
             model=model,
             model_name=model_name,
-            system=_system(agent, definitions.prompt(AGENT_PLANNING_SYSTEM).content, head),
+            system=_system(agent, _planning(definitions, head), head),
             specs=agent.toolset(self.registry.specs(head.tenant, head.agent_id)),
             notes=self.memories_of_run.notes(head),
             timeouts=self.timeouts._replace(approval=approval),
@@ -128,8 +128,17 @@ class TurnDeps(NamedTuple):
                 )
 
 
+def _planning(definitions: Snapshot, head: Head) -> str:
+    """The version that is tried in the session, else the one in force. No version is ever deleted; one that a restored
+    tenant does not have gives way.
+    """
+    tried = head.prompts.get(AGENT_PLANNING_SYSTEM)
+    found = None if tried is None else definitions.prompt_version(AGENT_PLANNING_SYSTEM, tried)
+    return (found or definitions.prompt(AGENT_PLANNING_SYSTEM)).content
+
+
 def _system(agent: AgentDefinition, planning: str, head: Head) -> str:
-    """`planning`: the managed prompt in force."""
+    """`planning`: the managed prompt."""
     parts = [agent.system(planning)]
     if head.private_to is not None:
         parts.append(PRIVATE_SESSION)

@@ -71,6 +71,9 @@ Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]]
 NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READABLE]
 
 
+MOST_PROMPT_VERSIONS = 9_999_999_999
+
+
 class SessionFields(RequestBody):
     """What may be said of a new session. Absent limits are the agent's, else the deployment's. The most of both
     budgets is the deployment's to say (`shared/domain/rules/caps.py`).
@@ -85,6 +88,10 @@ class SessionFields(RequestBody):
     visibility: Literal["private", "tenant"] | None = None
     notify_url: NotifyUrl | None = None
     output_schema: JsonObject | None = None
+    prompts: (
+        Annotated[dict[Name, Annotated[int, Field(ge=1, le=MOST_PROMPT_VERSIONS)]], Field(max_length=16)]
+        | None
+    ) = None
 
 
 class StartSession(SessionFields):

@@ -90,11 +90,14 @@ class CreateAgent(AgentBody):
 
 
 class PutPrompt(Applicable):
-    """`PUT /v1/admin/prompts/{name}`: a new version. `expected_version`: the version that it follows."""
+    """`PUT /v1/admin/prompts/{name}`: a new version. `expected_version`: the version in force that it was made from.
+    `active`: whether it is in force from now on, or a draft to be tried.
+    """
 
     content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
     comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
     expected_version: Annotated[int, Field(ge=1)] | None = None
+    active: bool = True
 
 
 class RestorePrompt(RequestBody):

@@ -64,6 +64,7 @@ def prompt_view(prompt: Prompt, in_force: int | None = None) -> definitions.Prom
         "name": prompt.name,
         "description": DESCRIPTIONS[prompt.name],
         "active": in_force in (None, prompt.version),
+        "draft": prompt.draft,
         "version": prompt.version,
         "content": prompt.content,
         "comment": prompt.comment,

@@ -91,6 +91,7 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
         "held": None if head.held is None else held_view(head.held),
         "last_seq": head.last_seq,
         "metadata": dict(head.metadata),
+        "prompts": dict(head.prompts),
         "forked_from": None
         if head.forked_from is None
         else {"session_id": head.forked_from.session_id, "seq": head.forked_from.seq},

@@ -80,7 +80,8 @@ same (hints remind the model of it), but costs more turns, and may ask a person 
 
 class Prompt(FrozenModel):
     """One version of a prompt. `created_at` None: a seed that no deployment has stored. `applied`: the files it came
-    from, or an earlier version; None: neither was written by `acta apply`.
+    from, or an earlier version; None: neither was written by `acta apply`. `draft`: it was written to be tried and has
+    never been in force.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Prompt(FrozenModel):
     created_by: str = DEPLOYMENT
     created_at: datetime | None = None
     applied: Applied | None = None
+    draft: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -112,15 +114,20 @@ class Prompt(FrozenModel):
         created_by: str,
         created_at: datetime,
         applied: Applied | None = None,
+        *,
+        newest: int | None = None,
+        draft: bool = False,
     ) -> "Prompt":
+        """`newest`: the number that it comes after; None: this version's, for no draft was written since."""
         return Prompt(
             name=self.name,
-            version=self.version + 1,
+            version=(self.version if newest is None else newest) + 1,
             content=content,
             comment=comment,
             created_by=created_by,
             created_at=created_at,
             applied=applied,
+            draft=draft,
         )
 
 

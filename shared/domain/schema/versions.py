@@ -29,7 +29,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
                 {"background", "counted", "forked_from", "held", "outage", "output_schema", "plan_edit"}
-                | {"read_outside", "spent", "tally", "visibility", "writers"}
+                | {"prompts", "read_outside", "spent", "tally", "visibility", "writers"}
             ),
             "ExecutionPlan": frozenset({"approved"}),
             "HttpConfig": frozenset({"parameters", "secret_headers"}),
@@ -38,7 +38,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "OpenCall": frozenset({"asked", "task", "tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),
             "Progress": frozenset({"wrong_answers"}),
-            "Prompt": frozenset({"applied"}),
+            "Prompt": frozenset({"applied", "draft"}),
             "Result": frozenset({"answer_data"}),
             "Run": frozenset({"before", "parked"}),
             "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),

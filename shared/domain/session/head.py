@@ -405,6 +405,8 @@ class Head(VersionedModel):
     counted: bool = False
     """It is one of its tenant's open sessions (ADR 65). Set by the repository, in the transaction that counts it."""
     forked_from: ForkedFrom | None = None
+    prompts: dict[str, int] = Field(default_factory=dict)
+    """Versions of managed prompts that an admin tries in this session, by name; of the others that in force holds."""
     output_schema: str = ""
     """The JSON Schema, as compact JSON, that the final answers of all runs have to fit; empty: they are free text."""
 

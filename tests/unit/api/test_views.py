@@ -44,8 +44,9 @@ def test_a_session_has_exactly_the_public_fields() -> None:
     assert set(view) == {
         "session_id", "agent_id", "created_by", "visibility", "state", "state_reason", "goal", "created_at",
         "updated_at", "run",
-        "plan", "usage", "retry_at", "cause",
-        "budget", "limits", "interventions", "result", "error", "held", "last_seq", "metadata", "forked_from",
+        "plan", "usage", "retry_at", "cause", "queue",
+        "budget", "limits", "interventions", "result", "error", "held", "last_seq", "metadata",
+        "prompts", "forked_from",
     }  # fmt: skip
     assert view["run"] == {"run_id": "run_01", "generation": 2, "iteration": 3, "max_steps": 50}
     assert view["usage"] == {

@@ -300,6 +300,8 @@ class Prompt(TypedDict):
     """What the prompt is for."""
     active: bool
     """Whether this version is in force. One is."""
+    draft: bool
+    """It was written to be tried, and nobody has put it in force."""
     version: Annotated[int, Field(ge=1)]
     content: str
     comment: str | None

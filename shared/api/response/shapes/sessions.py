@@ -164,6 +164,8 @@ class Session(TypedDict):
     """The number of its newest event."""
     metadata: dict[str, str]
     """What was given at its start."""
+    prompts: dict[str, Annotated[int, Field(ge=1)]]
+    """Versions of managed prompts that are tried in it, by name. Of all others the one in force holds."""
     forked_from: ForkedFrom | None
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""

@@ -77,6 +77,56 @@ def test_versions_are_kept_and_listed_newest_first_in_pages(stores: Stores, tena
         assert stores.definitions.prompt_version(tenant, NAME, number) is None
 
 
+def draft(stores: Stores, tenant: str, content: str) -> Prompt:
+    old, number = stores.definitions.prompt(tenant, NAME), stores.definitions.newest_version(tenant, NAME)
+    new = old.next_version(content, None, "ann", stores.clock.now(), newest=number, draft=True)
+    stores.other_definitions.write_prompt(tenant, old, new)
+    return new
+
+
+def test_a_draft_is_listed_and_read_and_in_force_nowhere(stores: Stores, tenant: str) -> None:
+    first = seed(stores)
+    tried = draft(stores, tenant, "To be tried")
+    assert tried.version == stores.definitions.newest_version(tenant, NAME) == 2
+    for look in (stores.definitions, stores.other_definitions):
+        assert look.prompt(tenant, NAME) == look.snapshot(tenant).prompt(NAME) == first
+        assert look.prompt_version(tenant, NAME, 1) == first
+        assert look.snapshot(tenant).prompt_version(NAME, 2) == tried
+        assert look.snapshot(tenant).prompt_version(NAME, 3) is None
+    for limit, pages in ((10, [[2, 1]]), (1, [[2], [1]])):
+        assert listed(stores, tenant, limit) == pages
+    newer = seed(stores, "Of the next release")
+    assert stores.definitions.prompt_version(tenant, NAME, 1) == newer
+
+
+def test_what_comes_into_force_has_a_number_after_every_draft(stores: Stores, tenant: str) -> None:
+    first = seed(stores)
+    drafts = [draft(stores, tenant, f"Draft {n}") for n in range(2)]
+    number = stores.definitions.newest_version(tenant, NAME)
+    own = first.next_version("Ours", None, "ann", stores.clock.now(), newest=number)
+    stores.definitions.write_prompt(tenant, first, own)
+    drafts.append(draft(stores, tenant, "Draft 2"))
+    assert [each.version for each in drafts] == [2, 3, 5]
+    assert stores.definitions.prompt(tenant, NAME) == own
+    assert own.version == 4
+    assert listed(stores, tenant, 10) == [[5, 4, 3, 2, 1]]
+    assert stores.definitions.prompt_version(tenant, NAME, 1) == first
+    edited = own.next_version("Ours again", None, "ann", stores.clock.now(), newest=5)
+    stores.definitions.write_prompt(tenant, own, edited)
+    assert stores.definitions.prompt(tenant, NAME) == edited
+
+
+def test_two_drafts_at_once_do_not_take_the_same_number(stores: Stores, tenant: str) -> None:
+    old, now = seed(stores), stores.clock.now()
+    stores.definitions.write_prompt(tenant, old, old.next_version("Ann's", None, "ann", now, draft=True))
+    for is_draft in (True, False):
+        with pytest.raises(DefinitionChanged):
+            stores.other_definitions.write_prompt(
+                tenant, old, old.next_version("Bob's", None, "bob", now, draft=is_draft)
+            )
+    assert stores.definitions.prompt(tenant, NAME) == old
+
+
 def test_a_mark_is_written_into_the_version_in_force_and_no_other(stores: Stores, tenant: str) -> None:
     seed(stores)
     own = edit(stores, tenant, "Our words")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
-from tests.unit.api.admin.deployment import AdminApi
+from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 from tests.unit.api.gateway import Answer
 
 PROMPTS = "/v1/admin/prompts"
@@ -51,6 +51,7 @@ def test_an_edit_is_a_new_version_that_says_who_when_and_why(api: AdminApi) -> N
         "name": AGENT_PLANNING_SYSTEM,
         "description": DESCRIPTIONS[AGENT_PLANNING_SYSTEM],
         "active": True,
+        "draft": False,
         "warnings": lacking("update_plan", "wait_for_user", "GOAL_COMPLETE"),
         "version": 2,
         "content": "Plan briefly.",
@@ -197,3 +198,44 @@ def test_only_admins_see_or_write_prompts(api: AdminApi) -> None:
         ("POST", f"{PROMPT}/versions/1/restore", {}),
     ):
         assert api.member.request(method, path, json_body=body).status == 403
+
+
+def standing(api: AdminApi) -> list[tuple[int, bool, bool]]:
+    items = api.admin.request("GET", f"{PROMPT}/versions").data["items"]
+    return [(item["version"], item["active"], item["draft"]) for item in items]
+
+
+def test_a_draft_is_in_force_nowhere_until_it_is_restored_as_a_new_version(api: AdminApi) -> None:
+    drafted = put(api, "Try this.", active=False, comment="a try")
+    assert (drafted.status, drafted.data["version"], drafted.data["active"]) == (200, 2, False)
+    assert drafted.data["draft"] is True
+    read = api.admin.request("GET", PROMPT)
+    assert (read.data["version"], read.data["content"]) == (1, SEED)
+    assert read.headers["ETag"] == drafted.headers["ETag"]
+    assert standing(api) == [(2, False, True), (1, True, False)]
+    done = api.admin.request("POST", f"{PROMPT}/versions/2/restore", json_body={"expected_version": 1})
+    assert (done.data["version"], done.data["content"], done.data["draft"]) == (3, "Try this.", False)
+    assert standing(api) == [(3, True, False), (2, False, True), (1, False, False)]
+    assert put(api, "Another.").data["version"] == 4
+
+
+def test_a_draft_that_is_sent_again_is_the_one_that_there_is(api: AdminApi) -> None:
+    assert [put(api, text, active=False).data["version"] for text in ("One", "One", "Two", SEED)] == [
+        2,
+        2,
+        3,
+        1,
+    ]
+    assert put(api, "Two").data["version"] == 4
+    assert put(api, "Two", active=False).data == put(api, "Two").data
+
+
+def test_a_draft_is_refused_where_it_could_not_be_told_apart_or_belongs_to_files(api: AdminApi) -> None:
+    old = AdminApi(SETTINGS.model_copy(update={"write_version": 1}))
+    refused = put(old, "Try this.", active=False)
+    assert (refused.status, list(refused.error["details"])) == (400, ["active"])
+    assert "acta deploy" in refused.error["details"]["active"][0]
+    owned = put(api, "Try this.", active=False, applied={"set": "desk", "digest": "a:b"})
+    assert (owned.status, list(owned.error["details"])) == (400, ["applied"])
+    assert put(api, "Late", active=False, expected_version=2).status == 409
+    assert [version for version, _ in versions(api)] == [1]

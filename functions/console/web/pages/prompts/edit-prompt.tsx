@@ -9,18 +9,20 @@ import { Diff } from "../../parts/diff";
 import { isOvertaken, Refusal } from "../../parts/refusal";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
-import type { PromptInForce } from "./prompts";
+import type { Prompt, PromptInForce } from "./prompts";
+import { TryPrompt } from "./try-prompt";
 
 export const placeOf = (name: string): string => `prompt/${name}`;
 
 interface Shown {
   /** What is in force now, which may become another while this is written. */
   current: PromptInForce;
+  versions: readonly Prompt[];
   onDone: () => void;
   onOvertaken: () => void;
 }
 
-export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
+export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
   const draft = useDraft(
     placeOf(current.name),
     { begun: current, content: current.content, comment: "" },
@@ -53,90 +55,93 @@ export function EditPrompt({ current, onDone, onOvertaken }: Shown) {
   }
 
   return (
-    <form
-      class="fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setAsked("force");
-      }}
-    >
-      {(isBehind || isOvertaken(failure)) && (
-        <section class="notice warning" role="alert" aria-label="Changed meanwhile">
-          <p>
-            {isBehind ? (
+    <>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsked("force");
+        }}
+      >
+        {(isBehind || isOvertaken(failure)) && (
+          <section class="notice warning" role="alert" aria-label="Changed meanwhile">
+            <p>
+              {isBehind ? (
+                <>
+                  <Text>{current.created_by}</Text> has put version {current.version} in force since you began with version{" "}
+                  {begun.version}. Your text is still here.
+                </>
+              ) : (
+                "Another version came into force since you began. Your text is still here; what changed is shown in a moment."
+              )}
+            </p>
+            {isBehind && (
               <>
-                <Text>{current.created_by}</Text> has put version {current.version} in force since you began with version{" "}
-                {begun.version}. Your text is still here.
+                <Diff before={begun.content} after={current.content} label="What changed meanwhile" />
+                <p class="acts">
+                  <button
+                    type="button"
+                    onClick={() => {
+                      change({ begun: current });
+                      setFailure(undefined);
+                    }}
+                  >
+                    Go on with my text, on top of version {current.version}
+                  </button>
+                </p>
               </>
-            ) : (
-              "Another version came into force since you began. Your text is still here; what changed is shown in a moment."
             )}
-          </p>
-          {isBehind && (
-            <>
-              <Diff before={begun.content} after={current.content} label="What changed meanwhile" />
-              <p class="acts">
-                <button
-                  type="button"
-                  onClick={() => {
-                    change({ begun: current });
-                    setFailure(undefined);
-                  }}
-                >
-                  Go on with my text, on top of version {current.version}
-                </button>
-              </p>
-            </>
-          )}
-        </section>
-      )}
-      <label>
-        Text
-        <textarea
-          class="long"
-          rows={18}
-          value={content}
-          spellcheck={false}
-          onInput={(event) => change({ content: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        Why (for those who read the versions)
-        <input value={comment} maxLength={500} onInput={(event) => change({ comment: event.currentTarget.value })} />
-      </label>
-      {!isOvertaken(failure) && <Refusal error={failure} />}
-      <Unsent of={draft} hasButton={false} />
-      <p class="acts">
-        <button type="submit" class="primary" disabled={isBusy || !isChanged || isBehind}>
-          {isBusy ? "Wait …" : "Put in force"}
-        </button>
-        <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("leave") : onDone())}>
-          Leave it
-        </button>
-        {begun.seed_content !== content && (
-          <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : change({ content: begun.seed_content }))}>
-            Begin with the release's own text
-          </button>
+          </section>
         )}
-      </p>
-      {asked && (
-        <Confirm
-          title={asked === "force" ? "Put this in force?" : "Throw your text away?"}
-          act={asked === "force" ? "Put in force" : "Throw it away"}
-          isDangerous={asked !== "force"}
-          onAct={async () => {
-            if (asked === "force") await save();
-            else if (asked === "seed") change({ content: begun.seed_content });
-            else {
-              draft.drop();
-              onDone();
-            }
-          }}
-          onClose={() => setAsked(undefined)}
-        >
-          {asked === "force" && <Diff before={begun.content} after={content} label="What changes" />}
-        </Confirm>
-      )}
-    </form>
+        <label>
+          Text
+          <textarea
+            class="long"
+            rows={18}
+            value={content}
+            spellcheck={false}
+            onInput={(event) => change({ content: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          Why (for those who read the versions)
+          <input value={comment} maxLength={500} onInput={(event) => change({ comment: event.currentTarget.value })} />
+        </label>
+        {!isOvertaken(failure) && <Refusal error={failure} />}
+        <Unsent of={draft} hasButton={false} />
+        <p class="acts">
+          <button type="submit" class="primary" disabled={isBusy || !isChanged || isBehind}>
+            {isBusy ? "Wait …" : "Put in force"}
+          </button>
+          <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("leave") : onDone())}>
+            Leave it
+          </button>
+          {begun.seed_content !== content && (
+            <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : change({ content: begun.seed_content }))}>
+              Begin with the release's own text
+            </button>
+          )}
+        </p>
+        {asked && (
+          <Confirm
+            title={asked === "force" ? "Put this in force?" : "Throw your text away?"}
+            act={asked === "force" ? "Put in force" : "Throw it away"}
+            isDangerous={asked !== "force"}
+            onAct={async () => {
+              if (asked === "force") await save();
+              else if (asked === "seed") change({ content: begun.seed_content });
+              else {
+                draft.drop();
+                onDone();
+              }
+            }}
+            onClose={() => setAsked(undefined)}
+          >
+            {asked === "force" && <Diff before={begun.content} after={content} label="What changes" />}
+          </Confirm>
+        )}
+      </form>
+      <TryPrompt current={current} versions={versions} written={isChanged && content.trim() ? content : undefined} />
+    </>
   );
 }

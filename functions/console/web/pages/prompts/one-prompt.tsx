@@ -54,6 +54,7 @@ export function OnePrompt({ name }: { name: string }) {
           {isEditing ? (
             <EditPrompt
               current={found.prompt}
+              versions={found.versions}
               onOvertaken={live.refresh}
               onDone={() => {
                 setEditing(false);
@@ -61,11 +62,13 @@ export function OnePrompt({ name }: { name: string }) {
               }}
             />
           ) : (
-            <pre class="prompt" tabIndex={0} aria-label="The text in force" dir="auto">
-              {visible(found.prompt.content)}
-            </pre>
+            <>
+              <pre class="prompt" tabIndex={0} aria-label="The text in force" dir="auto">
+                {visible(found.prompt.content)}
+              </pre>
+              <TryPrompt current={found.prompt} versions={found.versions} />
+            </>
           )}
-          <TryPrompt />
           <Versions prompt={found.prompt} versions={found.versions} onRestored={live.refresh} />
         </>
       )}

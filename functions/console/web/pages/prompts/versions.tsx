@@ -36,6 +36,7 @@ export function Versions({ prompt, versions, onRestored }: Shown) {
             cell: (each) => (
               <>
                 {each.version} {each.active && <span class="tag good">In force</span>}
+                {each.draft && <span class="tag warn">A draft: never in force</span>}
               </>
             ),
           },
@@ -47,7 +48,7 @@ export function Versions({ prompt, versions, onRestored }: Shown) {
             cell: (each) =>
               each.active ? null : (
                 <button type="button" onClick={() => setRestoring(each)}>
-                  Restore version {each.version}
+                  {each.draft ? "Put in force: version" : "Restore version"} {each.version}
                 </button>
               ),
           },
@@ -122,11 +123,11 @@ function Restore({ prompt, wanted, onDone, onClose }: Restoring) {
   async function restore(): Promise<void> {
     const path = at("/v1/admin/prompts/{}/versions/{}/restore", wanted.name, wanted.version);
     const made = await ask<Prompt>("POST", path, { body: { expected_version: expected.version } });
-    say(`The text of version ${wanted.version} is in force again, as version ${made.data.version}.`);
+    say(`The text of version ${wanted.version} is in force${wanted.draft ? "" : " again"}, as version ${made.data.version}.`);
     onDone();
   }
   return (
-    <Confirm title={`Put the text of version ${wanted.version} in force?`} act="Restore" onAct={restore} onClose={onClose}>
+    <Confirm title={`Put the text of version ${wanted.version} in force?`} act={wanted.draft ? "Put in force" : "Restore"} onAct={restore} onClose={onClose}>
       <p>It becomes a new version, in force from the next turn. This changes:</p>
       <Diff before={expected.content} after={wanted.content} label="What changes" />
       <Warnings of={wanted.warnings} />

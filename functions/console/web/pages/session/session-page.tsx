@@ -9,6 +9,7 @@ import { Json } from "../../parts/json";
 import { say } from "../../parts/toasts";
 import { Quoted } from "../../parts/words";
 import { to } from "../../navigation/places";
+import { may } from "../../sign-in/tokens";
 import { Question } from "../inbox/question";
 import { Answer, Files } from "./answer";
 import { Controls, SaySomething } from "./controls";
@@ -41,6 +42,7 @@ export function SessionPage({ id }: { id: string }) {
       {!feed && !failure && <p class="hint">Reading …</p>}
       {feed && (
         <>
+          <TriedPrompts of={feed.page.session.prompts} />
           <Summary session={feed.page.session} live={live} conversation={conversation} />
           <Questions session={feed.page.session} onDecided={live.refresh} />
           {feed.page.session.interventions.length > 0 && <h2 class="apart">Steer this session</h2>}
@@ -99,6 +101,21 @@ export function SessionPage({ id }: { id: string }) {
       )}
     </div>
   );
+}
+
+/** Versions of prompts that an admin tries here, and nowhere else. */
+function TriedPrompts({ of }: { of: Session["prompts"] }) {
+  const tried = Object.entries(of ?? {});
+  return tried.length ? (
+    <div class="notice warning">
+      {tried.map(([name, version]) => (
+        <p key={name}>
+          This session tries version {version} of the prompt {may("admin") ? <a href={to("prompts", name)}>{name}</a> : name}. Others work by
+          the version in force.
+        </p>
+      ))}
+    </div>
+  ) : null;
 }
 
 /** With the name of the variable that has the token, and never with a token. */
