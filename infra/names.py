@@ -6,8 +6,8 @@ Nothing here imports CDK. A changed name makes CloudFormation replace the thing,
 from infra.sizing import FunctionName
 from shared.domain.definitions.function_names import function_prefix
 
-LIVE_INDEX = "live"
-"""The table's index of sessions that have work to do or wait for someone."""
+LIVE_INDEX, OPEN_INDEX = "live", "open"
+"""The table's indexes: of sessions that have work to do or wait for someone, and of what is open of a tenant."""
 
 READS_VERSION = "ReadsVersion"
 """The output of the stack that a release replaces: the newest schema version that its functions know."""

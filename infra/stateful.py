@@ -13,7 +13,7 @@ from infra.api.user_pool import UserPool
 from infra.data_stores import data_bucket, data_secret, data_table
 from infra.environments import Environment, Webhook
 from infra.issuers import OwnPool
-from infra.names import LIVE_INDEX, notification_secret_name, secret_name, stateful_stack
+from infra.names import LIVE_INDEX, OPEN_INDEX, notification_secret_name, secret_name, stateful_stack
 from infra.own_account import place
 
 PROVIDERS = ("anthropic", "openai")
@@ -51,6 +51,13 @@ class StatefulStack(Stack):
             index_name=LIVE_INDEX,
             partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),
             sort_key=dynamodb.Attribute(name="live_at", type=dynamodb.AttributeType.STRING),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        # Sparse, too: what is open of one tenant, whose name its key begins with (ADR 107).
+        table.add_global_secondary_index(
+            index_name=OPEN_INDEX,
+            partition_key=dynamodb.Attribute(name="op", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
         return table

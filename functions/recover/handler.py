@@ -29,6 +29,7 @@ from shared.agent.recovery.admit import AdmitDeps, admit
 from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
+from shared.agent.recovery.fill_open_index import FillingDeps, fill_open_index
 from shared.agent.recovery.pace import Pace
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, recover_lost, sweep
@@ -155,6 +156,7 @@ def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, A
     if erased:
         telemetry.logger.info("erased", extra={"sessions": erased})
     _delete_ended(deps, time_is_left)
+    _fill_open_index(deps, time_is_left)
     return counts
 
 
@@ -235,6 +237,17 @@ def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
     )
     if deleted:
         telemetry.logger.info("no longer kept", extra={"sessions": deleted})
+
+
+def _fill_open_index(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
+    if deps.open_index is None:
+        return
+    write_version = deps.repository.write_version
+    put = fill_open_index(
+        FillingDeps(deps.open_index, deps.clock, write_version, deps.erase_again_after, time_is_left)
+    )
+    if put:
+        telemetry.logger.info("found by key", extra={"items": put})
 
 
 def _limit_long_polls(deps: Dependencies) -> None:

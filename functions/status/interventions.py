@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import Field
 
-from functions.status.pages import Page, page_of_items
+from functions.status.pages import Page, page_of_items, searched_page
 from shared.agent.queries.pending_call_input import full_call_input
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
-from shared.api.response.envelope import Response, page, success
+from shared.api.response.envelope import Response, success
 from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention, InterventionState
@@ -38,7 +38,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         wanted = _wanted(state)
         with listing_cursor():
             found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
-        return page(*bounded(found))
+        return searched_page(bounded(found), index)
 
     @api.get("/v1/sessions/{session_id}/interventions")
     def of_session(
@@ -48,7 +48,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         tenant = api.caller.tenant
         with listing_cursor():
             found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
-        return page(*bounded(found))
+        return searched_page(bounded(found), index)
 
     @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
     def one_of_session(session_id: str, intervention_id: str) -> Response:

@@ -5,10 +5,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from functions.status.pages import page_of_items
+from functions.status.pages import page_of_items, searched_page
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
-from shared.api.response.envelope import Response, page
+from shared.api.response.envelope import Response
 from shared.api.response.views import session_view
 from shared.bound_tenant import carried
 from shared.domain.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
@@ -17,6 +17,8 @@ from shared.domain.session.listed import LISTED_GOAL_CHARS, Listed, Wanted
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 
 READ_AT_ONCE = 8
+PAGES = 5
+"""Of the index, for one page that the heads leave empty."""
 ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
 
 
@@ -35,26 +37,34 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         """Those that the caller may see. The index has one state for all active sessions, and of the release before no
         more than state and agent; the heads have all of it.
 
-        A page costs at most five queries, which look at a thousand listings, and a read for each session of the page.
+        A page has a read for each session that the index finds. Where the heads fit none of them it goes on, with
+        `PAGES` of the index at most.
         """
         tenant, coarse = api.caller.tenant, _coarse(state, goal_met)
         wanted = Wanted(created_by, goal, _pair(metadata))
-        with listing_cursor():
-            found = index.sessions(
-                tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=cursor, wanted=wanted
-            )
-        heads = [
-            head
-            for head in _heads(found.entries)
-            if (state is None or head.state == state)
-            and (goal_met is None or _met(head) == goal_met)
-            and wanted.fits(Listed.of(head))
-        ]
+        heads: list[Head] = []
+        following = cursor
+        for _ in range(PAGES):
+            with listing_cursor():
+                found = index.sessions(
+                    tenant, states=coarse, agent_id=agent_id, limit=limit, cursor=following, wanted=wanted
+                )
+            heads = [
+                head
+                for head in _heads(found.entries)
+                if (state is None or head.state == state)
+                and (goal_met is None or _met(head) == goal_met)
+                and wanted.fits(Listed.of(head))
+            ]
+            following = found.cursor
+            if heads or following is None or not found.entries:
+                break
 
         def cursor_after(head: Head) -> str:
             return index.cursor_after_session(tenant, head.session_id)
 
-        return page(*page_of_items(heads, session_view, cursor_after, found.cursor))
+        shown = page_of_items(heads, session_view, cursor_after, following)
+        return searched_page(shown, index)
 
     def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:
         with ThreadPoolExecutor(READ_AT_ONCE) as pool:

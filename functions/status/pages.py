@@ -5,7 +5,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from shared.agent.queries.history import HistoryCursor, Row
 from shared.agent.queries.poll import Snapshot
-from shared.api.response.envelope import to_json
+from shared.api.response.envelope import Response, success, to_json
+from shared.api.response.views import instant_or_none
+from shared.ports.log import SessionIndex
 
 PAGE_BYTES = 900_000
 """Of JSON. With everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
@@ -60,6 +62,14 @@ def page_of_items(
         items.append(item)
         last = one
     return Page(items, next_cursor)
+
+
+def searched_page(found: Page, index: SessionIndex) -> Response:
+    """A page with `searched_to`: how far back it has looked, where there is more to look at."""
+    at = None if found.next_cursor is None else index.searched_to(found.next_cursor)
+    return success(
+        {"items": found.items, "next_cursor": found.next_cursor, "searched_to": instant_or_none(at)}
+    )
 
 
 def bounded(seen: Snapshot) -> Snapshot:

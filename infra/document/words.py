@@ -30,7 +30,8 @@ request again under the same key and you get the same answer. Keys are a person'
 hours. The same key with another body is 422.
 
 **Pages.** A list is `{"items": […], "next_cursor": …}`. Send `next_cursor` as `cursor` until it is null. A page may
-be shorter than `limit`. Cursors are opaque.
+be shorter than `limit`, and a filtered one may have no items and yet a `next_cursor`: nothing so far. Cursors are
+opaque.
 
 **Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409, and
 412 of a plan, whose edits need `If-Match` (428 without).

@@ -88,6 +88,7 @@ class Grants:
 
     - `by_tenant`: the function has a second role, and `table`, `files`, `sessions` and `audit` are granted to that one
     - `table`; `index`: the table's index of live sessions
+    - `open_index`: the index of what is open of a tenant, read with the second role (ADR 107)
     - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
     - `deployment`: items of the table that belong to no tenant
     - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits
@@ -116,6 +117,7 @@ class Grants:
     admission: frozenset[str] = frozenset()
     usage: frozenset[str] = frozenset()
     index: frozenset[str] = frozenset()
+    open_index: bool = False
     files: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     tool_secrets: frozenset[str] = frozenset()
@@ -147,7 +149,14 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             engine=START | WAKE | STOP,
         ),
         # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
-        "status": Grants(table=READ, leases=True, deployment=GET_ITEM, sessions=GET, pseudonyms=True),
+        "status": Grants(
+            table=READ | GET_SEVERAL,
+            leases=True,
+            deployment=GET_ITEM,
+            open_index=True,
+            sessions=GET,
+            pseudonyms=True,
+        ),
         # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file.
         "step": Grants(
             table=REMEMBER | CHANGE,
@@ -211,9 +220,10 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # Starts, shows, decides and cancels sessions by the routes of `start`, `status` and `intervene` (ADR 94). It
         # deletes nothing.
         "mcp": Grants(
-            table=COMMIT | CHANGE,
+            table=COMMIT | CHANGE | GET_SEVERAL,
             leases=True,
             deployment=GET_ITEM,
+            open_index=True,
             sessions=PUT,
             audit=PUT_RECORD,
             pseudonyms=True,

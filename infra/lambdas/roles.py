@@ -31,7 +31,7 @@ from infra.lambdas.grants import (
     SESSIONS,
     USAGE,
 )
-from infra.names import LIVE_INDEX, called_name
+from infra.names import LIVE_INDEX, OPEN_INDEX, called_name
 from infra.sizing import FunctionName
 from infra.stream.notifications import Delivery
 from infra.stream.traces import Traces
@@ -137,6 +137,10 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         yield _no_changes("RecordsStay", resources)
     if grants.index:
         yield _allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
+    if grants.open_index:
+        # its keys begin as the tenant's partitions do, so the session policy holds for them as well
+        arn = f"{resources.table.table_arn}/index/{OPEN_INDEX}"
+        yield _allow("OpenIndex", {"dynamodb:Query"}, arn, conditions=WITH_KEYS)
     for sid, bucket, keys, actions in (
         ("Files", resources.bucket, FILES, grants.files),
         ("Sessions", resources.session_bucket, SESSIONS, grants.sessions),

@@ -49,6 +49,10 @@ SHARDED_SINCE = 2
 is an active one."""
 
 
+OPEN_INDEX_SINCE = 2
+"""While an older version is written, the release before may run, which puts nothing into the index."""
+
+
 def live_shard(session_id: str) -> int:
     """The part that a session's entry is in, from 0 on."""
     return crc32(session_id.encode()) % LIVE_SHARDS
@@ -233,6 +237,26 @@ class InterventionPage(NamedTuple):
     cursor: str | None
 
 
+class Filling(NamedTuple):
+    """How far the index has been filled. `since`: when that began. `cursor`: where it goes on; None: at the beginning.
+    `complete`: everything that is open is in it, and all that will be.
+    """
+
+    since: datetime
+    cursor: str | None = None
+    complete: bool = False
+
+
+class Filled(NamedTuple):
+    """Of one page: items that were put into the index, and items of tenants that were looked at. `cursor` None: it was
+    the last page.
+    """
+
+    put: int
+    seen: int
+    cursor: str | None
+
+
 class SessionLog(Protocol):
     """`read` and `latest` raise SessionHidden where who asks may not see the session (`shared/visible_sessions.py`)."""
 
@@ -297,9 +321,16 @@ class SessionIndex(Protocol):
         cursor: str | None,
         wanted: Wanted = WHATEVER,
     ) -> SessionPage:
-        """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. A page may have fewer
-        than `limit` and still have a cursor: it looks at no more than 1,000 entries. Raises ValueError where the cursor
-        is not valid.
+        """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. Sessions in one state
+        that is not an end are found by key. Otherwise a page may have fewer than `limit` and still have a cursor: it
+        looks at 1,000 entries, and while it has found nothing at 10,000. Raises ValueError where the cursor is not
+        valid.
+        """
+        ...
+
+    def searched_to(self, cursor: str) -> datetime | None:
+        """How far the page that has this cursor has looked: when that was made at which the next one goes on. None:
+        that is no id that says when.
         """
         ...
 
@@ -353,8 +384,9 @@ class SessionIndex(Protocol):
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
-        """`state` None: all states. `session_id` None: all sessions. A page may have fewer than `limit` and still have
-        a cursor. Raises ValueError where the cursor is not valid.
+        """`state` None: all states. `session_id` None: all sessions. What is pending is found by key. Otherwise a page
+        may have fewer than `limit` and still have a cursor, as one of sessions. Raises ValueError where the cursor is
+        not valid.
         """
         ...
 
@@ -380,4 +412,22 @@ class SessionIndex(Protocol):
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None: no request with this key was answered, or its record has expired."""
+        ...
+
+
+class OpenIndexStore(Protocol):
+    """What is open of a tenant is found by key: in an index that items of releases before are not in until they are put
+    there (ADR 107).
+    """
+
+    def filling(self) -> Filling | None:
+        """None: it has not begun."""
+        ...
+
+    def note(self, filling: Filling) -> None: ...
+
+    def fill(self, limit: int, cursor: str | None) -> Filled:
+        """Looks at so many items of all that is stored, and puts those into the index that belong there. May be
+        repeated. Raises ValueError where the cursor is not valid.
+        """
         ...

@@ -50,6 +50,9 @@ FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLike": {"s3:prefix": "files/*"}}'
 WITH_KEYS = 'Table.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
 """Which keys is what the session policy says."""
+GET_SEVERAL = {"dynamodb:BatchGetItem"}
+OPEN_OF_A_TENANT = {f"{WITH_KEYS.replace('Arn', 'Arn/index/open', 1)}": {"dynamodb:Query"}}
+"""By the keys of the index, which the session policy narrows to the tenant's."""
 
 TAKE_OF_THE_RATE = {
     'Table.Arn if {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["T#*#=Q"]}, '
@@ -119,7 +122,7 @@ test_notifications.py.
 """
 DATA: Mapping[str, Granted] = {
     "start": {WITH_KEYS: COMMIT | COUNT, **TAKE_OF_THE_RATE, **on_sessions(PUT), **RECORDED},
-    "status": {WITH_KEYS: READ, **TAKE_OF_THE_RATE, **on_sessions(GET)},
+    "status": {WITH_KEYS: READ | GET_SEVERAL, **OPEN_OF_A_TENANT, **TAKE_OF_THE_RATE, **on_sessions(GET)},
     "step": {
         WITH_KEYS: REMEMBER | COUNT,
         **TAKE_OF_THE_RATE,
@@ -149,7 +152,13 @@ DATA: Mapping[str, Granted] = {
         RECEIVER_SECRETS: SET_SECRETS,
         **READ_RECORDS,
     },
-    "mcp": {WITH_KEYS: COMMIT | COUNT, **TAKE_OF_THE_RATE, **on_sessions(PUT), **RECORDED},
+    "mcp": {
+        WITH_KEYS: COMMIT | COUNT | GET_SEVERAL,
+        **OPEN_OF_A_TENANT,
+        **TAKE_OF_THE_RATE,
+        **on_sessions(PUT),
+        **RECORDED,
+    },
     "usage": {
         TABLE: {"dynamodb:BatchGetItem", "dynamodb:GetItem"},
         OF_USAGE: COUNT | {"dynamodb:PutItem", "dynamodb:DeleteItem"},
@@ -384,7 +393,8 @@ def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesis
         for resource in resources(statement)
         if "/index/" in resource
     }
-    assert indexes == {("recover", "dynamodb:Query", "live")}
+    of_one_tenant = {(function, "dynamodb:Query", "open") for function in ("status", "mcp")}
+    assert indexes == {("recover", "dynamodb:Query", "live")} | of_one_tenant
 
 
 def rule_with(each: Synthesised, trigger: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.names import LIVE_INDEX
+from infra.names import LIVE_INDEX, OPEN_INDEX
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.llm.keys import NO_KEY_YET
 from tests.infra.conftest import HASH, Synthesised
@@ -33,6 +33,8 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
 
 
 CHANGED_IN_PLACE = {
+    ("AWS::DynamoDB::Table", "AttributeDefinitions"),
+    ("AWS::DynamoDB::Table", "GlobalSecondaryIndexes"),
     ("AWS::S3::BucketPolicy", "PolicyDocument"),
     ("AWS::Cognito::UserPool", "MfaConfiguration"),
     *(
@@ -112,10 +114,24 @@ def test_in_aws_the_table_is_encrypted_with_a_key_whose_use_is_logged(each: Synt
 
 def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: Synthesised) -> None:
     (table,) = each.stateful.properties("AWS::DynamoDB::Table")
-    (index,) = table["GlobalSecondaryIndexes"]
-    assert index["IndexName"] == LIVE_INDEX == items.LIVE_INDEX
-    assert [key["AttributeName"] for key in index["KeySchema"]] == ["live", "live_at"]
-    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+    live, open_ = table["GlobalSecondaryIndexes"]
+    assert live["IndexName"] == LIVE_INDEX == items.LIVE_INDEX
+    assert [key["AttributeName"] for key in live["KeySchema"]] == ["live", "live_at"]
+    assert open_["IndexName"] == OPEN_INDEX == items.OPEN_INDEX
+    assert [key["AttributeName"] for key in open_["KeySchema"]] == ["op", "sk"]
+    assert [each["Projection"] for each in (live, open_)] == [{"ProjectionType": "KEYS_ONLY"}] * 2
+
+
+def test_the_keys_of_the_table_and_its_first_index_are_as_the_release_before_made_them(
+    prod: Synthesised,
+) -> None:
+    """An index more is made in place; one that were changed, or an attribute, would be made anew."""
+    before = json.loads(PREVIOUS.read_text(encoding="utf-8"))["resources"]
+    (old,) = (each["Properties"] for each in before.values() if each["Type"] == "AWS::DynamoDB::Table")
+    (now,) = prod.stateful.properties("AWS::DynamoDB::Table")
+    for name in ("AttributeDefinitions", "GlobalSecondaryIndexes"):
+        assert [each for each in now[name] if each in old[name]] == old[name]
+        assert len(now[name]) == len(old[name]) + 1
 
 
 def test_nothing_stored_is_public(each: Synthesised) -> None:

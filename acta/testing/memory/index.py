@@ -7,7 +7,7 @@ from typing import TypeVar
 from zlib import crc32
 
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from shared.adapters.storage.cursors import from_cursor, to_cursor
+from shared.adapters.storage.cursors import from_cursor, time_of, to_cursor
 from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
@@ -26,14 +26,20 @@ from shared.ports.log import (
 )
 from shared.visible_sessions import check_by_listing, is_visible, viewer
 
-MOST_LOOKED_AT = 1_000
-"""Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does."""
+MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
+"""Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does; while it has found
+nothing, after so many more."""
+LOOKED_AT_ONCE = 200
+OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
 
 _Stored = TypeVar("_Stored")
 
 
 class MemoryIndex:
-    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+    """`most_searched`: rows that a page looks at while it has found nothing."""
+
+    def __init__(self, table: MemoryTable, clock: Clock, most_searched: int = MOST_SEARCHED) -> None:
+        self._most_searched = most_searched
         self._table = table
         self._clock = clock
 
@@ -47,10 +53,12 @@ class MemoryIndex:
         cursor: str | None,
         wanted: Wanted = WHATEVER,
     ) -> SessionPage:
-        asking = viewer()
+        asking, listing = viewer(), self._table.listing
+        if len(states) == 1 and states[0] in OPEN_STATES:  # found by key
+            listing = {name: entry for name, entry in listing.items() if entry.state == states[0]}
         found, following = self._page(
             "S#",
-            self._table.listing,
+            listing,
             tenant,
             lambda entry: (
                 (not states or entry.state in states)
@@ -114,13 +122,17 @@ class MemoryIndex:
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
+        stored = self._table.interventions
+        if state == "pending" and session_id is None:  # found by key
+            stored = {key: each for key, each in stored.items() if each.state == state}
+
         def is_listed(one: Intervention) -> bool:
             asking = viewer()
             return asking is None or one.private_to in (None, asking.user) or asking.may_decide(one)
 
         found, following = self._page(
             "I#",
-            self._table.interventions,
+            stored,
             tenant,
             lambda each: (
                 state in (None, each.state)
@@ -131,6 +143,9 @@ class MemoryIndex:
             cursor,
         )
         return InterventionPage(tuple(skip_damaged(_intervention, found)), following)
+
+    def searched_to(self, cursor: str) -> datetime | None:
+        return time_of(cursor)
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor("S#" + tenant, session_id)
@@ -171,7 +186,8 @@ class MemoryIndex:
             rows = [row for row in rows if row[0] < position]
         found: list[tuple[str, _Stored]] = []
         for looked_at, row in enumerate(rows):
-            if looked_at == max(MOST_LOOKED_AT, limit + 1):
+            most = max(MOST_LOOKED_AT if found else self._most_searched, limit + 1)
+            if looked_at >= most and looked_at % LOOKED_AT_ONCE == 0:
                 return [each for _, each in found], to_cursor(scope, rows[looked_at - 1][0])
             if not fits(row[1]):
                 continue

@@ -102,7 +102,7 @@ def _copy(stores: TenantStores, source: str) -> int:
         }
         puts = [
             {"PutRequest": {"Item": item if _name(item) in there else items.restored_item(item)}}
-            for item in wanted
+            for item in map(items.found_by_key, wanted)
         ]
         write_in_batches(stores.table, stores.names.table, stores.clock, puts)
         copied += len(puts)

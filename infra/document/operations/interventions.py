@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from infra.document.operations.operation import PAGING, Operation, ok, page_of
+from infra.document.operations.operation import PAGING, Operation, ok, searched_page_of
 from infra.document.operations.sessions import SESSION
 from shared.api.response.shapes.interventions import CallInput, DecidedOfDeleted, Intervention
 from shared.domain.interventions.intervention import InterventionState
@@ -15,7 +15,7 @@ INTERVENTIONS = {
         "listInterventions",
         "Interventions",
         "What waits, or waited, for people",
-        (page_of(Intervention, "Newest first; of sessions that you may see."),),
+        (searched_page_of(Intervention, "Newest first; of sessions that you may see."),),
         parameters={"state": "Only those in this state.", **PAGING},
         values={"state": {"type": "string", "enum": STATES}},
     ),
@@ -23,7 +23,7 @@ INTERVENTIONS = {
         "listInterventionsOfSession",
         "Interventions",
         "What waits for people in a session, and what was decided",
-        (page_of(Intervention, "Pending ones oldest first, others newest first."),),
+        (searched_page_of(Intervention, "Pending ones oldest first, others newest first."),),
         codes=("SESSION_NOT_FOUND",),
         parameters={**SESSION, "state": "Only those in this state.", **PAGING},
         values={"state": {"type": "string", "enum": STATES}},

@@ -72,6 +72,17 @@ def page_of(shape: Any, says: str = "A page.") -> Answer:
     return Answer(200, says, (shape,), form="page")
 
 
+def searched_page_of(shape: Any, says: str) -> Answer:
+    """Of a listing that is looked through for what fits a filter."""
+    return Answer(200, says, (shape,), form="page", beside={"searched_to": SEARCHED_TO})
+
+
+SEARCHED_TO: Json = {
+    "type": ["string", "null"],
+    "format": "date-time",
+    "description": "How far back the listing has been searched, where there is a `next_cursor`; null: to its end, or "
+    "nobody can say.",
+}
 NOTHING = Answer(204, "Done. There is no body.", form="empty")
 LIMIT = "The most items of the page. It may have fewer: pages are bounded in bytes, too."
 CURSOR = "`next_cursor` of the page before. Without one, reading begins at the start."

@@ -2,7 +2,16 @@
 
 from typing import get_args
 
-from infra.document.operations.operation import NOTHING, PAGING, Answer, Json, Operation, ok, page_of
+from infra.document.operations.operation import (
+    NOTHING,
+    PAGING,
+    Answer,
+    Json,
+    Operation,
+    ok,
+    page_of,
+    searched_page_of,
+)
 from shared.api.response.shapes import history, plans, receipts, sessions
 from shared.domain.session.head import SessionState
 
@@ -77,9 +86,10 @@ SESSIONS = {
         "listSessions",
         "Sessions",
         "List sessions, newest first",
-        (page_of(sessions.Session, "Sessions that you may see."),),
-        about="A page costs at most five queries, whatever there is: it looks at a thousand sessions. So one that is "
-        "filtered may be short, or empty, and have a `next_cursor`.",
+        (searched_page_of(sessions.Session, "Sessions that you may see."),),
+        about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any other "
+        "filter looks at a thousand sessions for a page, and while it finds nothing at ten thousand. A page without "
+        "items and with a `next_cursor` says nothing of what came before `searched_to`: go on with the cursor.",
         parameters={
             "state": "Only sessions in this state.",
             "agent_id": "Only this agent's.",

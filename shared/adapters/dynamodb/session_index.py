@@ -1,14 +1,15 @@
 """A tenant's listings on DynamoDB, newest first: sessions and interventions; and its idempotency records."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.query import newest_commit, query
-from shared.adapters.storage.cursors import from_cursor, position_near, to_cursor
+from shared.adapters.dynamodb.open_index import DynamoOpenIndex
+from shared.adapters.dynamodb.query import BATCH, batch_get, newest_commit, query
+from shared.adapters.storage.cursors import from_cursor, position_near, time_of, to_cursor
 from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
@@ -29,9 +30,11 @@ from shared.ports.log import (
 )
 from shared.visible_sessions import check_by_listing, is_visible, viewer
 
-QUERIES = 5
 FILTERED_LIMIT = 200
-"""A page looks at no more than QUERIES × FILTERED_LIMIT items, so with a filter it may be short and have a cursor."""
+MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
+"""Items that a page looks at, and while it has found nothing: so with a filter it may be short and have a cursor."""
+END_OF_NAMES = "\x7f"
+"""After all that keys are made of (`shared/adapters/storage/keys.py`)."""
 MAX_ROLES = 100
 """What somebody with more roles may decide by the others is found by its id only. An `IN` takes so many values."""
 
@@ -42,12 +45,18 @@ FAILED, ENDED = "failed", "ended"
 
 
 class DynamoIndex:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+    """`client`: a botocore DynamoDB client, where it is not this process's own. `most_searched`: items that a page
+    looks at while it has found nothing.
+    """
 
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+    def __init__(
+        self, table: str, clock: Clock, client: Any = None, most_searched: int = MOST_SEARCHED
+    ) -> None:
+        self._most_searched = most_searched
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
+        self._open = DynamoOpenIndex(table, clock, client)
 
     def sessions(
         self,
@@ -59,6 +68,19 @@ class DynamoIndex:
         cursor: str | None,
         wanted: Wanted = WHATEVER,
     ) -> SessionPage:
+        if len(states) == 1 and states[0] in items.OPEN_STATES and self._open.is_complete():
+            partition = items.open_partition(tenant, states[0])
+
+            def fits(item: items.Item) -> bool:
+                entry = items.item_listing(tenant, item)
+                return (
+                    entry.state == states[0]
+                    and agent_id in (None, entry.agent_id)
+                    and (entry.listed is None or wanted.fits(entry.listed))
+                )
+
+            found, following = self._open_page(tenant, items.LISTING, partition, fits, limit, cursor)
+            return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
         filters: list[str] = []
         values: dict[str, dict[str, str]] = {}
         if states:
@@ -178,8 +200,15 @@ class DynamoIndex:
         wanted = {"st": state, "ss": session_id}
         filters = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
         values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
-        found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
+        if state == items.PENDING and session_id is None and self._open.is_complete():
+            partition, kind = items.pending_partition(tenant), items.INTERVENTION
+            found, following = self._open_page(tenant, kind, partition, _is_pending, limit, cursor)
+        else:
+            found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
         return InterventionPage(tuple(skip_damaged(items.item_intervention, found)), following)
+
+    def searched_to(self, cursor: str) -> datetime | None:
+        return time_of(cursor)
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         return to_cursor(items.LISTING + tenant, key_part(session_id))
@@ -245,13 +274,74 @@ class DynamoIndex:
             found += answer["Items"]
             if len(found) > limit:
                 return found[:limit], to_cursor(scope, _position(kind, found[limit - 1]))
-            if number < QUERIES or "LastEvaluatedKey" not in answer:
+            most = MOST_LOOKED_AT if found else self._most_searched
+            if number * FILTERED_LIMIT < most or "LastEvaluatedKey" not in answer:
                 continue
             last = answer["LastEvaluatedKey"]
             position = _position(kind, found[-1]) if found else position_near(_position(kind, last))
             if before is None or position < before:
                 return found, to_cursor(scope, position)
         return found, None
+
+    def _open_page(
+        self,
+        tenant: str,
+        kind: str,
+        partition: str,
+        fits: Callable[[items.Item], bool],
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[items.Item], str | None]:
+        """As `_page`, of what stands in a partition of the index `open`. The index has keys alone and is a moment
+        behind, so the items are read as they are now, and those that do not fit any more are left out.
+        """
+        scope, limit = kind + tenant, max(limit, 1)
+        before = None if cursor is None else from_cursor(scope, cursor)
+        end = f"{kind}{before or END_OF_NAMES}"
+        asking, looked_at = viewer(), 0
+        found: list[items.Item] = []
+        while True:
+            most = BATCH if looked_at else min(limit + 1, BATCH)
+            keys = self._open_keys(partition, end, most)
+            there = {
+                item["sk"]["S"]: item for item in batch_get(self._dynamodb, self._clock, self._table, keys)
+            }
+            read = (there.get(key["sk"]["S"]) for key in keys)
+            found += [item for item in read if item is not None and _is_shown(item, asking) and fits(item)]
+            if len(found) > limit:
+                return found[:limit], to_cursor(scope, _position(kind, found[limit - 1]))
+            if len(keys) < most:
+                return found, None
+            looked_at += most
+            end = keys[-1]["sk"]["S"]
+            position = _position(kind, found[-1]) if found else position_near(end.removeprefix(kind))
+            most_looked_at = MOST_LOOKED_AT if found else self._most_searched
+            if looked_at >= most_looked_at and (before is None or position < before):
+                return found, to_cursor(scope, position)
+
+    def _open_keys(self, partition: str, end: str, most: int) -> list[items.Item]:
+        """The newest that stand before `end`."""
+        answer = self._dynamodb.call(
+            "query",
+            TableName=self._table,
+            IndexName=items.OPEN_INDEX,
+            ScanIndexForward=False,
+            Limit=most,
+            KeyConditionExpression="op = :op AND sk < :end",
+            ExpressionAttributeValues={":op": {"S": partition}, ":end": {"S": end}},
+        )
+        return [{"pk": key["pk"], "sk": key["sk"]} for key in answer["Items"]]
+
+
+def _is_pending(item: items.Item) -> bool:
+    return bool(item["st"]["S"] == items.PENDING)
+
+
+def _is_shown(item: items.Item, asking: Viewer | None) -> bool:
+    """As `_visible_to`, of an item that was read."""
+    if asking is None or items.item_owner(item) in (None, asking.user):
+        return True
+    return item["st"]["S"] == items.PENDING and item.get("rl", {}).get("S") in asking.roles
 
 
 def _position(kind: str, item: items.Item) -> str:

@@ -14,9 +14,11 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         `receivers.py`
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at; of a private one: ow
-                                                        its owner; of one in the tenant's count of open ones: ct
+                                                        its owner; of one in the tenant's count of open ones: ct;
+                                                        of one that is not over: op
     T#{tenant}                I#{intervention}          ss session id, st state, v, z body; of a private session:
-                                                        ow its owner, rl the role that may decide
+                                                        ow its owner, rl the role that may decide; of a pending
+                                                        one: op
     T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
                                                         the commit that has the rest of the answer; a very
                                                         long route is hashed, too;
@@ -29,6 +31,9 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
 
 The index `live` has keys only. `live` is {kind}#{shard:02d}; the release before wrote the kind alone. `live_at` is
 {time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
+
+The index `open` has keys only, too: `op`, which begins as its tenant's partition does, and `sk`. It has the tenant's
+pending interventions, T#{tenant}#=I, and its sessions that are not over, T#{tenant}#=S#{state}.
 
 How long items with a ttl live: the `..._LIFE` constants of `shared/ports/`. A session that nobody deletes has none.
 """
@@ -76,7 +81,10 @@ LAST_NUMBER = 9_999_999_999
 MAX_ROUTE_BYTES = 800
 """A longer route is replaced by its hash. A sort key has at most 1,024 bytes, and an ordinary route here about 80."""
 LISTING, INTERVENTION = "S#", "I#"
-LIVE_INDEX = "live"
+LIVE_INDEX, OPEN_INDEX = "live", "open"
+OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
+"""Of listed sessions that are found by their state."""
+PENDING = "pending"
 COUNTS, RATES = "=N", "=Q"
 """End the partition keys of a tenant's counts and of the shares of its rate (`infra/lambdas/grants.py`). No name in a
 key has a `=`, so no other partition ends so."""
@@ -249,6 +257,26 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
     if entry.listed is not None:
         item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
         item |= {"md": {"SS": sorted(entry.listed.metadata)}} if entry.listed.metadata else {}
+    return found_by_key(item)
+
+
+def pending_partition(tenant: str) -> str:
+    """The partition of the index `open` that has the tenant's pending interventions."""
+    return f"{tenant_pk(tenant)}#=I"
+
+
+def open_partition(tenant: str, state: str) -> str:
+    """The partition of the index `open` that has the tenant's sessions in this state."""
+    return f"{tenant_pk(tenant)}#=S#{state}"
+
+
+def found_by_key(item: Item) -> Item:
+    """A listing or an intervention as this release writes it: with its place in the index `open`, where it has one."""
+    pk, sk, state = item["pk"]["S"], item["sk"]["S"], item.get("st", {}).get("S", "")
+    if sk.startswith(INTERVENTION) and state == PENDING:
+        return {**item, "op": {"S": f"{pk}#=I"}}
+    if sk.startswith(LISTING) and state in OPEN_STATES:
+        return {**item, "op": {"S": f"{pk}#=S#{state}"}}
     return item
 
 
@@ -327,7 +355,7 @@ def intervention_item(tenant: str, intervention: Intervention, version: int) -> 
     if intervention.private_to is not None:
         item["ow"] = {"S": intervention.private_to}
         item |= {"rl": {"S": intervention.role}} if intervention.role is not None else {}
-    return item
+    return found_by_key(item)
 
 
 def item_intervention(item: Item) -> Intervention:

@@ -8,9 +8,12 @@ position.
 import base64
 import binascii
 import hashlib
+from datetime import UTC, datetime
+
+from shared.domain.ids import made_at
 
 _CHECK_BYTES = 6
-_SECOND_CHARS = 8
+_SECOND_CHARS, _ID_CHARS = 8, 26
 """Of an id (`shared/domain/ids.py`), after its kind: about a second. The rest would name it."""
 MAX_POSITION_BYTES = 512
 """Of a position that is an id or a number. With what stands before it, it is shorter than a sort key may be: 1,024."""
@@ -27,7 +30,7 @@ def from_cursor(scope: str, cursor: str, most: int = MAX_POSITION_BYTES) -> str:
     listing.
     """
     try:
-        data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        data = _raw(cursor)
         check, raw = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
         position = raw.decode()
     except (binascii.Error, ValueError):
@@ -43,6 +46,19 @@ def position_near(key: str) -> str:
     """
     kind, _, rest = key.partition("_")
     return f"{kind}_{rest[:_SECOND_CHARS]}~"
+
+
+def time_of(cursor: str) -> datetime | None:
+    """When the thing was made at which the cursor stands, or about. None: its position is no id that says so."""
+    kind, _, digits = _raw(cursor)[_CHECK_BYTES:].decode(errors="replace").rstrip("~").partition("_")
+    if len(digits) == _SECOND_CHARS:  # of `position_near`
+        digits = digits.ljust(_ID_CHARS, "0")
+    made = made_at(f"{kind}_{digits}")
+    return None if made is None else datetime.fromtimestamp(made / 1_000, UTC)
+
+
+def _raw(cursor: str) -> bytes:
+    return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
 
 
 def _check(scope: str, raw: bytes) -> bytes:

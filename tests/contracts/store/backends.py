@@ -15,7 +15,7 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.running_text import MemoryPartials
-from acta.testing.memory.table import MemoryTable
+from acta.testing.memory.table import MemoryTable, StoredIntervention
 from acta.testing.memory.tool_secrets import MemoryToolSecretNames
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import make_client
@@ -23,6 +23,7 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
+from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -31,14 +32,16 @@ from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
 from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.s3.files import S3Files
+from shared.adapters.storage.documents import from_intervention
 from shared.adapters.system_clock import SystemClock
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.versions import CURRENT
 from shared.ports.attempts import AttemptStore
 from shared.ports.audit import AuditTrail
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
 from shared.ports.files import FileStore
-from shared.ports.log import IndexEntry, SessionIndex, SessionLog
+from shared.ports.log import Filling, IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
 from shared.ports.running_text import Partials
@@ -49,6 +52,8 @@ from tests.doubles.receivers import MemoryTenantReceivers
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
 SPOILED = b"damaged, with a secret in it"
+MOST_SEARCHED = 1_600
+"""Items that a page looks at in these suites while it finds nothing."""
 MOST_MEMORIES = 5
 """The bound per agent in these suites."""
 
@@ -57,11 +62,15 @@ class ListQuickly(Protocol):
     def __call__(self, entries: Sequence[IndexEntry], version: int = CURRENT) -> None: ...
 
 
+class AskQuickly(Protocol):
+    def __call__(self, tenant: str, asked: Sequence[Intervention]) -> None: ...
+
+
 @dataclass(frozen=True)
 class Stores:
     """`other_log`, `other_blobs` and so on: a second worker's. `set_version` makes a stored commit one of another
     release's, `spoil` damages it; `list_quickly` fills a listing without a commit for each, as commits of that
-    version write it.
+    version write it, and `ask_quickly` stores interventions without one.
     """
 
     log: SessionLog
@@ -87,6 +96,7 @@ class Stores:
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
     list_quickly: ListQuickly
+    ask_quickly: AskQuickly
     spoil: Callable[[str, str, int], None]
     spoil_intervention: Callable[[str, str], None]
 
@@ -129,7 +139,8 @@ def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
             TableName=aws.table,
             BillingMode="PAY_PER_REQUEST",
             AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "live", "live_at")
+                {"AttributeName": name, "AttributeType": "S"}
+                for name in ("pk", "sk", "live", "live_at", "op")
             ],
             KeySchema=[
                 {"AttributeName": "pk", "KeyType": "HASH"},
@@ -143,9 +154,18 @@ def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
                         {"AttributeName": "live_at", "KeyType": "RANGE"},
                     ],
                     "Projection": {"ProjectionType": "KEYS_ONLY"},
-                }
+                },
+                {
+                    "IndexName": items.OPEN_INDEX,
+                    "KeySchema": [
+                        {"AttributeName": "op", "KeyType": "HASH"},
+                        {"AttributeName": "sk", "KeyType": "RANGE"},
+                    ],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"},
+                },
             ],
         )
+        DynamoOpenIndex(aws.table, SystemClock(), aws.dynamodb).note(Filling(SystemClock().now(), None, True))
     if bucket:
         aws.s3.create_bucket(Bucket=aws.bucket)
     return aws
@@ -170,10 +190,15 @@ def memory_stores() -> Stores:
         for entry in entries:
             table.put_listing(entry, version)
 
+    def ask_quickly(tenant: str, asked: Sequence[Intervention]) -> None:
+        for one in asked:
+            stored = StoredIntervention(CURRENT, one.session_id, one.state, from_intervention(one, CURRENT))
+            table.interventions[tenant, one.intervention_id] = stored
+
     return Stores(
         log=MemoryLog(table, clock),
         other_log=MemoryLog(table, clock),
-        index=MemoryIndex(table, clock),
+        index=MemoryIndex(table, clock, MOST_SEARCHED),
         blobs=blobs,
         other_blobs=blobs,
         files=MemoryFiles(clock),
@@ -194,6 +219,7 @@ def memory_stores() -> Stores:
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
+        ask_quickly=ask_quickly,
         spoil=spoil,
         spoil_intervention=spoil_intervention,
     )
@@ -225,17 +251,20 @@ def aws_stores(aws: Aws) -> Stores:
         )
 
     def list_quickly(entries: Sequence[IndexEntry], version: int = CURRENT) -> None:
-        for start in range(0, len(entries), 25):
-            puts = [
-                {"PutRequest": {"Item": items.listing_item(each, version)}}
-                for each in entries[start : start + 25]
-            ]
+        _put([items.listing_item(each, version) for each in entries])
+
+    def ask_quickly(tenant: str, asked: Sequence[Intervention]) -> None:
+        _put([items.intervention_item(tenant, each, CURRENT) for each in asked])
+
+    def _put(found: Sequence[items.Item]) -> None:
+        for start in range(0, len(found), 25):
+            puts = [{"PutRequest": {"Item": each}} for each in found[start : start + 25]]
             aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
 
     return Stores(
         log=DynamoLog(aws.table, clock, aws.dynamodb),
         other_log=DynamoLog(aws.table, clock, aws.dynamodb),
-        index=DynamoIndex(aws.table, clock, aws.dynamodb),
+        index=DynamoIndex(aws.table, clock, aws.dynamodb, MOST_SEARCHED),
         blobs=S3Blobs((aws.bucket,), aws.s3),
         other_blobs=S3Blobs((aws.bucket,), aws.s3),
         files=S3Files(aws.bucket, aws.s3),
@@ -258,6 +287,7 @@ def aws_stores(aws: Aws) -> Stores:
         clock=clock,
         set_version=set_version,
         list_quickly=list_quickly,
+        ask_quickly=ask_quickly,
         spoil=spoil,
         spoil_intervention=spoil_intervention,
     )

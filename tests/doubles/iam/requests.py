@@ -76,6 +76,9 @@ def _dynamodb(request: Signed) -> Iterator[Ask]:
             yield _ask(operation, table, [body["ExpressionAttributeValues"][expression[2]]["S"]])
         case "Scan":
             yield _ask(operation, body["TableName"], None)
+        case "BatchGetItem":
+            for table, wanted in body["RequestItems"].items():
+                yield _on_items(operation, table, wanted["Keys"])
         case "BatchWriteItem":
             for table, writes in body["RequestItems"].items():
                 changed = [

@@ -145,6 +145,20 @@ def query(tenant: str, table: str = "table") -> Act:
     return act
 
 
+def open_of(tenant: str) -> Act:
+    """Looks for what is open of the tenant, by the index that has it."""
+
+    def act(client: Client, prey: Prey) -> object:
+        return client("dynamodb").query(
+            TableName=prey.table,
+            IndexName="open",
+            KeyConditionExpression="op = :op",
+            ExpressionAttributeValues={":op": {"S": f"T#{getattr(prey, tenant)}#=I"}},
+        )
+
+    return act
+
+
 def on_object(call: str, name: Callable[[str], str], tenant: str, bucket: int = 0, **arguments: Any) -> Act:
     """`bucket`: 0 of the files, 1 of sessions' texts."""
 
@@ -201,6 +215,7 @@ WITHOUT_A_TENANT: Mapping[str, Act] = {
         KeyConditionExpression="live = :l",
         ExpressionAttributeValues={":l": {"S": "0"}},
     ),
+    "find what is open of a tenant": open_of("other"),
     "read a file": on_object("get_object", file, "other"),
     "write a file": on_object("put_object", file, "other", Body=b""),
     "delete a file": on_object("delete_object", lambda tenant: f"files/{tenant}/none", "other"),
@@ -275,6 +290,7 @@ NEEDS: Mapping[str, set[str]] = {
 AS_A_TENANT: Mapping[str, Act] = {
     "read another tenant's item": on_items("get_item", "other"),
     "query another tenant's items": query("other"),
+    "find what is open of another tenant": open_of("other"),
     "write another tenant's item": on_items("put_item", "other"),
     "change another tenant's item": change("table"),
     "change another tenant's counts": limit_of("other", "=N"),
@@ -306,6 +322,10 @@ AS_A_TENANT: Mapping[str, Act] = {
 
 OWN: Mapping[str, Act] = {
     "read an item": on_items("get_item", "mine"),
+    "find what is open": open_of("mine"),
+    "read several items": lambda client, prey: client("dynamodb").batch_get_item(
+        RequestItems={prey.table: {"Keys": [key(prey.mine)]}}
+    ),
     "write an item": on_items("put_item", "mine"),
     "delete an item": delete_unless_there("mine"),
     "read a file": on_object("get_object", file, "mine"),
@@ -319,12 +339,14 @@ OWN: Mapping[str, Act] = {
     "take of the rate": limit_of("mine", "=Q"),
     "change an item": on_items("update_item", "mine", UpdateExpression="SET changed = pk"),
 }
+OPEN = {"find what is open", "read several items"}
+"""Listings by key."""
 LIMITS = {"change the counts", "take of the rate", "change an item"}
 """Whoever makes commits may put and change each item of its tenant. The others may change the rate's alone."""
 MAY_WITH_OWN: Mapping[str, set[str]] = {
     "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
     | LIMITS,
-    "status": {"read an item", "read a text", "take of the rate"},
+    "status": {"read an item", *OPEN, "read a text", "take of the rate"},
     "step": {
         "read an item",
         "write an item",
@@ -335,10 +357,12 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
         "write a text",
     }
     | LIMITS,
-    "tool": {*OWN} - {"record what was done", "read records"},
+    "tool": {*OWN} - {"record what was done", "read records", *OPEN},
     "intervene": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
     | LIMITS,
-    "mcp": {"read an item", "write an item", "read a text", "write a text", "record what was done"} | LIMITS,
+    "mcp": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
+    | LIMITS
+    | OPEN,
     "admin": {
         "read an item",
         "write an item",

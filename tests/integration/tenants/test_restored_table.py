@@ -250,7 +250,7 @@ def test_what_the_release_itself_has_stored_stays(aws: Aws) -> None:
     present = {"pk": {"S": "D"}, "sk": {"S": "P#x"}, "v": {"N": "2"}}
     aws.dynamodb.put_item(TableName=aws.table, Item=present)
     deployment.go_back()
-    assert aws.dynamodb.scan(TableName=aws.table)["Items"] == [present]
+    assert present in aws.dynamodb.scan(TableName=aws.table)["Items"]
 
 
 def name_of(text: str) -> str:

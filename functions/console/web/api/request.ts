@@ -2,6 +2,7 @@
 
 import { renewed, token } from "../sign-in/tokens";
 import { Refused } from "./refused";
+import type { Page } from "./shapes";
 
 export { Refused };
 
@@ -36,6 +37,20 @@ export async function get<Data>(path: string, query?: Asked["query"], signal?: A
   if (query) asked.query = query;
   if (signal) asked.signal = signal;
   return (await ask<Data>("GET", path, asked)).data;
+}
+
+const MOST_EMPTY = 20;
+
+/** A page of a listing. One that has found nothing so far is followed by the next. Throws Refused. */
+export async function page<Found extends Page<unknown>>(
+  path: string,
+  query: NonNullable<Asked["query"]>,
+  signal?: AbortSignal,
+): Promise<Found> {
+  let found = await get<Found>(path, query, signal);
+  for (let looked = 1; looked < MOST_EMPTY && !found.items.length && found.next_cursor; looked++)
+    found = await get<Found>(path, { ...query, cursor: found.next_cursor }, signal);
+  return found;
 }
 
 /** Every item of a listing. Throws Refused. */

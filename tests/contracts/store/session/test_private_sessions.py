@@ -159,7 +159,7 @@ def test_a_page_looks_at_so_many_hidden_sessions_and_the_next_goes_on(stores: St
     fill(stores, tenant, [None, *["ann"] * 2_100, None])
     with bound_to(tenant, viewer("mia")):
         pages = listed(stores, tenant, 5)
-    assert 2 < len(pages) < 9
+    assert 1 < len(pages) < 9
     assert [each for page in pages for each in page] == ["ses_02101", "ses_00000"]
 
 

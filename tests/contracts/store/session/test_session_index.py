@@ -22,7 +22,7 @@ from shared.ports.log import (
     TransactionItems,
     live_shard,
 )
-from tests.contracts.store.backends import Aws, Stores, aws_stores
+from tests.contracts.store.backends import MOST_SEARCHED, Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -69,14 +69,40 @@ def test_a_listing_can_be_filtered_by_states_and_agent(stores: Stores, tenant: s
     assert listed(stores, tenant, 2, ("idle",)) == [[]]
 
 
-def test_a_filter_that_skips_many_makes_short_pages_and_still_finds_all(stores: Stores, tenant: str) -> None:
+def test_a_filter_that_skips_many_goes_on_until_it_has_something(stores: Stores, tenant: str) -> None:
     fill(stores, tenant, 2, "failed")
     fill(stores, tenant, 1_100, "completed", first=2)
 
-    pages = listed(stores, tenant, 10, ("failed",))
+    assert listed(stores, tenant, 10, ("failed",)) == [["ses_00001", "ses_00000"]]
 
-    assert pages[0] == []
-    assert [each for page in pages for each in page] == ["ses_00001", "ses_00000"]
+
+@pytest.mark.parametrize("state", ["idle", "active", "waiting_for_user"])
+def test_sessions_that_are_not_over_are_found_at_once_behind_any_number_that_are(
+    stores: Stores, tenant: str, state: CoarseState
+) -> None:
+    fill(stores, tenant, 5, state)
+    fill(stores, tenant, 1_100, "completed", first=5)
+
+    assert listed(stores, tenant, 2, (state,)) == [
+        ["ses_00004", "ses_00003"],
+        ["ses_00002", "ses_00001"],
+        ["ses_00000"],
+    ]
+    assert listed(stores, tenant, 9, (state,), "agent-1") == [["ses_00003", "ses_00001"]]
+
+
+def test_a_page_with_a_cursor_says_how_far_it_has_looked(stores: Stores, tenant: str) -> None:
+    names = []
+    for _ in range(3):
+        stores.clock.advance(3_600)
+        names.append(stores.clock.new_id("ses"))
+    stores.list_quickly([IndexEntry(tenant, name, "a", "completed") for name in names])
+    page = stores.index.sessions(tenant, states=(), agent_id=None, limit=2, cursor=None)
+    assert page.cursor is not None
+    at = stores.index.searched_to(page.cursor)
+    assert at is not None
+    assert abs(at - (stores.clock.now() - timedelta(hours=1))) < timedelta(seconds=2)
+    assert stores.index.searched_to(stores.index.cursor_after_session(tenant, "ses_1")) is None
 
 
 def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
@@ -323,12 +349,12 @@ def test_sessions_are_found_by_person_goal_and_metadata_and_those_of_before_are_
     assert [entry.listed for entry in page.entries] == [entries[n].listed for n in reversed(found)]
 
 
-def test_a_page_of_what_is_rare_looks_at_no_more_than_a_thousand_and_goes_on_from_there(
+def test_a_page_of_what_is_rare_looks_at_no_more_than_its_bound_and_goes_on_from_there(
     stores: Stores, tenant: str
 ) -> None:
     others = [
         IndexEntry(tenant, f"ses_{n:05d}", "a", "idle", listed=Listed("bob", "", frozenset()))
-        for n in range(1_200)
+        for n in range(MOST_SEARCHED + 100)
     ]
     mine = IndexEntry(tenant, "ses_", "a", "idle", listed=Listed("ann", "", frozenset()))
     stores.list_quickly([mine, *others])

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { get } from "../../api/request";
+import { page } from "../../api/request";
 import type { Page, Session } from "../../api/shapes";
 import { useLive } from "../../live/watch";
 import { to } from "../../navigation/places";
@@ -24,7 +24,7 @@ const PAGE = 25;
 export function Sessions() {
   const asked = { ...wanted(), limit: PAGE, cursor: cursor() };
   const live = useLive<Page<Session>>(`sessions.${JSON.stringify(asked)}`, async (_, signal) => ({
-    value: await get<Page<Session>>("/v1/sessions", asked, signal),
+    value: await page<Page<Session>>("/v1/sessions", asked, signal),
     again: EVERY_MS,
   }));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
