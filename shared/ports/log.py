@@ -14,6 +14,7 @@ from zlib import crc32
 
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import Start, TenantCounts
+from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
 from shared.domain.session.listed import WHATEVER, Listed, Wanted
@@ -121,15 +122,41 @@ class IdempotencyKey(NamedTuple):
         return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)
 
 
+class ShareGrant(NamedTuple):
+    """Changes one of the shares of an hour. It is written only if the share still is as `before`."""
+
+    number: int
+    before: HourShare
+    after: HourShare
+
+
 class LeaseGrant(NamedTuple):
-    """Changes the tokens that all sessions of a tenant were granted in an hour. It is written only if they still are
-    `granted_before`. `hour`: hours since 1970, UTC.
+    """Changes the tokens that all sessions of a tenant were granted in an hour, and its shares were given. It is
+    written only if they still are `granted_before`. `hour`: hours since 1970, UTC.
+
+    `share`: the session is granted its tokens from this share; where it takes none from the hour for that,
+    `granted_before` and `granted_after` are the same, and the hour is not touched.
     """
 
     tenant: str
     hour: int
     granted_before: int
     granted_after: int
+    share: ShareGrant | None = None
+
+    @property
+    def tokens(self) -> int:
+        """That the session is granted."""
+        if self.share is None:
+            return self.granted_after - self.granted_before
+        return self.share.after.granted - self.share.before.granted
+
+    @property
+    def place(self) -> str:
+        """Names the grant among all of its hour."""
+        if self.share is None:
+            return str(self.granted_before)
+        return f"{self.share.number}.{self.share.before.granted}"
 
 
 class Places(NamedTuple):
@@ -403,7 +430,13 @@ class SessionIndex(Protocol):
         ...
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
-        """The tokens that all sessions of the tenant were granted in this hour. Strongly consistent."""
+        """The tokens that all sessions of the tenant were granted in this hour, and its shares were given. Strongly
+        consistent.
+        """
+        ...
+
+    def hour_share(self, tenant: str, hour: int, number: int) -> HourShare:
+        """What the share has been given of this hour, and sessions were granted from it. Strongly consistent."""
         ...
 
     def counts(self, tenant: str) -> TenantCounts:

@@ -11,7 +11,6 @@ from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
     Erasure,
-    GrantChanged,
     IdempotencyRecord,
     KeyTaken,
     LogPage,
@@ -77,12 +76,11 @@ class MemoryLog:
                 raise NumberTaken
             if record is not None and self._is_taken(record):
                 raise KeyTaken
-            granted = None if lease is None else self._table.granted.get((tenant, lease.hour), 0)
-            if lease is not None and granted != lease.granted_before:
-                raise GrantChanged
+            if lease is not None:
+                self._table.check_grant(lease)
             self._table.count(places, self._clock.now())
             if lease is not None:
-                self._table.granted[tenant, lease.hour] = lease.granted_after
+                self._table.grant(lease)
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:

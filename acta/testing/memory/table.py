@@ -11,13 +11,16 @@ from typing import NamedTuple
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.notifications.receiver import TenantReceiver
+from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.schema.versions import CURRENT
 from shared.domain.spending.usage import Counted
 from shared.ports.log import (
     SHARDED_SINCE,
+    GrantChanged,
     IdempotencyRecord,
     IndexEntry,
     KeyTaken,
+    LeaseGrant,
     LiveKind,
     Places,
     live_shard,
@@ -56,6 +59,7 @@ class MemoryTable:
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.counts: dict[str, TenantCounts] = {}
         self.granted: dict[tuple[str, int], int] = {}
+        self.shares: dict[tuple[str, int, int], HourShare] = {}
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
         self.prompts: dict[tuple[str, str], dict[int, StoredDocument]] = {}
@@ -89,6 +93,23 @@ class MemoryTable:
         self.listing.pop((tenant, session_id), None)
         for entries in self.live.values():
             entries.pop((tenant, session_id), None)
+
+    def check_grant(self, lease: LeaseGrant) -> None:
+        """Inside the lock. Raises GrantChanged, before anything is written."""
+        is_of_hour = lease.granted_before != lease.granted_after
+        if is_of_hour and self.granted.get((lease.tenant, lease.hour), 0) != lease.granted_before:
+            raise GrantChanged
+        if lease.share is not None:
+            place = lease.tenant, lease.hour, lease.share.number
+            if self.shares.get(place, HourShare()) != lease.share.before:
+                raise GrantChanged
+
+    def grant(self, lease: LeaseGrant) -> None:
+        """Inside the lock."""
+        if lease.granted_before != lease.granted_after:
+            self.granted[lease.tenant, lease.hour] = lease.granted_after
+        if lease.share is not None:
+            self.shares[lease.tenant, lease.hour, lease.share.number] = lease.share.after
 
     def count(self, places: Places | None, now: datetime) -> None:
         """Inside the lock. Raises LimitReached, before anything else is written."""

@@ -1,6 +1,6 @@
 """The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -192,7 +192,7 @@ class DynamoLog:
         if record is not None:
             parts.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
-            parts.append((_grant(self._table, lease), GrantChanged))
+            parts += [(action, GrantChanged) for action in _grants(self._table, lease)]
         if listing is not None:
             parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
         if erasure is not None:
@@ -241,11 +241,20 @@ def _item(commit: Commit, extra_items: TransactionItems) -> items.Item:
     return items.restored_item(item) if extra_items.restored else item
 
 
-def _grant(table: str, lease: LeaseGrant) -> Action:
-    item = items.lease_item(lease)
-    if not lease.granted_before:
-        return put(table, item, FREE)
-    return put(table, item, "g = :before", before={"N": str(lease.granted_before)})
+def _grants(table: str, lease: LeaseGrant) -> Iterator[Action]:
+    if lease.granted_before != lease.granted_after:
+        item, before = items.lease_item(lease), {"N": str(lease.granted_before)}
+        yield (
+            put(table, item, "g = :before", before=before) if lease.granted_before else put(table, item, FREE)
+        )
+    if lease.share is not None:
+        number, was, share = lease.share
+        item = items.share_item(lease.tenant, lease.hour, number, share)
+        if not was.given:
+            yield put(table, item, FREE)
+            return
+        given, granted = {"N": str(was.given)}, {"N": str(was.granted)}
+        yield put(table, item, "b = :given AND g = :granted", given=given, granted=granted)
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:

@@ -24,6 +24,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         long route is hashed, too;
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
+    T#{tenant}#=L{share}      L#{hour}                  b tokens of that hour that the share was given, g tokens
+                                                        granted from it, ttl
     T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
     T#{tenant}#=Q             R                         w window since 1970, g requests of it that were taken
     T#{tenant}#=Q             P                         w window since 1970, c places for long polls that were
@@ -57,6 +59,7 @@ from shared.adapters.storage.keys import HASHED, TENANT, key_part, part_text, te
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.limits.tenant_limits import TenantCounts
+from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.schema.convert import check_version
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
@@ -85,7 +88,7 @@ LIVE_INDEX, OPEN_INDEX = "live", "open"
 OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
 """Of listed sessions that are found by their state."""
 PENDING = "pending"
-COUNTS, RATES = "=N", "=Q"
+COUNTS, RATES, SHARE = "=N", "=Q", "=L"
 """End the partition keys of a tenant's counts and of the shares of its rate (`infra/lambdas/grants.py`). No name in a
 key has a `=`, so no other partition ends so."""
 COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
@@ -171,6 +174,25 @@ def lease_item(lease: LeaseGrant) -> Item:
         "g": {"N": str(lease.granted_after)},
         "ttl": {"N": str((lease.hour + 25) * 3_600)},
     }
+
+
+def share_key(tenant: str, hour: int, number: int) -> Item:
+    """A partition of its own for each share."""
+    return _key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
+
+
+def share_item(tenant: str, hour: int, number: int, share: HourShare) -> Item:
+    return {
+        **share_key(tenant, hour, number),
+        "b": {"N": str(share.given)},
+        "g": {"N": str(share.granted)},
+        "ttl": {"N": str((hour + 25) * 3_600)},
+    }
+
+
+def item_share(item: Item) -> HourShare:
+    """`item` empty: there is none yet."""
+    return HourShare(int(item["b"]["N"]), int(item["g"]["N"])) if item else HourShare()
 
 
 def counts_key(tenant: str) -> Item:

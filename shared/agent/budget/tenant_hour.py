@@ -8,10 +8,19 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.rules.tenant_hour import end_of_hour, grant_size, hour_of, tokens_missing, with_grant
+from shared.domain.rules.tenant_hour import (
+    draw_size,
+    end_of_hour,
+    grant_size,
+    hour_of,
+    shares_in_turn,
+    shares_of,
+    tokens_missing,
+    with_grant,
+)
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
-from shared.ports.log import GrantChanged, LeaseGrant, SessionIndex
+from shared.ports.log import GrantChanged, LeaseGrant, SessionIndex, ShareGrant
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
@@ -58,12 +67,11 @@ class TenantHour:
             wanted = tokens_missing(session.head.lease, hour, tokens)
             if not wanted:
                 return True
-            granted = self._session_index.granted_tokens(at.tenant, hour)
-            size = grant_size(granted, wanted, self._limit)
-            if size is None:
+            lease = next_grant(self._session_index, self._limit, at, hour, wanted)
+            if lease is None:
                 return False
             try:
-                if self._extend(session, at, LeaseGrant(at.tenant, hour, granted, granted + size)) is None:
+                if self._extend(session, at, lease) is None:
                     return False
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
@@ -74,12 +82,10 @@ class TenantHour:
             check_turn(change.head, at)
             if change.head.is_over:
                 return None  # it needs no lease
-            change.set(
-                lease=with_grant(change.head.lease, lease.hour, lease.granted_after - lease.granted_before)
-            )
+            change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens))
             return CommitDraft(change, lease=lease)
 
-        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.granted_before}"), build)
+        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.place}"), build)
 
     def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
         def ask(change: Change) -> None:
@@ -91,3 +97,32 @@ class TenantHour:
         # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
         kind = f"hour-{hour}-{session.head.last_seq}"
         return ask_at_limit(self._repository, session, at, kind, self._timeouts, ask)
+
+
+def next_grant(
+    session_index: SessionIndex, limit: int, at: Position, hour: int, wanted: int
+) -> LeaseGrant | None:
+    """What to grant a session that needs `wanted` tokens more. None: the hour has too little left.
+
+    A small hour is one item. Of a large one a session is granted tokens from its own share, which takes more from the
+    hour when it is empty; where the hour has no more, from another share.
+    """
+    shares = shares_of(limit)
+    if shares == 1:
+        granted = session_index.granted_tokens(at.tenant, hour)
+        size = grant_size(granted, wanted, limit)
+        return None if size is None else LeaseGrant(at.tenant, hour, granted, granted + size)
+    of_hour: int | None = None
+    for number in shares_in_turn(at.session_id, shares):
+        share = session_index.hour_share(at.tenant, hour, number)
+        size = grant_size(share.granted, wanted, share.given)
+        if size is not None:
+            return LeaseGrant(at.tenant, hour, 0, 0, ShareGrant(number, share, share.granting(size)))
+        if of_hour is None:
+            of_hour = session_index.granted_tokens(at.tenant, hour)
+        drawn = draw_size(of_hour, share, wanted, limit)
+        size = None if drawn is None else grant_size(share.granted, wanted, share.given + drawn)
+        if drawn is not None and size is not None:
+            after = share.granting(size, drawn)
+            return LeaseGrant(at.tenant, hour, of_hour, of_hour + drawn, ShareGrant(number, share, after))
+    return None

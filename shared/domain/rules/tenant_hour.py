@@ -4,11 +4,20 @@ The tokens granted in an hour never exceed the tenant's limit, and a session spe
 tenant never exceeds its limit. At most one chunk per running session stays unused. A lease ends with its hour.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import NamedTuple
+from zlib import crc32
 
 from shared.domain.schema.stored_model import StoredModel
 
 CHUNK_TOKENS = 20_000
+SHARE_TOKENS = 10_000_000
+MOST_SHARES = 32
+"""An hour with this many tokens for each share is given out in shares, because one item takes only some tens of grants
+a second. A smaller one is a single item."""
+DRAWS = 8
+"""Parts in which a share is given what is its own, if all shares are used alike."""
 
 
 class Lease(StoredModel):
@@ -51,6 +60,35 @@ def grant_size(granted: int, wanted: int, limit: int) -> int | None:
         if granted + size <= limit:
             return size
     return None
+
+
+class HourShare(NamedTuple):
+    """Tokens of an hour that a share was `given`, and that sessions were `granted` from it."""
+
+    given: int = 0
+    granted: int = 0
+
+    def granting(self, size: int, drawn: int = 0) -> "HourShare":
+        return HourShare(self.given + drawn, self.granted + size)
+
+
+def shares_of(limit: int) -> int:
+    """In how many shares an hour of so many tokens is given out; 1: in none, the hour's own item has all of it."""
+    return max(1, min(MOST_SHARES, limit // SHARE_TOKENS))
+
+
+def shares_in_turn(session_id: str, shares: int) -> Iterator[int]:
+    """The session's own share, and then the others, each session's from its own on."""
+    own = crc32(session_id.encode()) % shares
+    return ((own + step) % shares for step in range(shares))
+
+
+def draw_size(granted: int, share: HourShare, wanted: int, limit: int) -> int | None:
+    """The tokens that a share takes from the hour, so that a session may be granted `wanted` from it. `granted`: all
+    that the hour has given. None: the hour has too little left.
+    """
+    drawn = min(max(limit // (shares_of(limit) * DRAWS), wanted), limit - granted)
+    return drawn if share.given - share.granted + drawn >= wanted and drawn > 0 else None
 
 
 def with_grant(lease: Lease | None, hour: int, tokens: int) -> Lease:

@@ -29,12 +29,22 @@ from shared.domain.limits.admission import InLine, Price
 from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
+from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.attempt import Marker
 from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
 from shared.domain.spending.usage import Amounts, RowKey, counted
 from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
-from shared.ports.log import Erasure, IndexEntry, LeaseGrant, Live, Places, SessionReceiver, TransactionItems
+from shared.ports.log import (
+    Erasure,
+    IndexEntry,
+    LeaseGrant,
+    Live,
+    Places,
+    SessionReceiver,
+    ShareGrant,
+    TransactionItems,
+)
 from shared.ports.meter import Fold, Partition
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.definitions.test_mcp_servers import make_server
@@ -116,6 +126,7 @@ def shape(key: str) -> str:
         key = key.replace(name, placeholder)
     key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
     key = re.sub(r"[0-9]{10}", "{number}", key)
+    key = re.sub(r"=L[0-9]{2}$", "=L{share}", key)
     return re.sub(r"L#[0-9]+", "L#{hour}", key)
 
 
@@ -147,7 +158,9 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
-            lease=LeaseGrant(TENANT, 490_000, 0, 20_000),
+            lease=LeaseGrant(
+                TENANT, 490_000, 0, 20_000, ShareGrant(7, HourShare(), HourShare(20_000, 20_000))
+            ),
             places=Places(TENANT, 1, Start(1, 9, 9)),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),
