@@ -69,7 +69,7 @@ class Admission:
         wanted, now = Wanted(tokens), self._clock.now()
         held = self._held.get(provider, Held()).at(now)
         lacks = held.lacks(wanted)
-        if lacks.tokens or lacks.requests:
+        if any(Price.of(limits, lacks)):
             # its time in the line is over: it calls, whatever is owed
             is_owed = queued is not None and queued.retry_at is not None
             taken = self._take(provider, limits, lacks, is_owed=is_owed)

@@ -4,9 +4,16 @@
 
 from typing import Any
 
+from shared.agent.model_call.admission import Admission
+from shared.agent.recovery.sweep import SweepDeps, sweep
+from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.engine_decision import position
+from shared.agent.session.repository import SessionRepository
+from shared.domain.errors import ProviderOverloaded
+from shared.domain.limits.admission import in_milliseconds
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, ModelRequest
+from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, step
 
@@ -101,3 +108,143 @@ def test_who_waits_too_long_calls_all_the_same() -> None:
     one.go_on(Decision(next="plan", at=position(head)))
 
     assert one.of("acme", second).state == "executing"
+
+
+def test_a_queued_session_holds_no_execution_and_one_commit_more() -> None:
+    one = house(requests=4)
+    second = start(one, "acme", 2)[1]
+    one.run()
+
+    head = one.of("acme", second)
+    assert head.run is not None
+    assert head.run.parked
+    assert one.workflow.status(second, head.run.run_id, 1) == "closed"
+    assert one.workflow.status(second, head.run.run_id, head.run.generation) == "absent"
+    assert [e.event.data.get("code") for e in one.poll(second).events if e.event.data.get("code")] == [
+        "QUEUED"
+    ]
+
+
+def test_what_a_call_did_not_use_is_there_for_the_next_ones() -> None:
+    """Each of the two calls reserves more than 4,096 tokens, its output, and uses a hundred."""
+    one, granted = house(tokens=60_000), []
+    began = in_milliseconds(one.clock.now())
+    assert isinstance(one.model, ScriptedModel)
+    one.model.meanwhile = lambda: granted.append(one.line.bucket("scripted").tokens - began)
+    session = start(one, "acme")[0]
+    one.run()
+
+    assert one.of("acme", session).state == "completed"
+    first, both = granted
+    assert first > 4_096
+    assert both - first < first / 2
+
+
+def test_a_cancelled_or_deleted_session_leaves_the_line() -> None:
+    one = house(requests=4)
+    _, cancelled, deleted, last = start(one, "acme", 4)
+    one.run()
+    one.tenant = "acme"
+    one.cancel(cancelled)
+    one.delete(deleted)
+    one.run_all()
+
+    assert one.of("acme", cancelled).state == "cancelled"
+    assert one.of("acme", last).state == "completed"
+    assert sum(tally.dropped for tally in one.tallies) == 2
+
+
+def test_a_paused_session_lets_others_go_first_and_queues_again() -> None:
+    one = house(requests=4)
+    _, paused, last = start(one, "acme", 3)
+    one.run()
+    one.tenant = "acme"
+    one.pause(paused)
+    one.run_all()
+    assert one.of("acme", last).state == "completed"
+    assert one.of("acme", paused).state == "waiting_for_user"
+
+    one.resume(paused)
+    one.run_all()
+    assert one.of("acme", paused).state == "completed"
+
+
+def test_who_resumes_a_queued_session_keeps_its_place() -> None:
+    one = house(requests=4)
+    _, second, third = start(one, "acme", 3)
+    one.run()
+    since = one.of("acme", second).outage
+    one.tenant = "acme"
+    one.clock.advance(3)
+    one.resume(second)
+    one.run()
+
+    now = one.of("acme", second).outage
+    assert since is not None
+    assert now is not None
+    assert (now.since, now.position, now.reason) == (since.since, since.position, "queued")
+    one.run_all()
+    assert one.of("acme", second).state == one.of("acme", third).state == "completed"
+
+
+def test_a_message_to_a_queued_session_is_delivered_with_its_call() -> None:
+    one = house(requests=4)
+    second = start(one, "acme", 2)[1]
+    one.run()
+    one.tenant = "acme"
+    one.say(second, "Look twice")
+    assert one.of("acme", second).state_reason == "queued"
+    one.run_all()
+    assert one.of("acme", second).state == "completed"
+    assert not one.of("acme", second).undelivered
+
+
+def test_fused_turns_queue_amid_them_and_go_on() -> None:
+    one = house(requests=4, turns_per_step=8)
+    sessions = start(one, "acme", 3)
+    one.run_all()
+    assert {one.of("acme", session).state for session in sessions} == {"completed"}
+
+
+def test_a_provider_that_asks_to_wait_is_left_alone_by_all() -> None:
+    one = house(requests=6_000)
+    one.park_after = 100
+    one.model = ScriptedModel([ProviderOverloaded("429", retry_after=400.0), _reply], forever=True)
+    sessions = start(one, "acme", 3)
+    one.run()
+    assert [one.of("acme", each).state_reason for each in sessions[1:]] == ["queued", "queued"]
+    assert calls(one) == 1
+    one.run_all()
+    assert {one.of("acme", each).state for each in sessions[1:]} == {"completed"}
+
+
+def in_a_line_with_deaths(deaths: Deaths) -> None:
+    """Three sessions of two tenants. A worker or a dispatcher that dies is followed by another one."""
+    one = house(requests=4)
+    sessions = [("acme", each) for each in start(one, "acme", 2)] + [("umbrella", start(one, "umbrella")[0])]
+    log, line = one.log, one.line
+
+    def states() -> set[str]:
+        repository = SessionRepository(log, one.blobs, one.clock)
+        return {repository.newest(*each).head.state for each in sessions}
+
+    for name in ("log", "attempts", "workflow", "line"):
+        setattr(one, name, Port(getattr(one, name), name, deaths))
+    new_worker(one)
+    one.admission = Admission(one.line, one.clock, one.settings.limits_of_providers)
+    for _ in range(100):
+        try:
+            driven(one)
+            one.dispatch(most=3)
+            one.clock.advance(61)
+            sweep(SweepDeps(one.fresh_repository(), one.index, one.workflow, 60.0, 300.0, Unreadable()))
+        except Died:
+            new_worker(one)
+        if states() == {"completed"} and line.first_after("scripted", "") is None:
+            return
+    raise AssertionError(f"at the {len(deaths.met)}th call: {states()}")
+
+
+def test_wherever_a_worker_or_a_dispatcher_dies_everybody_comes_out_of_the_line() -> None:
+    for number in points(in_a_line_with_deaths):
+        in_a_line_with_deaths(Deaths(number))
