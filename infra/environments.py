@@ -382,6 +382,11 @@ class Environment:
         return isinstance(self.auth, OwnPool)
 
     @property
+    def may_queue(self) -> bool:
+        """Whether sessions may wait in the line of a provider. A local stack may be given limits later."""
+        return self.is_local or bool(self.provider_limits)
+
+    @property
     def longest_model_seconds(self) -> int:
         """What a model call may take. 14 minutes where `step` has the longest timeout there is."""
         return self.sizes["step"].timeout - MARGIN

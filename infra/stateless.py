@@ -77,6 +77,7 @@ class StatelessStack(Stack):
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
             tool_function_arn=self._arns("lambda", "function", called_name(environment.name, "tool")),
+            recover_function_arn=self._arns("lambda", "function", called_name(environment.name, "recover")),
             tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
             receiver_secret_arns=self._arns(
                 "secretsmanager", "secret", notification_secrets(environment.name)

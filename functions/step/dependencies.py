@@ -2,7 +2,7 @@
 
 import os
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.aws.secrets import secret_text
@@ -92,10 +92,12 @@ def _admission(chosen: Settings, clock: Clock) -> "Admission | None":
     if not limits:
         return None
     # Only where a limit is known.
+    from shared.adapters.aws.dispatcher import call_dispatcher
     from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
     from shared.agent.model_call.admission import Admission
 
-    return Admission(DynamoAdmission(chosen.table), clock, limits)
+    dispatcher = partial(call_dispatcher, chosen.recover_function)
+    return Admission(DynamoAdmission(chosen.table), clock, limits, dispatcher)
 
 
 def _check_answer(schema: str, text: str) -> CheckedAnswer:

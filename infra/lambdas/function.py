@@ -180,6 +180,8 @@ class ActaFunction(Construct):
             values["tenant_role"] = tenant_role
         if GRANTS[name].asks_tool:
             values["tool_function"] = called_name(environment.name, "tool")
+        if GRANTS[name].admission and environment.may_queue:
+            values["recover_function"] = called_name(environment.name, "recover")
         if GRANTS[name].load:
             values |= {
                 "measure_load": not environment.is_local,  # the local AWS has no such metric

@@ -91,7 +91,8 @@ class Grants:
     - `open_index`: the index of what is open of a tenant, read with the second role (ADR 107)
     - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
     - `deployment`: items of the table that belong to no tenant
-    - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits
+    - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits; and
+      calls who looks after them
     - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits (`infra/usage.py`)
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.

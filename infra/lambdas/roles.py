@@ -59,6 +59,7 @@ class Resources:
     execution_arns: str
     tenant_function_arns: str
     tool_function_arn: str
+    recover_function_arn: str
     tool_secret_arns: str
     receiver_secret_arns: str
     delivery: Delivery
@@ -170,9 +171,10 @@ def _for_deployment(
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
         yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
-    if grants.admission and environment.provider_limits:
+    if grants.admission and environment.may_queue:
         of_lines = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [ADMISSION]}, **WITH_KEYS}
         yield _allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
+        yield _allow("Dispatcher", {"lambda:InvokeFunction"}, resources.recover_function_arn)
     if grants.pseudonyms and resources.audit.secret is not None:
         yield _allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS

@@ -5,7 +5,7 @@ in the line until it is admitted. Its place is stored before the commit that say
 left alone for a while and then dropped, and a session that waits and has no place calls after `FALLBACK`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -45,11 +45,20 @@ LONGEST_CLOSED = timedelta(minutes=1)
 
 class Admission:
     """One worker's. `limits`: by provider; one that is not named takes whatever comes, and nothing is read or written
-    for it.
+    for it. `call_dispatcher`: has the line looked after at once; it does not wait for that, and raises nothing.
     """
 
-    def __init__(self, store: AdmissionStore, clock: Clock, limits: Mapping[str, ProviderLimits]) -> None:
+    def __init__(
+        self,
+        store: AdmissionStore,
+        clock: Clock,
+        limits: Mapping[str, ProviderLimits],
+        call_dispatcher: Callable[[], None] = lambda: None,
+    ) -> None:
         self._store = store
+        self._call_dispatcher = call_dispatcher
+        self._met_line = False
+        """Whether there was a line where nothing was granted last: who made it has called the dispatcher."""
         self._clock = clock
         self._limits = limits
         self._held: dict[str, Held] = {}
@@ -89,6 +98,7 @@ class Admission:
         at = in_milliseconds(now)
         before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
         self._is_idle[provider] = took.granted and before <= at
+        self._met_line = took.bucket.has_line(at)
         if not took.granted and wanted != lacks:
             return self._take(provider, limits, lacks, is_owed=is_owed)
         return wanted if took.granted else None
@@ -120,6 +130,11 @@ class Admission:
         position = self._store.join(one, now + LINE)
         return waiting_in_line(now, since, now + FALLBACK, position)
 
+    def joined(self) -> None:
+        """After the commit. Who begins a line has it looked after."""
+        if not self._met_line:
+            self._call_dispatcher()
+
 
 def wait_in_line(
     turn: Turn, admission: Admission, provider: str, tokens: int, attempts: tuple[Attempt, ...]
@@ -145,4 +160,5 @@ def wait_in_line(
     done = deps.repository.commit(turn.session, turn.key, build)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
+    admission.joined()
     return done.decision
