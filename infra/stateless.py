@@ -102,7 +102,7 @@ class StatelessStack(Stack):
         if traces.queue is not None:
             feed_traces(self, environment, called["traces"], traces.queue)
         engine = StateMachine(self, environment, functions, called)
-        call_recovery(self, called["recover"], engine.machine, admits=bool(environment.provider_limits))
+        call_recovery(self, called["recover"], engine.machine, admits=environment.may_queue)
         api = Api(self, environment)
         page = ConsoleSignIn(self, environment, stateful.user_pool, api.url)
         for variable, value in page.variables.items():

@@ -275,8 +275,6 @@ class Settings(BaseModel):
     """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty only while a
     deployment replaces the release before.
     """
-    recover_function: str = ""
-    """The function `recover` and its alias, which looks after the lines of providers (ADR 106)."""
     status_function: str = ""
     status_concurrency: Annotated[int, Field(ge=0)] = 0
     """The name of the function `status` and what is reserved for it; 0: nothing."""

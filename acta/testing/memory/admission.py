@@ -5,7 +5,7 @@ from threading import RLock
 
 from shared.adapters.storage.keys import key_part
 from shared.domain.limits.admission import Bucket, InLine, Price, in_milliseconds
-from shared.ports.deployment.admission import PLACES_COUNTED, Took
+from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
 
 
 class MemoryAdmission:
@@ -42,7 +42,7 @@ class MemoryAdmission:
         with self._lock:
             return self._buckets.get(provider, Bucket())
 
-    def join(self, one: InLine, line_until: datetime) -> int:
+    def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
         with self._lock:
             line = self._line.setdefault(one.provider, {})
             line[_place(one)] = one
@@ -50,7 +50,7 @@ class MemoryAdmission:
             self._buckets[one.provider] = bucket._replace(line=max(bucket.line, in_milliseconds(line_until)))
             own = key_part(one.tenant)
             before = sum(place[0] == own and place < _place(one) for place in line)
-            return min(PLACES_COUNTED, before)
+            return Place(min(PLACES_COUNTED, before), not bucket.has_line(in_milliseconds(now)))
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
         with self._lock:
@@ -68,12 +68,14 @@ class MemoryAdmission:
         with self._lock:
             self._line.get(one.provider, {}).pop(_place(one), None)
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
         with self._lock:
             bucket = self.bucket(provider)
-            if bucket.line == seen.line:
-                line = in_milliseconds(until) if until is not None else 0
-                self._buckets[provider] = bucket._replace(line=line)
+            if bucket.line != seen.line:
+                return False
+            line = in_milliseconds(until) if until is not None else 0
+            self._buckets[provider] = bucket._replace(line=line)
+            return True
 
 
 def _place(one: InLine) -> tuple[str, int, str]:

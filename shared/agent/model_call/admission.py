@@ -57,8 +57,6 @@ class Admission:
     ) -> None:
         self._store = store
         self._call_dispatcher = call_dispatcher
-        self._met_line = False
-        """Whether there was a line where nothing was granted last: who made it has called the dispatcher."""
         self._clock = clock
         self._limits = limits
         self._held: dict[str, Held] = {}
@@ -98,7 +96,6 @@ class Admission:
         at = in_milliseconds(now)
         before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
         self._is_idle[provider] = took.granted and before <= at
-        self._met_line = took.bucket.has_line(at)
         if not took.granted and wanted != lacks:
             return self._take(provider, limits, lacks, is_owed=is_owed)
         return wanted if took.granted else None
@@ -127,13 +124,10 @@ class Admission:
         now, queued = self._clock.now(), as_queued(head.outage)
         since = queued.since if queued is not None else now
         one = InLine(provider, head.tenant, head.session_id, since, tokens)
-        position = self._store.join(one, now + LINE)
-        return waiting_in_line(now, since, now + FALLBACK, position)
-
-    def joined(self) -> None:
-        """After the commit. Who begins a line has it looked after."""
-        if not self._met_line:
+        place = self._store.join(one, now, now + LINE)
+        if place.begins_line:
             self._call_dispatcher()
+        return waiting_in_line(now, since, now + FALLBACK, place.position)
 
 
 def wait_in_line(
@@ -160,5 +154,4 @@ def wait_in_line(
     done = deps.repository.commit(turn.session, turn.key, build)
     if done is None or done.decision is None:
         raise Fenced("the turn was committed without a decision")
-    admission.joined()
     return done.decision

@@ -91,15 +91,14 @@ class _Dispatch:
         store = self._deps.store
         bucket = store.bucket(provider)
         if store.first_after(provider, "") is None:
-            if bucket.line:
-                store.keep_line(provider, bucket, None)
-            return None
+            is_over = not bucket.line or store.keep_line(provider, bucket, None)
+            return None if is_over else SHORTEST
         store.keep_line(provider, bucket, self._clock.now() + LINE)
         last, early = bucket.last, set[InLine]()
         while self._deps.time_is_left():
             one = self._next(provider, last, early)
             if one is None:
-                return None if not early and store.first_after(provider, "") is None else SHORTEST
+                return SHORTEST  # another look tells whether that was the end
             match self._tried(one):
                 case "full":
                     return self._full

@@ -18,6 +18,15 @@ class Took(NamedTuple):
     bucket: Bucket
 
 
+class Place(NamedTuple):
+    """`position`: sessions of the tenant that are before it, up to `PLACES_COUNTED`. `begins_line`: nobody was known to
+    wait, so nobody looks after the line.
+    """
+
+    position: int
+    begins_line: bool
+
+
 class AdmissionStore(Protocol):
     """All raise StoreThrottled, StoreUnavailable and AwsDenied. Reads are strongly consistent."""
 
@@ -37,10 +46,8 @@ class AdmissionStore(Protocol):
 
     def bucket(self, provider: str) -> Bucket: ...
 
-    def join(self, one: InLine, line_until: datetime) -> int:
-        """Puts the session in the line, and says until when the line is taken to exist. Returns how many of its tenant
-        are before it, up to `PLACES_COUNTED`. May be repeated.
-        """
+    def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
+        """Puts the session in the line, and then says until when the line is taken to exist. May be repeated."""
         ...
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
@@ -57,8 +64,8 @@ class AdmissionStore(Protocol):
         """May be repeated."""
         ...
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
-        """The line is taken to exist until then; None: no more. Nothing happens where somebody has joined since the
-        bucket was read.
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
+        """The line is taken to exist until then; None: no more. False: somebody has joined since the bucket was read,
+        and nothing was changed.
         """
         ...

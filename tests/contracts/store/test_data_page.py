@@ -170,7 +170,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     leases.take(TENANT, 1, 1)
     leases.hold(TENANT, 1, 1, renews=False)
     line = DynamoAdmission(aws.table, aws.dynamodb)
-    line.join(InLine("anthropic", TENANT, SESSION, NOW, 10), NOW)
+    line.join(InLine("anthropic", TENANT, SESSION, NOW, 10), NOW, NOW)
     line.close("anthropic", NOW)
     line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))

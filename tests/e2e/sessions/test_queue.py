@@ -11,8 +11,8 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, Seen
 from tests.e2e.support.samples import GOAL
 
-LIMITS = {"offline": {"requests_per_minute": 40}}
-MANY = 8
+LIMITS = {"offline": {"requests_per_minute": 60}}
+MANY = 5
 
 
 @pytest.fixture(scope="module", autouse=True)

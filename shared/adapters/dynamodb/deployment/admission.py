@@ -20,7 +20,7 @@ from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import StoreThrottled
 from shared.domain.limits.admission import BURST, Bucket, InLine, Price, in_milliseconds
-from shared.ports.deployment.admission import PLACES_COUNTED, Took
+from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
 
 ATTEMPTS = 6
 ADMISSION = "=A"
@@ -101,10 +101,12 @@ class DynamoAdmission:
         )
         return _bucket(answer.get("Item", {}))
 
-    def join(self, one: InLine, line_until: datetime) -> int:
+    def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
-        values = {":q": _n(in_milliseconds(line_until))}
-        self._updated(one.provider, ["q = :q"], ["(attribute_not_exists(q) OR q < :q)"], values)
+        times = {":q": _n(in_milliseconds(line_until)), ":now": _n(in_milliseconds(now))}
+        _, begins = self._updated(one.provider, ["q = :q"], ["(attribute_not_exists(q) OR q <= :now)"], times)
+        if not begins:
+            self._updated(one.provider, ["q = :q"], ["q < :q"], {":q": times[":q"]})
         tenant = _LINE + key_part(one.tenant)
         answer = self._query(
             one.provider,
@@ -113,7 +115,7 @@ class DynamoAdmission:
             PLACES_COUNTED + 1,
             count=True,
         )
-        return max(0, int(answer["Count"]) - 1)
+        return Place(max(0, int(answer["Count"]) - 1), begins)
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
         after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
@@ -150,10 +152,10 @@ class DynamoAdmission:
         item = _item(one)
         self._dynamodb.call("delete_item", TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> None:
+    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
         values = {":seen": _n(seen.line), ":q": _n(in_milliseconds(until) if until is not None else 0)}
         condition = "q = :seen" if seen.line else "(attribute_not_exists(q) OR q = :seen)"
-        self._updated(provider, ["q = :q"], [condition], values)
+        return self._updated(provider, ["q = :q"], [condition], values)[1]
 
 
 def _update(

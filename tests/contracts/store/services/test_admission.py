@@ -60,7 +60,7 @@ def test_a_price_above_a_burst_fits_where_nothing_is_owed(store: AdmissionStore,
 
 def test_what_is_owed_is_taken_in_any_case(store: AdmissionStore, provider: str) -> None:
     store.take(provider, Price(tokens=BURST), NOW)
-    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
 
     took = store.take(provider, Price(tokens=BURST), NOW, is_owed=True)
 
@@ -77,7 +77,7 @@ def test_a_closed_provider_grants_nothing_until_it_opens(store: AdmissionStore, 
 
 
 def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, provider: str) -> None:
-    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
     assert not store.take(provider, HALF, NOW).granted
     took = store.take_for("acme", provider, HALF, NOW)
     assert took.granted
@@ -87,13 +87,13 @@ def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, p
 
 
 def test_the_line_ends_unless_somebody_has_joined_since(store: AdmissionStore, provider: str) -> None:
-    store.join(waiting(provider, "acme", 1), NOW + 60 * SECOND)
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
     seen = store.bucket(provider)
-    store.join(waiting(provider, "acme", 2, 1), NOW + 61 * SECOND)
-    store.keep_line(provider, seen, None)
+    store.join(waiting(provider, "acme", 2, 1), NOW, NOW + 61 * SECOND)
+    assert not store.keep_line(provider, seen, None)
     assert not store.take(provider, HALF, NOW).granted
 
-    store.keep_line(provider, store.bucket(provider), None)
+    assert store.keep_line(provider, store.bucket(provider), None)
     assert store.take(provider, HALF, NOW).granted
 
 
@@ -110,7 +110,7 @@ def test_each_tenant_has_a_place_of_its_own_for_its_oldest(store: AdmissionStore
         waiting(provider, "a-b", 3, 0),
         waiting(provider, "b#c", 4, 0),
     ]
-    positions = [store.join(one, NOW + 60 * SECOND) for one in line]
+    positions = [store.join(one, NOW, NOW + 60 * SECOND).position for one in line]
 
     assert positions == [0, 0, 0, 0]
     first = store.first_after(provider, "")
@@ -124,14 +124,27 @@ def test_each_tenant_has_a_place_of_its_own_for_its_oldest(store: AdmissionStore
 
 def test_a_position_counts_the_tenants_own_alone(store: AdmissionStore, provider: str) -> None:
     for number in range(3):
-        store.join(waiting(provider, "other", number, number), NOW + 60 * SECOND)
-    assert [store.join(waiting(provider, "acme", n, n), NOW + 60 * SECOND) for n in range(3)] == [0, 1, 2]
-    assert store.join(waiting(provider, "acme", 1, 1), NOW + 60 * SECOND) == 1
+        store.join(waiting(provider, "other", number, number), NOW, NOW + 60 * SECOND)
+    joined = [store.join(waiting(provider, "acme", n, n), NOW, NOW + 60 * SECOND) for n in range(3)]
+    assert [place.position for place in joined] == [0, 1, 2]
+    assert store.join(waiting(provider, "acme", 1, 1), NOW, NOW + 60 * SECOND).position == 1
 
 
 def test_who_has_left_is_not_found_any_more(store: AdmissionStore, provider: str) -> None:
     one = waiting(provider, "acme", 1)
-    store.join(one, NOW + 60 * SECOND)
+    store.join(one, NOW, NOW + 60 * SECOND)
     store.leave(one)
     store.leave(one)
     assert store.first_after(provider, "") is None
+
+
+def test_who_begins_a_line_is_told_so(store: AdmissionStore, provider: str) -> None:
+    """The first, and the first after the line has ended or was forgotten."""
+    begins = [store.join(waiting(provider, "acme", n), NOW, NOW + 60 * SECOND).begins_line for n in range(2)]
+    store.keep_line(provider, store.bucket(provider), None)
+    after_its_end = store.join(waiting(provider, "acme", 3), NOW, NOW + 60 * SECOND)
+    much_later = store.join(waiting(provider, "acme", 4), NOW + 60 * SECOND, NOW + 120 * SECOND)
+
+    assert begins == [True, False]
+    assert after_its_end.begins_line
+    assert much_later.begins_line
