@@ -1,0 +1,77 @@
+"""A provider's bucket: what it grants in any time is bounded, and what it refuses comes in time (ADR 106)."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.limits.admission import (
+    BURST,
+    HOLD,
+    Bucket,
+    Held,
+    Price,
+    ProviderLimits,
+    Wanted,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+prices = st.builds(Price, st.integers(0, 2 * BURST), st.integers(0, 2 * BURST))
+asked = st.lists(st.tuples(st.integers(0, BURST), prices), max_size=60)
+"""Milliseconds since the one before, and what is wanted then."""
+
+
+@given(asked)
+def test_in_any_time_no_more_is_granted_than_that_time_a_burst_and_one_call(
+    calls: list[tuple[int, Price]],
+) -> None:
+    bucket, now, granted = Bucket(), 1_000_000, list[tuple[int, Price]]()
+    for pause, price in calls:
+        now += pause
+        after = bucket.after(price, now)
+        if after is not None:
+            granted.append((now, price))
+            bucket = after
+    for first in range(len(granted)):
+        for last in range(first, len(granted)):
+            within = granted[first : last + 1]
+            longest = within[-1][0] - within[0][0] + BURST
+            for value in ("tokens", "requests"):
+                largest = max(getattr(price, value) for _, price in within)
+                assert sum(getattr(price, value) for _, price in within) <= longest + largest
+
+
+@given(asked, prices)
+def test_what_is_refused_is_granted_when_the_bucket_says(
+    calls: list[tuple[int, Price]], price: Price
+) -> None:
+    bucket, now = Bucket(), 1_000_000
+    for pause, taken in calls:
+        now += pause
+        bucket = bucket.after(taken, now) or bucket
+    wait = bucket.seconds_until(price, now)
+
+    assert (wait == 0) == (bucket.after(price, now) is not None)
+    assert bucket.after(price, now + round(wait * 1_000)) is not None
+
+
+@given(prices)
+def test_what_is_owed_is_taken_whatever_there_is(price: Price) -> None:
+    full = Bucket(tokens=9_000_000, requests=9_000_000, closed=9_000_000)
+    after = full.after(price, 1_000_000, is_owed=True)
+    assert after is not None
+    assert (after.tokens - full.tokens, after.requests - full.requests) == price
+
+
+def test_a_price_is_time_at_the_limits_rate() -> None:
+    limits = ProviderLimits(tokens_per_minute=60_000)
+    assert Price.of(limits, Wanted(500, 3)) == Price(500, 0)
+    assert Price.of(ProviderLimits(requests_per_minute=60), Wanted(500, 3)) == Price(0, 3_000)
+
+
+def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
+    held = Held().plus(100, 2, NOW).plus(-300, -1, NOW)
+    assert held == Held(0, 1, NOW + HOLD)
+    assert held.at(NOW + HOLD - timedelta(seconds=1)) == held
+    assert held.at(NOW + HOLD) == Held()
+    assert Held(100, 2, NOW).lacks(Wanted(150)) == Wanted(50, 0)
