@@ -43,8 +43,15 @@ class FileCalls:
         return content(Request("GET", file_path(path), {"version": version_id}))
 
     @operation
-    def write(self, path: str, content: bytes) -> Flow[WrittenFile]:
-        headers = {"Content-Type": "application/octet-stream"}
+    def write(
+        self, path: str, content: bytes, *, new: bool = False, etag: str | None = None
+    ) -> Flow[WrittenFile]:
+        """Replaces what is there. PreconditionFailed with `new` where something is, with `etag` where it is not the
+        version that has this one.
+        """
+        headers = {"Content-Type": "application/octet-stream", **given(**{"If-Match": etag})}
+        if new:
+            headers["If-None-Match"] = "*"
         return data(Request("PUT", file_path(path), content=content, headers=headers))
 
     @operation

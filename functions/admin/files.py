@@ -7,11 +7,12 @@ from pydantic import Field
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, no_content, page, success
+from shared.api.response.etag import of_new_or_known
 from shared.api.response.views import instant
-from shared.domain.errors import NotFound, PayloadTooLarge, ValidationFailed
+from shared.domain.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from shared.domain.private_files import PRIVATE_SINCE, is_private
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
-from shared.ports.files import FileMissing, FileStore
+from shared.ports.files import FileChanged, FileExists, FileMissing, FileStore
 from shared.settings import Settings
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -24,6 +25,14 @@ BYTES = "application/octet-stream"
 NO_VERSION = (
     "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or GET with "
     "?versions=1."
+)
+NOT_NEW = (
+    "There is a file at this path. Take another path, or replace it: GET with ?versions=1 has its `etag`, which "
+    "If-Match takes."
+)
+CHANGED = (
+    "The file is not the one that If-Match names: it was changed or deleted meanwhile. GET with ?versions=1 says what "
+    "it is now; decide anew."
 )
 
 
@@ -42,6 +51,23 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
                 "the release before would list their names to everybody. Deploy with `acta deploy` once more."
             )
             raise ValidationFailed(reason, {"path": [reason]})
+
+    def put(path: str, data: bytes) -> bool:
+        """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
+        tenant, headers = api.caller.tenant, api.request.headers
+        wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
+        try:
+            if wanted is None:
+                return own().write(tenant, path, data)
+            if wanted == "*":
+                own().create(tenant, path, data)
+            else:
+                own().replace(tenant, path, data, wanted)
+        except FileExists:
+            raise PreconditionFailed(NOT_NEW) from None
+        except FileChanged:
+            raise PreconditionFailed(CHANGED) from None
+        return wanted == "*"
 
     @api.get("/v1/files")
     def list_files(
@@ -86,6 +112,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
                 "modified_at": instant(one.modified_at),
                 "current": one.is_current,
                 "deletion": one.is_deletion,
+                "etag": one.etag or None,
             }
             for one in found
         ]
@@ -97,10 +124,11 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         path = api.request.file_path
         check_private(path)
         try:
-            size = own().restore(api.caller.tenant, path, restore)
+            data = own().read_version(api.caller.tenant, path, restore)
         except FileMissing:
             raise NotFound(NO_VERSION) from None
-        return success(written(path, size))
+        put(path, data)
+        return success(written(path, len(data)))
 
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:
@@ -108,7 +136,7 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         check_private(path)
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
-        is_new = own().write(api.caller.tenant, path, data)
+        is_new = put(path, data)
         return success(written(path, len(data)), 201 if is_new else 200)
 
     @api.delete("/v1/files/{path+}")

@@ -18,6 +18,10 @@ class FileExists(Exception):
     """There is a file at this path. Nothing was written."""
 
 
+class FileChanged(Exception):
+    """What is at this path is not what the caller means. Nothing was written."""
+
+
 class FileInfo(NamedTuple):
     path: str
     bytes: int
@@ -25,13 +29,16 @@ class FileInfo(NamedTuple):
 
 
 class FileVersion(NamedTuple):
-    """What was at a path. `is_deletion`: the file was deleted then; nothing can be read."""
+    """What was at a path. `is_deletion`: the file was deleted then; nothing can be read. `etag`: of its bytes, in
+    quotes; empty: it is a deletion.
+    """
 
     version_id: str
     bytes: int
     modified_at: datetime
     is_current: bool
     is_deletion: bool
+    etag: str = ""
 
 
 class FilePage(NamedTuple):
@@ -68,6 +75,12 @@ class FileStore(Protocol):
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
         """Writes a file that is not there yet. `write_id`: as with `write`. Raises FileExists."""
+        ...
+
+    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
+        """Writes the file where it still has the bytes of a version with this tag. Raises FileChanged, also where there
+        is no file.
+        """
         ...
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:

@@ -1,5 +1,6 @@
 """A tenant's files in memory."""
 
+import hashlib
 from copy import copy
 from datetime import datetime
 from typing import NamedTuple, Self
@@ -8,7 +9,15 @@ from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.private_files import listed_path, stored_path
 from shared.domain.untrusted.path import check_path
 from shared.ports.clock import Clock
-from shared.ports.files import MAX_VERSIONS, FileExists, FileInfo, FileMissing, FilePage, FileVersion
+from shared.ports.files import (
+    MAX_VERSIONS,
+    FileChanged,
+    FileExists,
+    FileInfo,
+    FileMissing,
+    FilePage,
+    FileVersion,
+)
 
 
 class _File(NamedTuple):
@@ -66,6 +75,12 @@ class MemoryFiles:
             raise FileExists("a file is there")
         self.write(tenant, path, data, write_id)
 
+    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
+        there = self._files.get(self._key(tenant, path))
+        if there is None or _etag(there.data) != etag:
+            raise FileChanged("the file is another one")
+        self.write(tenant, path, data)
+
     def delete(self, tenant: str, path: str) -> None:
         key = self._key(tenant, path)
         if self._files.pop(key, None) is None:
@@ -76,7 +91,9 @@ class MemoryFiles:
         key = self._key(tenant, path)
         mine = [(n, one) for n, one in enumerate(self._all) if one[:2] == key]
         found = [
-            FileVersion(f"v{n}", len(data or b""), at, (n, (t, p, data, at)) == mine[-1], data is None)
+            FileVersion(
+                f"v{n}", len(data or b""), at, (n, (t, p, data, at)) == mine[-1], data is None, _etag(data)
+            )
             for n, (t, p, data, at) in mine
         ]
         return tuple(reversed(found))[:MAX_VERSIONS]
@@ -91,3 +108,7 @@ class MemoryFiles:
         data = self.read_version(tenant, path, version_id)
         self.write(tenant, path, data)
         return len(data)
+
+
+def _etag(data: bytes | None) -> str:
+    return "" if data is None else f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'

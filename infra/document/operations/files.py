@@ -46,8 +46,11 @@ FILES = {
             ok(WrittenFile, says="There was such a file; this is its newest version now."),
             ok(WrittenFile, says="The file is new.", status=201),
         ),
-        about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is empty.",
-        codes=("PAYLOAD_TOO_LARGE",),
+        about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is empty. "
+        "With `If-None-Match: *` only a new file is written, with `If-Match` and the `etag` of its current version "
+        "(of `versions=1`) only what you have seen is replaced: 412 otherwise.",
+        codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
+        takes=("If-Match", "If-None-Match"),
         sends=BYTES,
         parameters=PATH,
     ),
@@ -56,7 +59,10 @@ FILES = {
         "Files",
         "Restore an earlier version of a file",
         (ok(WrittenFile, says="It was written again, as a version more."),),
-        codes=("NOT_FOUND",),
+        about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is deleted, only "
+        "over what you have seen: 412 otherwise.",
+        codes=("NOT_FOUND", "PRECONDITION_FAILED"),
+        takes=("If-Match", "If-None-Match"),
         parameters={**PATH, "restore": "The `version_id`."},
     ),
     "DELETE /v1/files/{path}": Operation(

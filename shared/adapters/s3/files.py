@@ -13,7 +13,15 @@ from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.errors import AwsDenied
 from shared.domain.private_files import after_unlisted, listed_path, stored_path
 from shared.domain.untrusted.path import PathRefused, check_path
-from shared.ports.files import MAX_VERSIONS, FileExists, FileInfo, FileMissing, FilePage, FileVersion
+from shared.ports.files import (
+    MAX_VERSIONS,
+    FileChanged,
+    FileExists,
+    FileInfo,
+    FileMissing,
+    FilePage,
+    FileVersion,
+)
 
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
@@ -21,6 +29,7 @@ _WRITE, _IS_NEW = "write", "is-new"
 """Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
 _NO_VERSION = (MISSING, "NoSuchVersion", "InvalidArgument", "MethodNotAllowed")
 """Of a version's id that is unknown, is no id, or is that of a deletion."""
+_ABSENT = ("404", MISSING)
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
 
@@ -95,18 +104,28 @@ class S3Files:
         if self._put_new(target, data, write_id or uuid4().hex) is None:
             raise FileExists("a file is there")
 
+    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
+        target, mine = {"Bucket": self._bucket, "Key": self._key(tenant, path)}, uuid4().hex
+        try:
+            self._put(target, data, mine, is_new=False, IfMatch=etag)
+        except AwsRefused as refused:
+            if refused.code not in (*_PRESENT, *_ABSENT):
+                raise
+            # It may be this very write whose answer was lost, and that the SDK has repeated.
+            if self._earlier(target, mine) is None:
+                raise FileChanged("the file is another one") from None
+
     def _put_new(self, target: dict[str, str], data: bytes, mine: str) -> bool | None:
         """Writes the file where there is none. Returns what `_earlier` says where there is one, else True."""
         try:
-            self._put(target, data, mine, is_new=True)
+            self._put(target, data, mine, is_new=True, IfNoneMatch="*")
         except AwsRefused as refused:
             if refused.code not in _PRESENT:
                 raise
             return self._earlier(target, mine)
         return True
 
-    def _put(self, target: dict[str, str], data: bytes, mine: str, *, is_new: bool) -> None:
-        condition = {"IfNoneMatch": "*"} if is_new else {}
+    def _put(self, target: dict[str, str], data: bytes, mine: str, *, is_new: bool, **condition: str) -> None:
         metadata = {_WRITE: mine, _IS_NEW: "yes" if is_new else "no"}
         self._s3.call("put_object", **target, Body=data, Metadata=metadata, **condition)
 
@@ -131,6 +150,7 @@ class S3Files:
                 each["LastModified"].astimezone(UTC),
                 each["IsLatest"],
                 kind == "DeleteMarkers",
+                each.get("ETag", ""),
             )
             for kind in ("Versions", "DeleteMarkers")
             for each in answer.get(kind, ())

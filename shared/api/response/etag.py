@@ -2,9 +2,11 @@
 
 import re
 
-from shared.domain.errors import PreconditionRequired
+from shared.domain.errors import FieldsInvalid, PreconditionRequired
 
 _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+
+_STRONG = r'"[\x21\x23-\x7e]{1,100}"'
 
 
 def etag(*parts: object) -> str:
@@ -29,6 +31,21 @@ def matches(if_none_match: str | None, tag: str) -> bool:
     if not if_none_match:
         return False
     return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)
+
+
+def of_new_or_known(if_none_match: str | None, if_match: str | None) -> str | None:
+    """What a write wants to meet: `*`: nothing; a tag: what has this tag; None: whatever is there. Raises FieldsInvalid
+    for what says neither.
+    """
+    if if_none_match is not None:
+        if if_none_match.strip() != "*" or if_match is not None:
+            raise FieldsInvalid(
+                {"If-None-Match": ["Send `*`, alone: nothing is written where there is something."]}
+            )
+        return "*"
+    if if_match is not None and (re.fullmatch(_STRONG, if_match.strip()) is None):
+        raise FieldsInvalid({"If-Match": ["Send the one `etag` of a version, in quotes."]})
+    return None if if_match is None else if_match.strip()
 
 
 def admits(if_match: str | None, tag: str) -> bool:

@@ -187,6 +187,38 @@ def test_a_file_that_somebody_changed_meanwhile_is_neither_deleted_nor_replaced_
     assert ann.file("a.md") == "of somebody else"
 
 
+def test_what_came_meanwhile_is_not_replaced_by_an_upload_or_a_restore_unseen(
+    screen: Screen, ann: Person
+) -> None:
+    ann.put_file("a.md", "first")
+    ann.put_file("a.md", "second")
+    if "etag" not in ann.items("/v1/files/a.md", versions="1")[0]:
+        pytest.skip("the stack that is up was deployed before writes could name what they replace")
+    page = screen.sign_in(ann, place="files?file=a.md")
+    dialog = page.get_by_role("dialog")
+    drop(page, "Replace it", **{"other.md": "mine"})
+    ann.put_file("a.md", "of somebody else")
+    dialog.get_by_role("button", name="Replace").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this file meanwhile")
+    assert ann.file("a.md") == "of somebody else"
+    screen.accessible()
+    dialog.get_by_role("button", name="Replace").click()
+    expect(page.get_by_label("What the file says")).to_have_text("mine")
+    page.get_by_role("button", name="Restore").last.click()
+    ann.put_file("a.md", "of somebody else again")
+    dialog.get_by_role("button", name="Restore").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this file meanwhile")
+    assert ann.file("a.md") == "of somebody else again"
+    ann.delete("/v1/files/a.md")
+    dialog.get_by_role("button", name="Leave it").click()
+    page.reload()
+    drop(page, "Store a new one", **{"other.md": "mine"})
+    ann.put_file("a.md", "new meanwhile")
+    dialog.get_by_role("button", name="Replace").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this file meanwhile")
+    assert ann.file("a.md") == "new meanwhile"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hostile_names_and_contents_are_text_also_on_a_phone(
     screens: Screens, ann: Person, scheme: str

@@ -1,11 +1,13 @@
 /** Files of the tenant's storage, and putting some there. */
 
 import { fileAddress, pathOf, placeOf, type Rule } from "./file-names";
-import { ask, get } from "./request";
+import { ask, get, Refused } from "./request";
 import type { Page, Shapes } from "./shapes";
 
 export type StoredFile = Shapes["File"];
 export type FileVersion = Shapes["FileVersion"];
+
+const MOST_ATTEMPTS = 5;
 
 async function exists(path: string): Promise<boolean> {
   const found = await get<Page<StoredFile>>("/v1/files", { prefix: path, limit: 1 });
@@ -30,11 +32,8 @@ export async function putAll(
   for (const file of files) {
     const put: Put = { name: file.name };
     try {
-      const path = await placeOf(pathOf(folder, file.name), rule, exists);
-      if (path !== undefined) {
-        await write(path, file);
-        put.path = path;
-      }
+      const path = await stored(pathOf(folder, file.name), rule, file);
+      if (path !== undefined) put.path = path;
     } catch (error) {
       put.problem = (error as Error).message;
     }
@@ -44,8 +43,36 @@ export async function putAll(
   return done;
 }
 
-export async function write(path: string, file: Blob): Promise<void> {
+/** Where it went by the rule; undefined: nowhere. A file that comes between the look and the write is one that exists. */
+async function stored(wanted: string, rule: Rule, file: File): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const path = await placeOf(wanted, rule, exists);
+    if (path === undefined) return undefined;
+    try {
+      await write(path, file, rule === "replace" ? undefined : null);
+      return path;
+    } catch (error) {
+      if (!isMet(error) || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Something else is there than was meant. */
+export function isMet(error: unknown): boolean {
+  return error instanceof Refused && error.status === 412;
+}
+
+/** What a write wants to meet; undefined: whatever is there. An `etag`: that version; `null`: nothing. */
+export type Meant = string | null | undefined;
+
+export function condition(meant: Meant): Record<string, string> {
+  if (meant === undefined) return {};
+  return meant === null ? { "if-none-match": "*" } : { "if-match": meant };
+}
+
+/** Throws Refused, with status 412 where something else is there. */
+export async function write(path: string, file: Blob, meant?: Meant): Promise<void> {
   // Without a type of its own: the API takes bytes, whatever they are.
   const body = new Blob([file], { type: "application/octet-stream" });
-  await ask("PUT", fileAddress(path), { body });
+  await ask("PUT", fileAddress(path), { body, headers: condition(meant) });
 }

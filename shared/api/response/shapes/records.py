@@ -26,6 +26,8 @@ class FileVersion(TypedDict):
     current: bool
     deletion: bool
     """The file was deleted here. Such a version cannot be restored."""
+    etag: str | None
+    """Of its bytes: `If-Match` of a write takes the current version's. null: it is a deletion."""
 
 
 class AuditRecord(TypedDict):

@@ -9,7 +9,7 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from shared.adapters.s3.files import S3Files
 from shared.domain.untrusted.path import PathRefused
-from shared.ports.files import FileExists, FileMissing, FileStore
+from shared.ports.files import FileChanged, FileExists, FileMissing, FileStore
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract
@@ -54,6 +54,26 @@ def test_a_file_is_created_once_and_never_over_another_one(stores: Stores, tenan
     assert (stores.files.read(tenant, "a.md"), stores.files.read(tenant, "b.md")) == (b"z", b"y")
 
 
+def tag(stores: Stores, tenant: str) -> str:
+    return stores.files.versions(tenant, "a.md")[0].etag
+
+
+def test_a_file_is_replaced_only_while_it_is_the_one_that_is_meant(stores: Stores, tenant: str) -> None:
+    stores.files.write(tenant, "a.md", b"first")
+    first = tag(stores, tenant)
+    stores.files.replace(tenant, "a.md", b"second", first)
+    with pytest.raises(FileChanged):
+        stores.files.replace(tenant, "a.md", b"third", first)
+    assert stores.files.read(tenant, "a.md") == b"second"
+    second = tag(stores, tenant)
+    assert first != second
+    stores.files.delete(tenant, "a.md")
+    for path in ("a.md", "never.md"):
+        with pytest.raises(FileChanged):
+            stores.files.replace(tenant, path, b"third", second)
+    assert stores.files.list(tenant, "", 10).files == ()
+
+
 class LosesAnswers:
     """An S3 client whose every put is done, then its answer is lost: it makes the request again, as the SDK does."""
 
@@ -78,6 +98,8 @@ def test_on_aws_a_write_whose_answer_was_lost_knows_that_the_file_is_its_own(
     assert files.write(tenant, "a.md", b"y") is False
     files.create(tenant, "b.md", b"x", write_id)
     assert files.read(tenant, "b.md") == b"x"
+    files.replace(tenant, "b.md", b"y", files.versions(tenant, "b.md")[0].etag)
+    assert files.read(tenant, "b.md") == b"y"
 
 
 def test_a_listing_gives_size_and_time(stores: Stores, tenant: str) -> None:

@@ -29,3 +29,35 @@ def test_no_version_of_another_tenant_and_none_that_is_not_there() -> None:
             assert "`acta files versions PATH`" in answer.error["message"]
     assert api.stranger.request("GET", "/v1/files/payroll.csv", query={"versions": "1"}).status == 404
     assert api.member.request("POST", "/v1/files/payroll.csv").status == 400
+
+
+def test_a_write_and_a_restore_replace_only_what_they_name() -> None:
+    api, path = AdminApi(), "/v1/files/a.md"
+
+    def put(data: bytes, **headers: str) -> int:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = api.member.request("PUT", path, body=data, headers=named)
+        if answer.status == 412:
+            assert answer.error["code"] == "PRECONDITION_FAILED"
+            assert "?versions=1" in answer.error["message"]
+        return answer.status
+
+    assert [put(b"first", If_None_Match="*") for _ in range(2)] == [201, 412]
+    (first,) = api.member.request("GET", path, query={"versions": "1"}).data["items"]
+    assert [put(b"second", If_Match=first["etag"]) for _ in range(2)] == [200, 412]
+    assert api.root.files.read("acme", "a.md") == b"second"
+    newest = api.member.request("GET", path, query={"versions": "1"}).data["items"][0]["etag"]
+    restore = {"restore": first["version_id"]}
+    told = [
+        api.member.request("POST", path, query=restore, headers=headers).status
+        for headers in ({"If-None-Match": "*"}, {"If-Match": newest}, {"If-Match": newest}, {})
+    ]
+    assert told == [412, 200, 412, 200]
+    assert api.root.files.read("acme", "a.md") == b"first"
+    for headers in (
+        {"If-None-Match": '"x"'},
+        {"If-Match": "*"},
+        {"If-Match": 'W/"x"'},
+        {"If-Match": '"a", "b"'},
+    ):
+        assert api.member.request("PUT", path, body=b"x", headers=headers).status == 400

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { fileAddress, split } from "../../api/file-names";
-import { type FileVersion, write } from "../../api/files";
+import { type FileVersion, isMet, write } from "../../api/files";
 import { ask, get, Refused } from "../../api/request";
 import type { Page } from "../../api/shapes";
 import { useLive } from "../../live/watch";
@@ -31,13 +31,13 @@ export function OneFile({ path }: { path: string }) {
   }));
   const [act, setAct] = useState<Act>();
   /** The newest version when the act was asked for: what the person means. */
-  const [meant, setMeant] = useState<string>();
+  const [meant, setMeant] = useState<FileVersion>();
   const versions = live.value.value;
   const current = versions?.find((each) => each.current && !each.deletion);
   const [, name] = split(path);
 
   function begin(next: Act): void {
-    setMeant(current?.version_id);
+    setMeant(current);
     setAct(next);
   }
 
@@ -45,19 +45,24 @@ export function OneFile({ path }: { path: string }) {
   async function checkSame(): Promise<void> {
     const now = await versionsOf(path);
     const there = now.find((each) => each.current && !each.deletion);
-    if (there?.version_id === meant) return;
-    setMeant(there?.version_id);
+    if (there?.version_id === meant?.version_id) return;
+    setMeant(there);
     live.refresh();
     throw new Refused(409, "CONFLICT", there ? CHANGED : GONE);
   }
 
   async function carryOut(): Promise<void> {
     if (!act) return;
-    await checkSame();
     if (act.kind === "replace") {
-      await write(path, act.by);
+      try {
+        await write(path, act.by, meant?.etag ?? null);
+      } catch (error) {
+        if (isMet(error)) await checkSame(); // says what is there now
+        throw error;
+      }
       say("Replaced. What it was before is among its versions.");
     } else {
+      await checkSame();
       await ask("DELETE", fileAddress(path));
       say("Deleted. It can be restored for 30 days.");
     }

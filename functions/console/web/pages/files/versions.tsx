@@ -3,8 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { fileAddress } from "../../api/file-names";
-import type { FileVersion } from "../../api/files";
-import { ask } from "../../api/request";
+import { condition, type FileVersion, isMet } from "../../api/files";
+import { ask, Refused } from "../../api/request";
 import { bytes } from "../../parts/amounts";
 import { Confirm, Dialog, Problem } from "../../parts/dialog";
 import { Diff } from "../../parts/diff";
@@ -12,6 +12,9 @@ import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { say, sayError } from "../../parts/toasts";
 import { contentOf, download, textOf } from "./saving";
+
+const CAME_BETWEEN =
+  "Somebody changed this file meanwhile, so nothing was restored. Leave it, look at the newest version, and restore again if you still want to.";
 
 interface Shown {
   path: string;
@@ -21,6 +24,8 @@ interface Shown {
 
 export function Versions({ path, versions, onRestored }: Shown) {
   const [restored, setRestored] = useState<FileVersion>();
+  /** What is there when the restore is asked for. */
+  const [over, setOver] = useState<FileVersion>();
   const [compared, setCompared] = useState<FileVersion>();
   const current = versions.find((each) => each.current && !each.deletion);
   const acts: Column<FileVersion> = {
@@ -37,7 +42,13 @@ export function Versions({ path, versions, onRestored }: Shown) {
           <button type="button" onClick={() => download(path, each.version_id).catch(sayError)}>
             Download
           </button>
-          <button type="button" onClick={() => setRestored(each)}>
+          <button
+            type="button"
+            onClick={() => {
+              setOver(current);
+              setRestored(each);
+            }}
+          >
             Restore
           </button>
         </span>
@@ -55,7 +66,16 @@ export function Versions({ path, versions, onRestored }: Shown) {
           title="Restore this version?"
           act="Restore"
           onAct={async () => {
-            await ask("POST", fileAddress(path), { query: { restore: restored.version_id } });
+            const headers = condition(over?.etag ?? null);
+            try {
+              await ask("POST", fileAddress(path), { query: { restore: restored.version_id }, headers });
+            } catch (error) {
+              if (isMet(error)) {
+                onRestored();
+                throw new Refused(412, "PRECONDITION_FAILED", CAME_BETWEEN);
+              }
+              throw error;
+            }
             say("Restored, as a version more.");
             onRestored();
           }}
