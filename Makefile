@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench scale picture lock audit \
+.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench load scale picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -73,6 +73,9 @@ scale: setup ## where a deployment breaks, from counted figures and dated quotas
 
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)
+
+load: setup ## 500 sessions at once on the local AWS, a tenant that floods it, 10,000 in the index, 10 minutes
+	@$(BIN)/python -m tests.bench load
 
 picture: setup ## the README's pictures: docs/demo.svg from a real demo, the page's from sessions that ran, the charts (FIGURES=build/bench.json for new ones)
 	@$(BIN)/python docs/charts.py $(FIGURES)

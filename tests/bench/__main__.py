@@ -23,6 +23,7 @@ from tests.bench.figures import (
     fused,
     imports,
     latency,
+    load,
     long_sessions,
     mass_recovery,
     memory,
@@ -48,16 +49,19 @@ A_TENANTS_HOUR = 5_000_000
 IN_PROCESS = ("prefix", "scenarios", "tenants", "recovery")
 DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "latency", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
+ASKED_FOR = ("load",)
+"""On a stand of its own, only where it is named."""
 
 Results = dict[str, Any]
 
 
 def main(wanted: Sequence[str]) -> int:
     sections = wanted or (*IN_PROCESS, *DEPLOYED)
-    unknown = [name for name in sections if name not in (*IN_PROCESS, *DEPLOYED)]
+    known_names = (*IN_PROCESS, *DEPLOYED, *ASKED_FOR)
+    unknown = [name for name in sections if name not in known_names]
     if unknown:
         print(
-            f"bench: no section {', '.join(unknown)}; there are {', '.join((*IN_PROCESS, *DEPLOYED))}",
+            f"bench: no section {', '.join(unknown)}; there are {', '.join(known_names)}",
             file=sys.stderr,
         )
         return 2
@@ -97,6 +101,8 @@ def measure(sections: set[str]) -> Results:
     if "recovery" in sections:
         with phase(f"{mass_recovery.LOST:,} lost executions"):
             results["recovery"] = mass_recovery.measure()
+    if "load" in sections:
+        results["load"] = load.measure(progress)
     if sections.isdisjoint(DEPLOYED):
         return results
     with Stand(progress) as stand:

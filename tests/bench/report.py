@@ -11,6 +11,7 @@ from tests.bench.figures import (
     fused,
     imports,
     latency,
+    load,
     long_sessions,
     mass_recovery,
     memory,
@@ -102,6 +103,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         prefix.report(results["prefix"])
     if "tenants" in results:
         tenants.report(results["tenants"])
+    if "load" in results:
+        load.report(results["load"])
     if "recovery" in results:
         mass_recovery.report(results["recovery"])
     if "imports" in results:

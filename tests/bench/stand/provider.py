@@ -66,6 +66,10 @@ class ScriptedProvider:
         self.sent.append(len(body))
         return b"".join(_events(reply, turn, tokens=len(body) // 4))
 
+    def stream(self, reply: Reply, turn: int, size: int) -> bytes:
+        """`size`: of the request, in bytes."""
+        return b"".join(_events(reply, turn, tokens=size // 4))
+
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()

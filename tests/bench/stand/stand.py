@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -55,11 +55,17 @@ class RunFailed(RuntimeError):
 class Stand:
     """Lambdas reach AWS through `proxy` and the model at `provider`; this process asks the emulator itself."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        *,
+        provider: Callable[[], ScriptedProvider] = ScriptedProvider,
+        through_proxy: bool = True,
+    ) -> None:
         self.scratch = tempfile.TemporaryDirectory(prefix="acta-bench-")
         port = free_port()
         self.proxy = CountingProxy(port)
-        self.provider = ScriptedProvider()
+        self.provider = provider()
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -74,9 +80,10 @@ class Stand:
             **kept,
             **self.lambda_environ,
             "ACTA_AWS_PORT": str(port),
-            "ACTA_LAMBDA_AWS_ENDPOINT_URL": self.proxy.url,
             "NO_PROXY": "127.0.0.1,localhost",
         }
+        if through_proxy:
+            self.environ["ACTA_LAMBDA_AWS_ENDPOINT_URL"] = self.proxy.url
         self.stack = LocalStack(Path(self.scratch.name) / "state", environ=self.environ, progress=progress)
 
     def __enter__(self) -> Self:
@@ -182,10 +189,10 @@ class Stand:
         blobs = S3Blobs(chosen.session_buckets, self.client("s3", counted=counted))
         return SessionRepository(log, blobs, clock)
 
-    def put_files(self, files: Mapping[str, str]) -> None:
+    def put_files(self, files: Mapping[str, str], tenant: str = TENANT) -> None:
         store = S3Files(self.settings["ACTA_BUCKET"], self.client("s3"))
         for path, text in files.items():
-            store.write(TENANT, path, text.encode())
+            store.write(tenant, path, text.encode())
 
     def run(self, replies: list[Reply], **play: Any) -> list[str]:
         """Starts a session over HTTP and waits for its end; the ARNs of its executions in order. Raises RunFailed."""

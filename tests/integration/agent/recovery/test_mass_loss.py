@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from functions.recover.dependencies import THREADS
 from functions.recover.handler import recover_what_it_says
 from infra.scale.quotas import QUOTAS, recovery_workers
 from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, to_event
@@ -141,6 +142,17 @@ def test_a_list_of_executions_that_breaks_off_has_nothing_handed_over() -> None:
     assert first.made["DescribeExecution"] >= first.restarted > 0
     recovered(loss, most=3)
     assert generations(loss) == {2}
+
+
+def test_four_threads_go_on_with_each_session_once() -> None:
+    loss = MassLoss(600, REGION, most=3, share=200)
+    loss.deps = loss.deps._replace(threads=THREADS)
+
+    minutes = recovered(loss, most=2)
+
+    assert sum(minute.restarted for minute in minutes) == 600
+    assert generations(loss) == {2}
+    assert sum(loss.workflow.executions.values()) == 600
 
 
 def test_few_lost_sessions_are_the_scan_s_own_and_each_execution_is_asked_for() -> None:

@@ -1,0 +1,300 @@
+"""Many sessions at once on the local AWS, with one tenant that floods it: who waits how long, whether each session ends
+as it should, what it costs beside the same session alone, and what a scan of recovery costs with a full index.
+
+Asked for by name: `make load` takes up to ten minutes. The sessions of the index are made by the product's own code in
+memory, and their newest commits with their entries are written to the store: starting ten thousand over HTTP would take
+hours here. They never ran on this engine.
+"""
+
+import json
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from infra.local.progress import Progress
+from shared.adapters.aws.step_functions import StepFunctionsWorkflow
+from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.system_clock import SystemClock
+from shared.agent.recovery.sweep import SweepDeps, sweep
+from shared.agent.recovery.unreadable import Unreadable
+from shared.domain.spending.spent import Spent
+from shared.invocation_meter import METER
+from shared.ports.log import TransactionItems
+from tests.bench.figures.latency import percentile
+from tests.bench.stand.provider import ScriptedProvider
+from tests.bench.stand.script import Call, Reply, note
+from tests.bench.stand.stand import RunFailed, Stand, data_of
+from tests.bench.table import columns, heading, number
+from tests.in_process.scripted import ScriptedModel
+from tests.integration.agent.fragile import ASKS, FragileHouse
+from tests.integration.agent.recovery.test_parking import waited_for_long
+
+WORKERS = 40
+FLOOD, FEW = "flood", "few"
+SESSIONS: Mapping[str, int] = {FLOOD: 480, FEW: 20}
+IN_INDEX, PARKED = 10_000, 2_000
+MODEL_SECONDS = 2.0
+PATIENCE_SECONDS = 360.0
+LOOK_SECONDS = 3.0
+CALLERS = 8
+PLAN = {"action": "create", "goal": "Read", "steps": [{"description": "Read it"}]}
+COMPLETE = {"action": "complete", "reason": "Read."}
+DONE = {"action": "update_step", "step_number": 1, "step_status": "completed", "step_result": "Read."}
+SCRIPT = (
+    Reply("", (Call("update_plan", PLAN),)),
+    Reply("", (Call("read_file", {"path": note("2KB", 0)[0]}),)),
+    Reply("GOAL_COMPLETE\nRead.", (Call("update_plan", DONE), Call("update_plan", COMPLETE))),
+)
+
+
+class SlowProvider(ScriptedProvider):
+    """Any number of sessions at once, each at its own place in the same script; an answer takes seconds. `first`: when
+    a session's first request came, by the mark in its goal. `most`: requests at once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: dict[str, float] = {}
+        self.requests = 0
+        self.most = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+
+    def answer(self, body: bytes) -> bytes | None:
+        found = re.search(rb"load-\w+-\d+", body)
+        mark = found.group().decode() if found else ""
+        turn = sum(each["role"] == "assistant" for each in json.loads(body)["messages"])
+        with self._lock:
+            self.first.setdefault(mark, time.time())
+            self.requests += 1
+            self._at_once += 1
+            self.most = max(self.most, self._at_once)
+        time.sleep(MODEL_SECONDS)
+        with self._lock:
+            self._at_once -= 1
+        return self.stream(SCRIPT[min(turn, len(SCRIPT) - 1)], turn, len(body))
+
+
+class LoadStand(Stand):
+    """With the schedule: recovery works beside the load. Lambdas reach AWS themselves."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress, provider=SlowProvider, through_proxy=False)
+
+    def _without_a_schedule(self) -> None:
+        pass
+
+
+def measure(progress: Progress) -> dict[str, Any]:
+    with LoadStand(progress) as stand:
+        provider = stand.provider
+        assert isinstance(provider, SlowProvider)
+        clock = SystemClock()
+        for tenant in ("alone", FLOOD, FEW):
+            stand.put_files(dict([note("2KB", 0)]), tenant)
+        stand.client("lambda").put_function_concurrency(
+            FunctionName="acta-local-step", ReservedConcurrentExecutions=WORKERS
+        )
+        index = DynamoIndex(stand.settings["ACTA_TABLE"], clock, stand.client("dynamodb"))
+        with stand.configured(("step",), ACTA_TURNS_PER_STEP="8"):
+            alone = _start(stand, "alone", 0)
+            _until_over(index, {"alone": 1})
+            _fill(stand)
+            empty = _ended(stand, {"alone": [alone]})["alone"][0]
+            began = time.time()
+            with ThreadPoolExecutor(CALLERS) as callers:
+                flood = [callers.submit(_start, stand, FLOOD, n) for n in range(SESSIONS[FLOOD])]
+                few = [callers.submit(_start, stand, FEW, n) for n in range(SESSIONS[FEW])]
+                started = {FLOOD: [one.result() for one in flood], FEW: [one.result() for one in few]}
+            accepted = time.time() - began
+            took = _until_over(index, SESSIONS, began)
+        heads = _ended(stand, started)
+        return {
+            "workers": WORKERS,
+            "model_seconds": MODEL_SECONDS,
+            "in_index": IN_INDEX,
+            "parked": PARKED,
+            "accepted_seconds": accepted,
+            "seconds": took,
+            "sessions_a_minute": sum(SESSIONS.values()) / took * 60,
+            "most_at_the_model": provider.most,
+            "model_requests": provider.requests,
+            "tenants": {
+                tenant: _waits(heads[tenant], provider.first, started[tenant]) for tenant in SESSIONS
+            },
+            "alone": _spent(empty),
+            "loaded": {
+                name: sum(_spent(head)[name] for each in heads.values() for head in each) / sum(SESSIONS.values())
+                for name in _spent(empty)
+            },
+            "scan": _scan(stand, clock),
+        }  # fmt: skip
+
+
+Started = tuple[str, str, float]
+"""Its id, its mark, and when its start was asked for."""
+
+
+def _start(stand: Stand, tenant: str, place: int) -> Started:
+    mark = f"load-{tenant}-{place}"
+    headers = {"Authorization": f"Bearer {stand.stack.issuer.issue_token(tenant, 'ann', 'member')}"}
+    asked = time.time()
+    answer = httpx.post(
+        f"{stand.stack.url}/v1/sessions", json={"content": f"Read the note ({mark})"}, headers=headers,
+        timeout=300, trust_env=False,
+    )  # fmt: skip
+    return str(data_of(answer)["session_id"]), mark, asked
+
+
+def _until_over(index: DynamoIndex, wanted: Mapping[str, int], began: float = 0.0) -> float:
+    """Seconds. Raises RunFailed."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        over = 0
+        for tenant, count in wanted.items():
+            page = index.sessions(
+                tenant, states=("completed", "failed", "cancelled"), agent_id=None, limit=1_000, cursor=None
+            )
+            over += min(count, len(page.entries))
+        if over == sum(wanted.values()):
+            return time.time() - began
+        time.sleep(LOOK_SECONDS)
+    print(
+        f"load: {over} of {sum(wanted.values())} sessions were over after {PATIENCE_SECONDS:.0f} s",
+        flush=True,
+    )
+    return time.time() - began
+
+
+def _ended(stand: Stand, started: Mapping[str, Sequence[Started]]) -> dict[str, list[Any]]:
+    repository = stand.repository()
+    return {
+        tenant: [repository.newest(tenant, session_id).head for session_id, _, _ in each]
+        for tenant, each in started.items()
+    }
+
+
+def _waits(heads: Sequence[Any], first: Mapping[str, float], started: Sequence[Started]) -> dict[str, Any]:
+    """Of one tenant: seconds from its start's request to the first request at the model, and to the end."""
+    waited = sorted(first[mark] - asked for _, mark, asked in started if mark in first)
+    lasted = sorted(
+        head.updated_at.timestamp() - asked
+        for head, (_, _, asked) in zip(heads, started, strict=True)
+        if head.is_over
+    )
+    ends: defaultdict[str, int] = defaultdict(int)
+    for head in heads:
+        ends[head.state] += 1
+    return {
+        "sessions": len(heads),
+        "ends": dict(ends),
+        **{f"waited_{share}": percentile(waited, share) for share in (50, 95, 100) if waited},
+        **{f"lasted_{share}": percentile(lasted, share) for share in (50, 95, 100) if lasted},
+        "generations": max(head.run.generation for head in heads if head.run is not None),
+    }
+
+
+def _spent(head: Any) -> dict[str, float]:
+    spent: Spent | None = head.spent
+    if spent is None:
+        raise RunFailed("a session has no receipt")
+    return {
+        "transitions": spent.transitions,
+        "Lambda invocations": sum(each.invocations for each in spent.functions.values()),
+        "DynamoDB reads": spent.stores.reads,
+        "DynamoDB writes": spent.stores.writes,
+        "write units": spent.stores.wcu,
+        "model calls": head.usage.llm_calls,
+    }
+
+
+def _fill(stand: Stand) -> None:
+    """The index, with sessions that wait for people: `PARKED` of them parked by the product's own step."""
+    house = FragileHouse(ASKS[:1])
+    house.model = ScriptedModel(ASKS * IN_INDEX)
+    house.clock.set(datetime.now(UTC))
+    log = DynamoLog(stand.settings["ACTA_TABLE"], house.clock, stand.client("dynamodb"))
+    names = []
+    for place in range(IN_INDEX):
+        session = house.start("Ask me").session_id
+        house.run()
+        if place < PARKED:
+            waited_for_long(house, session)
+            house.clock.set(datetime.now(UTC))
+        names.append(session)
+
+    def put(session: str) -> None:
+        name = (house.tenant, session)
+        newest = house.log.latest(*name)
+        assert newest is not None
+        log.append(newest, TransactionItems(listing=house.table.listing[name]))
+
+    with ThreadPoolExecutor(4) as threads:
+        for _ in threads.map(put, names):
+            pass
+
+
+def _scan(stand: Stand, clock: SystemClock) -> dict[str, float]:
+    """Requests and read units of one scan, and how many sessions it looked at. Counted as receipts count."""
+    METER.take()
+    tally = sweep(
+        SweepDeps(
+            stand.repository(),
+            DynamoIndex(stand.settings["ACTA_TABLE"], clock, stand.client("dynamodb")),
+            StepFunctionsWorkflow(stand.machine, stand.client("stepfunctions")),
+            grace=60,
+            warn=300,
+            unreadable=Unreadable(),
+        )
+    )
+    used = METER.take()
+    return {
+        "reads": used.reads,
+        "read units": used.half_rru / 2,
+        "writes": used.writes,
+        "sessions looked at": tally.looked,
+        "restarted": tally.restarted + tally.started,
+    }
+
+
+def report(found: Mapping[str, Any]) -> None:
+    tenants = found["tenants"]
+    heading(
+        f"{sum(each['sessions'] for each in tenants.values())} sessions at once, {found['workers']} workers of step"
+    )
+    rows = [
+        ("sessions", [number(each["sessions"]) for each in tenants.values()]),
+        (
+            "ended",
+            [", ".join(f"{n} {state}" for state, n in each["ends"].items()) for each in tenants.values()],
+        ),
+    ]
+    for name in ("waited", "lasted"):
+        for share in (50, 95, 100):
+            row = f"{name}_{share}"
+            rows.append(
+                (f"{name}, seconds, {share} %", [f"{each.get(row, 0):.0f}" for each in tenants.values()])
+            )
+    columns(list(tenants), rows)
+    rate, accepted, over = found["sessions_a_minute"], found["accepted_seconds"], found["seconds"]
+    print(
+        f"{rate:.0f} sessions a minute; all accepted within {accepted:.0f} s, all over after {over:.0f}; "
+        f"at most {found['most_at_the_model']}\nrequests at the model at once, each of {found['model_seconds']:.0f} s."
+    )
+    columns(
+        ["alone", "under load, mean"],
+        [(name, [number(value), number(found["loaded"][name])]) for name, value in found["alone"].items()],
+    )
+    scan = ", ".join(f"{name} {number(value)}" for name, value in found["scan"].items())
+    print(
+        f"One scan with {found['in_index']:,} sessions in the index, {found['parked']:,} of them parked: {scan}."
+    )
+    print("Those of the index were made in memory by the product's own code, and never ran on this engine.")
