@@ -34,7 +34,7 @@ from infra.options import (
 from infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 from shared.domain.definitions.function_names import EVERY_TENANT
-from shared.domain.limits.admission import ProviderLimits
+from shared.domain.limits.admission import LEARN, ProviderLimits
 from shared.domain.limits.tenant_limits import NO_LIMITS, TenantLimits
 from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.spending.aws_prices import AwsPrices
@@ -213,8 +213,8 @@ class Environment:
     """Tenant -> its limits, all of them: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual."""
     provider_limits: Mapping[str, ProviderLimits] = field(default_factory=dict)
     """Provider -> what its key takes in a minute, of all tenants together:
-    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000)}`. Sessions wait in a line
-    for what is beyond it. A provider that is not named takes whatever comes, until it answers 429."""
+    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`, which
+    is what its answers say. Sessions wait in a line for what is beyond it. A provider that is not named takes whatever comes, until it answers 429."""
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/domain/rules/allowed_models.py`)."""
@@ -347,7 +347,10 @@ class Environment:
     def with_provider_limits(self, text: str) -> "Environment":
         """This environment with these, as JSON. Raises UnusableValue."""
         try:
-            limits = {name: ProviderLimits(**each) for name, each in json.loads(text).items()}
+            limits = {
+                name: LEARN if each == "learn" else ProviderLimits(**each)
+                for name, each in json.loads(text).items()
+            }
         except (AttributeError, TypeError, ValueError):
             raise UnusableValue(f"provider_limits is JSON as in docs/options.md, not {text!r}") from None
         return replace(self, provider_limits=limits)

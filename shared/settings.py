@@ -31,7 +31,7 @@ from shared.domain.definitions.function_names import (
     function_prefix,
 )
 from shared.domain.interventions.options_and_defaults import ROLE_PATTERN
-from shared.domain.limits.admission import ProviderLimits
+from shared.domain.limits.admission import LEARN, ProviderLimits
 from shared.domain.limits.tenant_limits import LimitsByTenant, TenantLimits
 from shared.domain.rules.allowed_models import AllowedModels
 from shared.domain.rules.answer_time import AnswerTime
@@ -169,9 +169,11 @@ class Settings(BaseModel):
     named or null is none. As JSON.
     """
 
-    provider_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)]]] = Field(default_factory=dict)
-    """Provider -> what it takes in a minute (`shared/domain/limits/admission.py`). As JSON. A provider that is not
-    named takes whatever comes.
+    provider_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)]] | Literal["learn"]] = Field(
+        default_factory=dict
+    )
+    """Provider -> what it takes in a minute (`shared/domain/limits/admission.py`); `learn`: what its answers say. As JSON.
+    A provider that is not named takes whatever comes.
     """
 
     notify_webhook_url: str = ""
@@ -344,9 +346,9 @@ class Settings(BaseModel):
     @field_validator("provider_limits")
     @classmethod
     def _names_provider_limits(
-        cls, value: Mapping[str, Mapping[str, int]], info: ValidationInfo
-    ) -> Mapping[str, Mapping[str, int]]:
-        for name in (name for limits in value.values() for name in limits):
+        cls, value: Mapping[str, Mapping[str, int] | str], info: ValidationInfo
+    ) -> Mapping[str, Mapping[str, int] | str]:
+        for name in (name for limits in value.values() if not isinstance(limits, str) for name in limits):
             if name not in ProviderLimits._fields:
                 raise ValueError(f"a limit is one of {', '.join(ProviderLimits._fields)}, not {name}")
         _check_size(value, info)
@@ -408,7 +410,11 @@ class Settings(BaseModel):
         """
         if self.write_version < CURRENT:
             return {}
-        return {name: ProviderLimits(**each) for name, each in self.provider_limits.items() if each}
+        return {
+            name: LEARN if isinstance(each, str) else ProviderLimits(**each)
+            for name, each in self.provider_limits.items()
+            if each
+        }
 
     @property
     def tells_tenants(self) -> bool:

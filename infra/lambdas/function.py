@@ -31,7 +31,7 @@ from infra.packaging.tool_folders import CATALOGUE
 from infra.rollout.release import release_of
 from infra.scale.quotas import recovery_workers
 from infra.sizing import FunctionName
-from shared.domain.limits.admission import ProviderLimits
+from shared.domain.limits.admission import LEARN, ProviderLimits
 from shared.domain.limits.tenant_limits import TenantLimits
 from shared.domain.schema.versions import CURRENT
 from shared.ports.deployment.recovery_workers import SHARE
@@ -173,7 +173,9 @@ class ActaFunction(Construct):
             if limits:
                 values.setdefault("tenant_limits", limits)
         if name in KNOW_PROVIDER_LIMITS and environment.provider_limits:
-            values.setdefault("provider_limits", _named(environment.provider_limits))
+            learns = (name for name, each in environment.provider_limits.items() if each == LEARN)
+            limits_of_providers = {**_named(environment.provider_limits), **dict.fromkeys(learns, "learn")}
+            values.setdefault("provider_limits", limits_of_providers)
         if name in KNOW_RECEIVERS and environment.notify_hosts:
             values["notify_hosts"] = ",".join(environment.notify_hosts)
         if tenant_role:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.errors import ActaError, SessionError, TransientError
+from shared.domain.limits.admission import ProviderLimits
 from shared.domain.session.conversation import Entry
 from shared.domain.session.ended_turns import EndedTurns
 
@@ -29,13 +30,15 @@ class ToolDefinition(NamedTuple):
 class StreamOptions(NamedTuple):
     """What happens while an answer arrives. `begins_within`: seconds in which its first byte must arrive; None: no such
     limit; only `FallbackModel` (`shared/adapters/llm/fallback.py`) sets one. `on_text`: is called with each new piece
-    of the text; it must return at once and must not raise.
+    of the text. `on_limits`: is called with the provider and what its answer says that it takes. Both must return at
+    once and must not raise.
 
-    An adapter that gets the whole answer at once may ignore both.
+    An adapter that gets the whole answer at once may ignore them.
     """
 
     begins_within: float | None = None
     on_text: Callable[[str], None] | None = None
+    on_limits: Callable[[str, ProviderLimits], None] | None = None
 
 
 class Fallbacks(Protocol):

@@ -11,14 +11,20 @@ PROVIDER = "scripted"
 
 
 class QueueHouse(House):
-    """`requests`, `tokens`: of a minute."""
+    """`requests`, `tokens`: of a minute. `learns`: the model's answers say what they are."""
 
     def __init__(
-        self, model: Model, *, requests: int | None = None, tokens: int | None = None, **more: Any
+        self,
+        model: Model,
+        *,
+        requests: int | None = None,
+        tokens: int | None = None,
+        learns: bool = False,
+        **more: Any,
     ) -> None:
         given = {"requests_per_minute": requests, "tokens_per_minute": tokens}
         limits = {name: most for name, most in given.items() if most is not None}
-        super().__init__(model, provider_limits={model.provider: limits}, **more)
+        super().__init__(model, provider_limits={model.provider: "learn" if learns else limits}, **more)
         self.tallies: list[Tally] = []
 
     def of(self, tenant: str, session_id: str) -> Head:

@@ -4,7 +4,7 @@ from datetime import datetime
 from threading import RLock
 
 from shared.adapters.storage.keys import key_part
-from shared.domain.limits.admission import Bucket, InLine, Price, in_milliseconds
+from shared.domain.limits.admission import Bucket, InLine, Price, ProviderLimits, in_milliseconds
 from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
 
 
@@ -37,6 +37,11 @@ class MemoryAdmission:
         with self._lock:
             bucket = self.bucket(provider)
             self._buckets[provider] = bucket._replace(closed=max(bucket.closed, in_milliseconds(until)))
+
+    def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
+        with self._lock:
+            bucket = self.bucket(provider)
+            self._buckets[provider] = bucket._replace(limits=limits, learnt=in_milliseconds(now))
 
     def bucket(self, provider: str) -> Bucket:
         with self._lock:

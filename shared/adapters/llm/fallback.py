@@ -88,7 +88,8 @@ class FallbackModel:
                 if others
                 else options.begins_within
             )
-            options = StreamOptions(begins_within, text if options.on_text is not None else None)
+            on_text = text if options.on_text is not None else None
+            options = StreamOptions(begins_within, on_text, options.on_limits)
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable, AwsDenied) as error:

@@ -20,8 +20,10 @@ from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, ProviderOverloaded, SessionError, TransientError
 from shared.domain.limits.admission import (
     FALLBACK,
+    LEARN,
     LINE,
     MORE,
+    Bucket,
     Held,
     InLine,
     Price,
@@ -60,6 +62,10 @@ class Admission:
         self._clock = clock
         self._limits = limits
         self._held: dict[str, Held] = {}
+        self._buckets: dict[str, Bucket] = {}
+        """Of providers whose limits are learnt: as they were seen last."""
+        self._named: dict[str, ProviderLimits] = {}
+        """What answers have named since, and nobody has written down."""
         self._is_idle: dict[str, bool] = {}
         """Whether nothing was owed to the provider's bucket when it was seen last."""
 
@@ -67,7 +73,7 @@ class Admission:
         """Takes what the call may use. False: it has to wait in the line. `head`: of the session; None: it does not
         wait for this provider, which is a fallback. Raises what the store raises.
         """
-        limits = self._limits.get(provider)
+        limits = self._limits_of(provider)
         if limits is None:
             return True
         queued = as_queued(head.outage if head is not None else None)
@@ -86,6 +92,31 @@ class Admission:
         self._held[provider] = held.plus(-wanted.tokens, -wanted.requests, now)
         return True
 
+    def _limits_of(self, provider: str) -> ProviderLimits | None:
+        """None: there are none, or nobody knows them yet. What others have learnt is read once."""
+        limits = self._limits.get(provider)
+        if limits != LEARN:
+            return limits
+        if provider not in self._buckets:
+            self._buckets[provider] = self._store.bucket(provider)
+        learnt = self._buckets[provider].limits
+        return learnt if learnt != LEARN else None
+
+    def named(self, provider: str, limits: ProviderLimits) -> None:
+        """An answer has begun, which names what its provider takes. It may be told from another thread."""
+        if self._limits.get(provider) == LEARN:
+            self._named[provider] = limits
+
+    def _learn(self, provider: str) -> None:
+        """Seldom a write: only where it is news."""
+        limits, now = self._named.pop(provider, None), self._clock.now()
+        before = self._buckets.get(provider, Bucket())
+        if limits is None or not before.has_to_learn(limits, in_milliseconds(now)):
+            return
+        with suppress(TransientError):
+            self._store.learn(provider, limits, now)
+            self._buckets[provider] = before._replace(limits=limits, learnt=in_milliseconds(now))
+
     def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted, *, is_owed: bool) -> Wanted | None:
         """What was taken; None: there is not enough, or a line."""
         now, wanted = self._clock.now(), lacks
@@ -94,6 +125,8 @@ class Admission:
         price = Price.of(limits, wanted)
         took = self._store.take(provider, price, now, is_owed=is_owed)
         at = in_milliseconds(now)
+        if provider in self._buckets:
+            self._buckets[provider] = took.bucket
         before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
         self._is_idle[provider] = took.granted and before <= at
         if not took.granted and wanted != lacks:
@@ -107,6 +140,7 @@ class Admission:
         provider = asked.provider
         if provider not in self._limits:
             return
+        self._learn(provider)
         now = self._clock.now()
         if isinstance(answer, ModelReply):
             used = charged_tokens(asked, answer.usage)

@@ -10,7 +10,7 @@ from shared.domain.errors import ProviderOverloaded, SessionError, TransientErro
 from shared.domain.rules.compaction import total_bytes
 from shared.domain.session.commit import Decision
 from shared.domain.session.ended_turns import EndedTurns, Turns
-from shared.ports.model import ModelReply, ModelRequest, StreamOptions
+from shared.ports.model import ModelReply, ModelRequest
 
 
 def sized(request: ModelRequest) -> SizedRequest:
@@ -44,7 +44,8 @@ def ask_model(turn: Turn, call: MarkedCall, delivered: tuple[str, ...]) -> Asked
         return Asked(wait_asked_for(answer) if isinstance(answer, TransientError) else answer, bill)
     if context.deps.running_text is not None:
         on_text = context.deps.running_text.listener(turn.at, turn.key)
-        request = call.request._replace(stream_options=StreamOptions(on_text=on_text))
+        options = call.request.stream_options._replace(on_text=on_text)
+        request = call.request._replace(stream_options=options)
         call = call._replace(request=request)
     answer, bill = complete(turn, context, call, turn.seconds_left)
     return Asked(wait_asked_for(answer) if isinstance(answer, TransientError) else answer, bill)

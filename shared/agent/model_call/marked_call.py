@@ -137,8 +137,12 @@ def complete(turn: Turn, context: TurnContext, call: MarkedCall, timeout: float)
     seconds = min(timeout, context.seconds_for(call.request))
     asked = _AskedModels(turn, call.attempts)
     answer: ModelReply | SessionError | TransientError
+    request = call.request._replace(fallbacks=asked)
+    if turn.deps.admission is not None:
+        options = request.stream_options._replace(on_limits=turn.deps.admission.named)
+        request = request._replace(stream_options=options)
     try:
-        answer = context.model.complete(call.request._replace(fallbacks=asked), timeout=seconds)
+        answer = context.model.complete(request, timeout=seconds)
     except (SessionError, TransientError) as error:
         answer = error
     if not asked.attempts[-1].outcome:  # else it is known already, and the answer is one for all models

@@ -19,6 +19,7 @@ from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.limits.admission import (
     COMMITTED,
+    LEARN,
     LINE,
     InLine,
     Price,
@@ -160,13 +161,17 @@ class _Dispatch:
         if head.interventions:  # who waits for a person needs no call now
             self._release(session, is_admitted=False)
             return "dropped"
-        price = Price.of(self._deps.limits[one.provider], Wanted(one.tokens))
+        price = Price.of(self._limits_of(one.provider), Wanted(one.tokens))
         took = self._deps.store.take_for(one.tenant, one.provider, price, now)
         if not took.granted:
             self._full = took.bucket.seconds_until(price, in_milliseconds(now))
             return "full"
         self._release(session, is_admitted=True)
         return "admitted"
+
+    def _limits_of(self, provider: str) -> ProviderLimits:
+        limits = self._deps.limits[provider]
+        return limits if limits != LEARN else self._deps.store.bucket(provider).limits
 
     def _release(self, session: Session, *, is_admitted: bool) -> None:
         """Ends the wait by a commit, and has the next generation go on."""

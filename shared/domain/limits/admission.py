@@ -27,11 +27,21 @@ LARGEST_PART, MORE = 10, 4
 """A worker takes so many times what its call needs, if that is at most this fraction (1/10) of a burst."""
 
 
+LEARNT_FOR = timedelta(minutes=30)
+"""A lower limit is believed at once, a higher one once the lower one is so old: each model may have its own."""
+LEARN_AGAIN = timedelta(minutes=10)
+"""The same limits are written down again after this."""
+
+
 class ProviderLimits(NamedTuple):
     """What a provider takes in a minute. None: no such limit, or nobody knows it yet."""
 
     tokens_per_minute: int | None = None
     requests_per_minute: int | None = None
+
+
+LEARN = ProviderLimits()
+"""What the provider takes is what its answers say."""
 
 
 class Wanted(NamedTuple):
@@ -67,7 +77,7 @@ def _price(amount: int, per_minute: int | None) -> int:
 class Bucket(NamedTuple):
     """All in milliseconds since 1970. `tokens`, `requests`: what was granted is paid for up to then. `line`: until then
     a line is taken to exist. `closed`: until then the provider wants no call. `last`: the tenant that was admitted from
-    the line last.
+    the line last. `limits`: what the provider's answers say that it takes, as of `learnt`.
     """
 
     tokens: int = 0
@@ -75,6 +85,8 @@ class Bucket(NamedTuple):
     line: int = 0
     closed: int = 0
     last: str = ""
+    limits: ProviderLimits = LEARN
+    learnt: int = 0
 
     def after(self, price: Price, now: int, *, is_owed: bool = False) -> "Bucket | None":
         """The bucket once the price was taken; None: it has not enough. `is_owed`: it is taken all the same."""
@@ -83,6 +95,15 @@ class Bucket(NamedTuple):
         if not is_owed and (not carries or self.closed > now):
             return None
         return self._replace(tokens=tokens, requests=requests)
+
+    def has_to_learn(self, named: ProviderLimits, now: int) -> bool:
+        """Whether these limits, which an answer has named, take the place of the ones before."""
+        age = timedelta(milliseconds=now - self.learnt)
+        if named == self.limits:
+            return age >= LEARN_AGAIN
+        pairs = zip(named, self.limits, strict=True)
+        is_lower = any(new is not None and (old is None or new < old) for new, old in pairs)
+        return is_lower or age >= LEARNT_FOR
 
     def has_line(self, now: int) -> bool:
         return self.line > now

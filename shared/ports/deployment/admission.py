@@ -5,7 +5,7 @@ deployment and to no tenant.
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from shared.domain.limits.admission import Bucket, InLine, Price
+from shared.domain.limits.admission import Bucket, InLine, Price, ProviderLimits
 
 PLACES_COUNTED = 1_000
 """Sessions of one tenant before a new one that are counted at most."""
@@ -42,6 +42,10 @@ class AdmissionStore(Protocol):
 
     def close(self, provider: str, until: datetime) -> None:
         """Nobody is granted anything before. It is never made shorter."""
+        ...
+
+    def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
+        """Writes down what the provider's answers say that it takes."""
         ...
 
     def bucket(self, provider: str) -> Bucket: ...

@@ -25,7 +25,7 @@ from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.limits.admission import InLine, Price
+from shared.domain.limits.admission import InLine, Price, ProviderLimits
 from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
@@ -172,6 +172,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     line = DynamoAdmission(aws.table, aws.dynamodb)
     line.join(InLine("anthropic", TENANT, SESSION, NOW, 10), NOW, NOW)
     line.close("anthropic", NOW)
+    line.learn("anthropic", ProviderLimits(9, 9), NOW)
     line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
     stores.attempts.write(TENANT, SESSION, Marker(), after=None)

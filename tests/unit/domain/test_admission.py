@@ -75,3 +75,15 @@ def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
     assert held.at(NOW + HOLD - timedelta(seconds=1)) == held
     assert held.at(NOW + HOLD) == Held()
     assert Held(100, 2, NOW).lacks(Wanted(150)) == Wanted(50, 0)
+
+
+def test_a_lower_limit_is_believed_at_once_and_a_higher_one_later() -> None:
+    high, low = ProviderLimits(100_000, 50), ProviderLimits(80_000, 50)
+    bucket = Bucket(limits=low, learnt=1_000)
+    half_an_hour = 30 * 60_000
+
+    assert Bucket().has_to_learn(high, 1_000)
+    assert Bucket(limits=high, learnt=1_000).has_to_learn(low, 1_001)
+    assert not bucket.has_to_learn(high, 1_001)
+    assert bucket.has_to_learn(high, 1_000 + half_an_hour)
+    assert not bucket.has_to_learn(low, 1_001)

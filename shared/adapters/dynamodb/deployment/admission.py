@@ -3,7 +3,8 @@
 pk               sk                                  attributes
 D#{provider}#=A  A                                   t, r tokens and requests are paid for up to then; q until when a
                                                      line is taken to exist; x closed until then; all in milliseconds
-                                                     since 1970; n the tenant that was admitted last
+                                                     since 1970; n the tenant that was admitted last; m, o tokens
+                                                     and requests of a minute that answers have named, at l
 D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by the second since when: e tenant, s id,
                                                      c tokens of its call, a since when, exactly
 
@@ -19,7 +20,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import StoreThrottled
-from shared.domain.limits.admission import BURST, Bucket, InLine, Price, in_milliseconds
+from shared.domain.limits.admission import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
 from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
 
 ATTEMPTS = 6
@@ -28,7 +29,9 @@ ADMISSION = "=A"
 BUCKET, _LINE = "A", "Q#"
 _END = "$"
 """Comes after `#` and before every character of a part of a key."""
-_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x"}
+_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x", "learnt": "l"}
+_LIMITS = ("m", "o")
+"""Of tokens and of requests."""
 
 
 class DynamoAdmission:
@@ -94,6 +97,24 @@ class DynamoAdmission:
     def close(self, provider: str, until: datetime) -> None:
         values = {":x": _n(in_milliseconds(until))}
         self._updated(provider, ["x = :x"], ["(attribute_not_exists(x) OR x < :x)"], values)
+
+    def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
+        values = {":l": _n(in_milliseconds(now))}
+        sets, gone = ["l = :l"], []
+        for short, most in zip(_LIMITS, limits, strict=True):
+            if most is None:
+                gone.append(short)
+            else:
+                sets.append(f"{short} = :{short}")
+                values[f":{short}"] = _n(most)
+        remove = f" REMOVE {', '.join(gone)}" if gone else ""
+        self._dynamodb.call(
+            "update_item",
+            TableName=self._table,
+            Key=_bucket_key(provider),
+            UpdateExpression=f"SET {', '.join(sets)}{remove}",
+            ExpressionAttributeValues=values,
+        )
 
     def bucket(self, provider: str) -> Bucket:
         answer = self._dynamodb.call(
@@ -194,7 +215,8 @@ def _bucket_key(provider: str) -> Item:
 
 def _bucket(item: Item) -> Bucket:
     numbers = {name: int(item[short]["N"]) for name, short in _NAMES.items() if short in item}
-    return Bucket(**numbers, last=item["n"]["S"] if "n" in item else "")
+    limits = ProviderLimits(*(int(item[short]["N"]) if short in item else None for short in _LIMITS))
+    return Bucket(**numbers, last=item["n"]["S"] if "n" in item else "", limits=limits)
 
 
 def _sk(one: InLine) -> str:

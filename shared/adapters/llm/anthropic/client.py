@@ -11,6 +11,7 @@ from typing import Any
 from shared.adapters.llm.anthropic.request import PROVIDER, to_body
 from shared.adapters.llm.anthropic.stream import MessagesReplyBuilder
 from shared.adapters.llm.common.address_and_key import require_sendable
+from shared.adapters.llm.common.limits import tell_limits
 from shared.adapters.llm.common.sdk import loading, silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, read_stream, run_within
 from shared.adapters.llm.common.token_estimate import body_size
@@ -71,6 +72,7 @@ class AnthropicModel:
         try:
             with client.messages.create(**body, stream=True, timeout=limits) as events:
                 opened = True
+                tell_limits(self.provider, request.stream_options, events)
                 on_text = request.stream_options.on_text
                 builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text)
                 return read_stream(events, builder, progress)

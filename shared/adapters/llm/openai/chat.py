@@ -52,5 +52,10 @@ class OpenAIModel:
         builder = ChatReplyBuilder(request.model, lambda: body_size(body), request.stream_options.on_text)
         create = self._client.sdk_client.chat.completions.create
         return self._client.call(
-            lambda **limits: create(**body, **limits), builder, request.model, timeout, progress
+            lambda **limits: create(**body, **limits),
+            builder,
+            request.model,
+            timeout,
+            progress,
+            request.stream_options,
         )

@@ -7,6 +7,7 @@ from urllib.request import getproxies
 
 from shared.adapters.egress.keepalive import KEEP_ALIVE
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
+from shared.adapters.llm.common.limits import tell_limits
 from shared.adapters.llm.common.sdk import loading, silence_loggers, time_limits
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
@@ -18,7 +19,7 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import ModelReply
+from shared.ports.model import ModelReply, StreamOptions
 
 T = TypeVar("T")
 
@@ -94,6 +95,7 @@ class OpenAIClient:
         model: str,
         timeout: float,
         progress: CallProgress,
+        options: StreamOptions | None = None,
     ) -> ModelReply:
         """`send`: takes the SDK's `timeout`, makes the request and returns its stream. `timeout`: seconds. Raises the
         errors of `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
@@ -104,6 +106,7 @@ class OpenAIClient:
         try:
             with send(timeout=limits) as events:
                 opened = True
+                tell_limits(PROVIDER, options or StreamOptions(), events)
                 return read_stream(events, builder, progress)
         except ActaError:
             raise

@@ -52,5 +52,10 @@ class OpenAIResponsesModel:
         )
         create = self._client.sdk_client.responses.create
         return self._client.call(
-            lambda **limits: create(**body, **limits), builder, request.model, timeout, progress
+            lambda **limits: create(**body, **limits),
+            builder,
+            request.model,
+            timeout,
+            progress,
+            request.stream_options,
         )

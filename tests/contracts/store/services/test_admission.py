@@ -8,7 +8,7 @@ import pytest
 
 from acta.testing.memory.admission import MemoryAdmission
 from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
-from shared.domain.limits.admission import BURST, Bucket, InLine, Price, in_milliseconds
+from shared.domain.limits.admission import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
 from shared.ports.deployment.admission import AdmissionStore
 from tests.contracts.store.backends import ENDPOINT, Aws
 from tests.contracts.store.documents import NOW
@@ -148,3 +148,14 @@ def test_who_begins_a_line_is_told_so(store: AdmissionStore, provider: str) -> N
     assert begins == [True, False]
     assert after_its_end.begins_line
     assert much_later.begins_line
+
+
+def test_what_answers_have_named_is_kept_with_its_time(store: AdmissionStore, provider: str) -> None:
+    store.learn(provider, ProviderLimits(400_000, 50), NOW)
+    assert store.bucket(provider).limits == ProviderLimits(400_000, 50)
+    assert store.bucket(provider).learnt == in_milliseconds(NOW)
+
+    store.learn(provider, ProviderLimits(None, 60), NOW + SECOND)
+    took = store.take(provider, HALF, NOW + SECOND)
+    assert took.bucket.limits == ProviderLimits(None, 60)
+    assert took.bucket.learnt == in_milliseconds(NOW + SECOND)

@@ -10,7 +10,7 @@ from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import ProviderOverloaded
-from shared.domain.limits.admission import in_milliseconds
+from shared.domain.limits.admission import Bucket, ProviderLimits, in_milliseconds
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
@@ -248,3 +248,29 @@ def in_a_line_with_deaths(deaths: Deaths) -> None:
 def test_wherever_a_worker_or_a_dispatcher_dies_everybody_comes_out_of_the_line() -> None:
     for number in points(in_a_line_with_deaths):
         in_a_line_with_deaths(Deaths(number))
+
+
+def test_limits_that_answers_name_are_learnt_and_kept_to() -> None:
+    class Telling(TwoCalls):
+        def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+            if request.stream_options.on_limits is not None:
+                request.stream_options.on_limits(self.provider, ProviderLimits(requests_per_minute=4))
+            return super().complete(request, timeout=timeout)
+
+    one = QueueHouse(Telling(), learns=True)
+    sessions = start(one, "acme", 6)
+    one.run()
+    queued = [each for each in sessions if one.of("acme", each).state_reason == "queued"]
+    one.run_all()
+
+    assert one.line.bucket("scripted").limits == ProviderLimits(requests_per_minute=4)
+    assert len(queued) >= 5
+    assert {one.of("acme", each).state for each in sessions} == {"completed"}
+
+
+def test_a_provider_that_names_no_limit_costs_no_write() -> None:
+    one = QueueHouse(TwoCalls(), learns=True)
+    sessions = start(one, "acme", 20)
+    one.run()
+    assert {one.of("acme", each).state for each in sessions} == {"completed"}
+    assert one.line.bucket("scripted") == Bucket()
