@@ -213,8 +213,9 @@ class Environment:
     """Tenant -> its limits, all of them: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual."""
     provider_limits: Mapping[str, ProviderLimits] = field(default_factory=dict)
     """Provider -> what its key takes in a minute, of all tenants together:
-    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`, which
-    is what its answers say. Sessions wait in a line for what is beyond it. A provider that is not named takes whatever comes, until it answers 429."""
+    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`, which is
+    what its answers say. Sessions wait in a line for what is beyond it. A provider that is not named takes whatever
+    comes, until it answers 429."""
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/domain/rules/allowed_models.py`)."""

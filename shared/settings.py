@@ -172,8 +172,8 @@ class Settings(BaseModel):
     provider_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)]] | Literal["learn"]] = Field(
         default_factory=dict
     )
-    """Provider -> what it takes in a minute (`shared/domain/limits/admission.py`); `learn`: what its answers say. As JSON.
-    A provider that is not named takes whatever comes.
+    """Provider -> what it takes in a minute (`shared/domain/limits/admission.py`); `learn`: what its answers say. As
+    JSON. A provider that is not named takes whatever comes.
     """
 
     notify_webhook_url: str = ""
