@@ -12,6 +12,7 @@ from acta.client.paths import file_path, path_of, tool_secret_path
 if TYPE_CHECKING:
     from acta.client.shapes import (
         Agent,
+        DeletedFile,
         File,
         FileVersion,
         ListedMcpTools,
@@ -57,6 +58,11 @@ class FileCalls:
     @operation
     def delete(self, path: str) -> Flow[None]:
         return data(Request("DELETE", file_path(path)))
+
+    @listing
+    def deleted(self, prefix: str | None = None) -> Stream[DeletedFile]:
+        """Those that were deleted and not written again. `versions` and `restore` bring one back."""
+        return pages(path_of("files"), prefix=prefix, deleted="1")
 
     @listing
     def versions(self, path: str) -> Stream[FileVersion]:

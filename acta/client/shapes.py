@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shared.api.response.shapes.plans import Plan as Plan
     from shared.api.response.shapes.receipts import Receipt as Receipt
     from shared.api.response.shapes.records import AuditRecord as AuditRecord
+    from shared.api.response.shapes.records import DeletedFile as DeletedFile
     from shared.api.response.shapes.records import DeploymentHealth as DeploymentHealth
     from shared.api.response.shapes.records import File as File
     from shared.api.response.shapes.records import FileVersion as FileVersion

@@ -74,13 +74,25 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
         prefix: str = "",
         limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100,
         cursor: ListingCursor = None,
+        deleted: Literal["", "1"] = "",
     ) -> Response:
+        """`deleted`: those that were, and not what there is."""
         _check_prefix(prefix)
+        if deleted:
+            return _deleted(prefix, limit, cursor)
         with listing_cursor():
             found = own().list(api.caller.tenant, prefix, limit, cursor)
         items: list[records.File] = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
             for file in found.files
+        ]
+        return page(items, found.cursor)
+
+    def _deleted(prefix: str, limit: int, cursor: str | None) -> Response:
+        with listing_cursor():
+            found = own().deleted(api.caller.tenant, prefix, limit, cursor)
+        items: list[records.DeletedFile] = [
+            {"path": file.path, "deleted_at": instant(file.deleted_at)} for file in found.files
         ]
         return page(items, found.cursor)
 

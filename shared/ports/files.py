@@ -48,6 +48,18 @@ class FilePage(NamedTuple):
     cursor: str | None
 
 
+class DeletedFile(NamedTuple):
+    path: str
+    deleted_at: datetime
+
+
+class DeletedPage(NamedTuple):
+    """`cursor`: for the next page; None: this is the last one."""
+
+    files: tuple[DeletedFile, ...]
+    cursor: str | None
+
+
 class FileStore(Protocol):
     def seen_by(self, user: str | None) -> "FileStore":
         """The same files, and under `~/…` the private ones of this user, whom the caller knows for certain. None, and
@@ -59,6 +71,13 @@ class FileStore(Protocol):
         """The files whose path starts with `prefix` ('' or 'folder/'), sorted by path, private ones only where it
         starts with `~/`. A page may have fewer than `limit` and still have a cursor. Raises ValueError where the cursor
         is not valid.
+        """
+        ...
+
+    def deleted(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> DeletedPage:
+        """The files whose path starts with `prefix` that were deleted and not written again, by path, private ones
+        only where it starts with `~/`. A page looks at a bounded number of versions: it may have fewer than `limit` and
+        still have a cursor. Raises ValueError where the cursor is not valid.
         """
         ...
 

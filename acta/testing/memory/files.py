@@ -11,6 +11,8 @@ from shared.domain.untrusted.path import check_path
 from shared.ports.clock import Clock
 from shared.ports.files import (
     MAX_VERSIONS,
+    DeletedFile,
+    DeletedPage,
     FileChanged,
     FileExists,
     FileInfo,
@@ -50,6 +52,19 @@ class MemoryFiles:
                 found.append(FileInfo(path, len(file.data), file.modified_at))
         following = to_cursor(scope, found[limit - 1].path) if len(found) > limit else None
         return FilePage(tuple(found[:limit]), following)
+
+    def deleted(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> DeletedPage:
+        start = stored_path(prefix, self._user)
+        scope, limit = f"FD#{tenant}/{start}", max(limit, 1)
+        after = "" if cursor is None else stored_path(from_cursor(scope, cursor, 1_024), self._user)
+        gone = {key: at for t, key, data, at in self._all if t == tenant and data is None}
+        found = []
+        for key in sorted(key for key in gone if key.startswith(start) and key > after):
+            path = listed_path(key, prefix, self._user)
+            if path is not None and (tenant, key) not in self._files:
+                found.append(DeletedFile(path, gone[key]))
+        following = to_cursor(scope, found[limit - 1].path) if len(found) > limit else None
+        return DeletedPage(tuple(found[:limit]), following)
 
     def _key(self, tenant: str, path: str) -> tuple[str, str]:
         return tenant, stored_path(check_path(path), self._user)

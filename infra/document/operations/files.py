@@ -1,7 +1,7 @@
 """The tenant's storage, which its agents' file tools read and write."""
 
-from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
-from shared.api.response.shapes.records import File, FileVersion, WrittenFile
+from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok
+from shared.api.response.shapes.records import DeletedFile, File, FileVersion, WrittenFile
 
 PATH = {
     "path": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a file. "
@@ -14,8 +14,20 @@ FILES = {
         "listFiles",
         "Files",
         "List files",
-        (page_of(File, "Files by path."),),
-        parameters={"prefix": "Only paths that begin so; `~/`: your own files.", **PAGING},
+        (
+            Answer(
+                200,
+                "Files by path. With `deleted=1` those that were deleted.",
+                (File, DeletedFile),
+                form="page",
+            ),
+        ),
+        about="A page of deleted files looks at 5,000 versions: it may be short, or empty, and have a `next_cursor`.",
+        parameters={
+            "prefix": "Only paths that begin so; `~/`: your own files.",
+            "deleted": "`1`: files that were deleted and not written again, and not what there is.",
+            **PAGING,
+        },
     ),
     "GET /v1/files/{path}": Operation(
         "readFile",

@@ -15,6 +15,8 @@ from shared.domain.private_files import after_unlisted, listed_path, stored_path
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import (
     MAX_VERSIONS,
+    DeletedFile,
+    DeletedPage,
     FileChanged,
     FileExists,
     FileInfo,
@@ -25,6 +27,8 @@ from shared.ports.files import (
 
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
+MOST_REQUESTS = 5
+"""Of a page of deleted files: what was written often has many versions."""
 _WRITE, _IS_NEW = "write", "is-new"
 """Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
 _NO_VERSION = (MISSING, "NoSuchVersion", "InvalidArgument", "MethodNotAllowed")
@@ -67,6 +71,39 @@ class S3Files:
             if paths[-1] is not None:
                 return FilePage(tuple(found), to_cursor(scope, paths[-1]))
             after = after_unlisted(keys[-1])
+
+    def deleted(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> DeletedPage:
+        root, stored_prefix = _root(tenant), stored_path(prefix, self._user)
+        scope, limit = f"FD#{tenant}/{stored_prefix}", min(max(limit, 1), MAX_PAGE)
+        after = None if cursor is None else self._after(root, from_cursor(scope, cursor, MAX_KEY_BYTES))
+        found: list[DeletedFile] = []
+        looked = 0
+        while True:
+            start = {} if after is None else {"KeyMarker": root + after}
+            answer = self._s3.call(
+                "list_object_versions",
+                Bucket=self._bucket,
+                Prefix=root + stored_prefix,
+                MaxKeys=MAX_PAGE,
+                **start,
+            )
+            looked += 1
+            for marker in sorted(answer.get("DeleteMarkers", ()), key=lambda one: str(one["Key"])):
+                path = listed_path(marker["Key"].removeprefix(root), prefix, self._user)
+                if not marker["IsLatest"] or path is None:
+                    continue
+                if len(found) == limit:
+                    return DeletedPage(tuple(found), to_cursor(scope, found[-1].path))
+                found.append(DeletedFile(path, marker["LastModified"].astimezone(UTC)))
+            if not answer.get("IsTruncated"):
+                return DeletedPage(tuple(found), None)
+            # A key's newest version comes first, so the others of the last one are left out.
+            after = answer["NextKeyMarker"].removeprefix(root)
+            last = listed_path(after, prefix, self._user)
+            if last is None:
+                after = after_unlisted(after)
+            elif looked >= MOST_REQUESTS:
+                return DeletedPage(tuple(found), to_cursor(scope, last))
 
     def _after(self, root: str, position: str) -> str:
         """Where a listing goes on, below the tenant's prefix. Raises ValueError for a position that no file has."""

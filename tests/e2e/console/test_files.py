@@ -154,16 +154,21 @@ def test_a_file_is_deleted_by_keyboard_alone_and_comes_back(screen: Screen, ann:
     expect(page.get_by_label("What the file says")).to_have_text("first")
 
 
-def test_a_file_that_an_agent_deleted_is_found_by_its_path_and_restored(screen: Screen, ann: Person) -> None:
+def test_a_file_that_an_agent_deleted_is_listed_where_it_was_and_restored(
+    screen: Screen, ann: Person
+) -> None:
     ann.put_file("in/a.md", "first")
     ann.put_file("top.md", "1")
     assert ann.delete("/v1/files/in/a.md").status_code == 204
     page = screen.sign_in(ann, place="files")
     expect(page.get_by_role("table", name="Files").get_by_role("row")).to_contain_text(["Name", "top.md1 B"])
     expect(page.get_by_role("columnheader", name="Holds")).to_have_count(0)
-    page.get_by_label("Look for a deleted file").fill(" /in/a.md")
+    page.get_by_text("Deleted", exact=True).click()
+    deleted = page.get_by_role("table", name="Deleted")
+    expect(deleted.get_by_role("row")).to_contain_text(["Name", "in/a.md"])
     screen.accessible()
-    page.get_by_role("button", name="Show its versions").click()
+    screen.picture("files-deleted")
+    deleted.get_by_role("link", name="in/a.md").click()
     expect(page.get_by_text("This file was deleted")).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()

@@ -14,6 +14,13 @@ class File(TypedDict):
     modified_at: Instant
 
 
+class DeletedFile(TypedDict):
+    """Its earlier versions can be read and restored as long as they are kept."""
+
+    path: str
+    deleted_at: Instant
+
+
 class WrittenFile(TypedDict):
     path: str
     bytes: Counter

@@ -74,6 +74,60 @@ def test_a_file_is_replaced_only_while_it_is_the_one_that_is_meant(stores: Store
     assert stores.files.list(tenant, "", 10).files == ()
 
 
+@pytest.fixture(params=["memory", "moto"])
+def versioned(request: pytest.FixtureRequest) -> FileStore:
+    """Stores that keep versions."""
+    if request.param == "memory":
+        return MemoryFiles(FakeClock())
+    account: Aws = request.getfixturevalue("moto_account")
+    account.s3.put_bucket_versioning(Bucket=account.bucket, VersioningConfiguration={"Status": "Enabled"})
+    return S3Files(account.bucket, account.s3)
+
+
+def gone(files: FileStore, tenant: str, prefix: str = "", limit: int = 100) -> list[list[str]]:
+    pages, cursor = [], None
+    while True:
+        page = files.deleted(tenant, prefix, limit, cursor)
+        pages.append([info.path for info in page.files])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def test_deleted_files_are_listed_by_path_until_they_are_written_again(
+    versioned: FileStore, tenant: str
+) -> None:
+    for path in ("b.md", "in/a.md", "in/c.md", "stays.md", "a.md"):
+        versioned.write(tenant, path, b"x")
+        versioned.write(tenant, path, b"y")
+    for path in ("b.md", "in/a.md", "in/c.md", "a.md"):
+        versioned.delete(tenant, path)
+    versioned.write(f"{tenant}x", "other.md", b"x")
+    versioned.delete(f"{tenant}x", "other.md")
+    for limit, pages in (
+        (10, [["a.md", "b.md", "in/a.md", "in/c.md"]]),
+        (3, [["a.md", "b.md", "in/a.md"], ["in/c.md"]]),
+    ):
+        assert gone(versioned, tenant, limit=limit) == pages
+    assert gone(versioned, tenant, "in/", limit=1) == [["in/a.md"], ["in/c.md"]]
+    versioned.write(tenant, "b.md", b"again")
+    assert gone(versioned, tenant) == [["a.md", "in/a.md", "in/c.md"]]
+    (first, *_) = versioned.deleted(tenant, "", 1).files
+    assert first.deleted_at.tzinfo == UTC
+    with pytest.raises(ValueError, match="cursor"):
+        versioned.deleted(tenant, "in/", 1, versioned.deleted(tenant, "", 1).cursor)
+
+
+def test_deleted_private_files_are_listed_for_their_owner_alone(versioned: FileStore, tenant: str) -> None:
+    mine = versioned.seen_by("ann")
+    for path in ("~/secret.md", "z.md"):
+        mine.write(tenant, path, b"x")
+        mine.delete(tenant, path)
+    assert [one.path for one in mine.deleted(tenant, "~/", 10).files] == ["~/secret.md"]
+    assert [one.path for one in mine.deleted(tenant, "", 10).files] == ["z.md"]
+    assert versioned.seen_by("bob").deleted(tenant, "~/", 10).files == ()
+
+
 class LosesAnswers:
     """An S3 client whose every put is done, then its answer is lost: it makes the request again, as the SDK does."""
 

@@ -61,3 +61,16 @@ def test_a_write_and_a_restore_replace_only_what_they_name() -> None:
         {"If-Match": '"a", "b"'},
     ):
         assert api.member.request("PUT", path, body=b"x", headers=headers).status == 400
+
+
+def test_deleted_files_are_listed_with_when_they_were_deleted() -> None:
+    api = AdminApi()
+    api.root.files.write("acme", "in/a.md", b"x")
+    api.root.files.delete("acme", "in/a.md")
+    told = api.member.request("GET", "/v1/files", query={"deleted": "1", "prefix": "in/"}).data
+    assert told == {
+        "items": [{"path": "in/a.md", "deleted_at": "2026-01-01T00:00:00.000Z"}],
+        "next_cursor": None,
+    }
+    assert api.member.request("GET", "/v1/files").data["items"] == []
+    assert api.stranger.request("GET", "/v1/files", query={"deleted": "1"}).data["items"] == []

@@ -5,7 +5,6 @@ import { useState } from "preact/hooks";
 import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
 import { useLive } from "../../live/watch";
-import { go } from "../../navigation/places";
 import { bytes, counted } from "../../parts/amounts";
 import { Dropzone } from "../../parts/dropzone";
 import { Freshness } from "../../parts/fresh";
@@ -14,6 +13,7 @@ import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
+import { DeletedFiles } from "./deleted";
 import { type Entry, wayTo } from "./entries";
 import { filePage, folderAddress, type Listing, listing } from "./listing";
 
@@ -27,7 +27,6 @@ export function Folder({ folder }: { folder: string }) {
   const [rule, setRule] = useState<Rule>("both");
   const [puts, setPuts] = useState<Put[]>([]);
   const [isBusy, setBusy] = useState(false);
-  const [lost, setLost] = useState(folder);
   const found = live.value.value;
   const hasFolder = found?.entries.some((each) => each.files !== undefined);
 
@@ -57,19 +56,7 @@ export function Folder({ folder }: { folder: string }) {
           <a href={folderAddress(PRIVATE)}>My own files</a>, which nobody else sees
         </p>
       )}
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          go(filePage(lost.trim().replace(/^\/+/, "").normalize("NFC")));
-        }}
-      >
-        <label>
-          Look for a deleted file
-          <input value={lost} required onInput={(event) => setLost(event.currentTarget.value)} />
-        </label>
-        <button>Show its versions</button>
-      </form>
+      <DeletedFiles folder={folder} />
       <Dropzone
         label={isBusy ? "The files are being stored …" : "Drop files here, or choose them"}
         isDisabled={isBusy}
