@@ -12,7 +12,7 @@ import { leaveToSignIn, signInSettings } from "./sign-in/code-flow";
 import { isOver, may, me, signOut } from "./sign-in/tokens";
 
 export function App() {
-  const shown = PLACES.find((each) => each.name === place.value);
+  const shown = PLACES.find((each) => each.name === place());
   const isTheirs = !shown || may(shown.role);
   useEffect(() => {
     document.title = `${shown?.title ?? "Not found"} · Acta`;
@@ -30,8 +30,8 @@ export function App() {
         </a>
         <Environment />
         <nav aria-label="Pages">
-          {PLACES.filter((each) => may(each.role)).map((each) => (
-            <a key={each.name} href={to(each.name)} aria-current={each === shown ? "page" : undefined}>
+          {PLACES.filter((each) => !each.under && may(each.role)).map((each) => (
+            <a key={each.name} href={to(each.name)} aria-current={each === shown ? "page" : each.name === shown?.under ? "true" : undefined}>
               {each.title}
               {each.name === "inbox" && <Count of={openQuestions().value.value?.length ?? 0} />}
             </a>
@@ -41,7 +41,7 @@ export function App() {
           <summary>{me.value.user}</summary>
           <div class="menu">
             <dl>
-              <dt>Tenant</dt>
+              <dt>Team</dt>
               <dd>{me.value.tenant}</dd>
               <dt>Roles</dt>
               <dd>{me.value.roles.join(", ")}</dd>

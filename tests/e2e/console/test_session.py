@@ -57,7 +57,7 @@ def test_of_a_long_goal_the_beginning_is_shown_and_all_of_it_when_asked(screen: 
 
 def test_evidence_of_a_step_leads_to_its_call_and_what_the_tool_said(screen: Screen, ann: Person) -> None:
     page = screen.sign_in(ann, place=f"sessions/{ended(ann)}")
-    page.get_by_role("button", name="Evidence 1: list_files").click()
+    page.get_by_role("button", name="See call 1: list_files").click()
     detail = page.get_by_role("region", name="Chosen row")
     expect(detail).to_contain_text("notes.md")
     screen.accessible()
@@ -89,7 +89,7 @@ def test_the_waterfall_has_every_step_of_the_log(screen: Screen, ann: Person) ->
     expect(bars.first).to_contain_text("Planning")
     screen.accessible()
     screen.picture("session-waterfall")
-    page.get_by_role("button", name="Evidence 1: list_files").click()
+    page.get_by_role("button", name="See call 1: list_files").click()
     expect(page.get_by_role("region", name="Chosen row")).to_contain_text("notes.md")
 
 

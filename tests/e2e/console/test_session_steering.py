@@ -113,7 +113,7 @@ def test_a_session_is_cancelled_once_the_person_is_sure(screen: Screen, ann: Per
 def test_a_run_is_paused_and_resumed(screen: Screen, ann: Person) -> None:
     ann.put_file("notes.md", "# Notes\nA line.\n")
     page = screen.sign_in(ann, place=f"sessions/{ann.start()}")
-    expect(page.locator(".state")).to_have_text("Idle")
+    expect(page.locator(".state")).to_have_text("No goal yet")
     screen.accessible()
     page.get_by_label("Say something").fill(GOAL)
     page.get_by_role("button", name="Send").click()
@@ -130,17 +130,17 @@ def test_a_fork_goes_on_from_the_chosen_turn(screen: Screen, ann: Person) -> Non
     ann.finished(session_id)
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
     page.get_by_role("treeitem").filter(has_text="list_files").first.click()
-    steer(page, "Fork from the chosen row")
+    steer(page, "Try again from the chosen row")
     page.get_by_label("What to say there").fill("List all files")
-    page.get_by_role("button", name="Fork", exact=True).click()
-    expect(page.get_by_role("link", name="forked from another session")).to_be_visible()
+    page.get_by_role("button", name="Start the other session").click()
+    expect(page.get_by_role("link", name="begun from another session")).to_be_visible()
     assert session_id not in page.url
 
 
 def test_copied_words_for_programs_name_no_token(screen: Screen, ann: Person) -> None:
     session_id = asking(ann)
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
-    page.get_by_text("For programs").click()
+    page.get_by_text("As curl and JSON").click()
     screen.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy as curl").click()
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -48,7 +48,8 @@ def test_sessions_are_found_by_words_state_agent_person_and_metadata(
 
 
 def test_completed_sessions_are_told_apart_by_whether_their_goal_was_met(screen: Screen, ann: Person) -> None:
-    met = ann.start("Write a short note about rain")
+    ann.put_file("notes.md", "# Notes\n")
+    met = ann.start("List all files and write a summary to summary.md")
     unmet = ann.start("Write a short note about snow", max_steps=1)
     for session in (met, unmet):
         ann.finished(session)
@@ -56,7 +57,7 @@ def test_completed_sessions_are_told_apart_by_whether_their_goal_was_met(screen:
         pytest.skip("the stack that is up was deployed before they could be told apart")
     page = screen.sign_in(ann, place="sessions")
     page.get_by_label("State").select_option("Goal met")
-    expect(page.locator("a.goal")).to_have_text(["Write a short note about rain"])
+    expect(page.locator("a.goal")).to_have_text(["List all files and write a summary to summary.md"])
     page.get_by_label("State").select_option("Ended without the goal")
     expect(page.locator("a.goal")).to_have_text(["Write a short note about snow"])
     page.reload()

@@ -1,13 +1,13 @@
 /** The places of the page, each an address below `/console`, and going from one to another. */
 
-import { computed, signal } from "@preact/signals";
+import { signal } from "../live/signal";
 
 export const ROOT = "/console";
 
 /** What follows `/console/`, part by part, as text. */
 export const path = signal(parts(location.pathname));
 export const query = signal(new URLSearchParams(location.search));
-export const place = computed(() => path.value[0] || "inbox");
+export const place = (): string => path.value[0] || "inbox";
 
 /** The address of a place, such as `to("sessions", id)`. */
 export function to(...names: string[]): string {

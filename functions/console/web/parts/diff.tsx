@@ -1,8 +1,8 @@
 /** What differs between two texts, line by line. Marks and words say it, not colours alone. */
 
-import { diffLines } from "diff";
 import { useMemo } from "preact/hooks";
 
+import { changes, linesOf } from "./changes";
 import { visible } from "./words";
 
 /** Of longer texts nobody would read it, and to find it would freeze the page. */
@@ -17,14 +17,12 @@ export interface Part {
 /** Lines that are the same and far from any change are skipped. Undefined: too long to compare. */
 export function differences(before: string, after: string): Part[] | undefined {
   if (before.length + after.length > MOST) return undefined;
-  const changes = diffLines(before, after, { timeout: 1_000 });
-  if (changes === undefined) return undefined;
-  return changes.flatMap((each, index): Part[] => {
-    const lines = each.value.replace(/\n$/, "").split("\n");
-    if (each.added) return [{ kind: "added", lines }];
-    if (each.removed) return [{ kind: "removed", lines }];
+  const found = changes(linesOf(before), linesOf(after));
+  return found.flatMap((each, index): Part[] => {
+    const { lines } = each;
+    if (each.kind !== "same") return [each];
     const first = index === 0 ? 0 : AROUND;
-    const last = index === changes.length - 1 ? 0 : AROUND;
+    const last = index === found.length - 1 ? 0 : AROUND;
     if (lines.length <= first + last + 1) return [{ kind: "same", lines }];
     const skipped = lines.slice(first, lines.length - last);
     const parts: Part[] = [

@@ -1,10 +1,10 @@
 /** Edits a definition as JSON. Where somebody was faster nothing written here is lost, and what changed is shown. */
 
-import { useState } from "preact/hooks";
-
 import { dropDraft, Unsent, useDraft } from "../drafts/use-draft";
 import { Diff } from "./diff";
-import { isOvertaken, Refusal } from "./refusal";
+import { Area } from "./field";
+import { Form } from "./form";
+import { isOvertaken } from "./refusal";
 
 interface Shown {
   /** Where what is written is kept. */
@@ -23,29 +23,28 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
   const draft = useDraft(place, { begun: current, text: written(current.fields) }, ({ begun, text }) => text === written(begun.fields));
   const { begun, text } = draft.value;
   const before = written(begun.fields);
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
   const isBehind = current.version !== begun.version;
 
   async function save(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
     try {
       await onSave(fieldsOf(text), begun.version);
       dropDraft(place); // where it was shown something else may be by now
     } catch (error) {
-      setFailure(error);
-      setBusy(false);
       if (isOvertaken(error)) onOvertaken();
+      throw error;
     }
   }
 
   return (
-    <form
-      class="fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
+    <Form
+      key={begun.version}
+      act={act}
+      onSend={save}
+      isReady={!isBehind}
+      close={text === before ? "Close" : "Throw my text away"}
+      onClose={() => {
+        draft.drop();
+        onClose();
       }}
     >
       {isBehind && (
@@ -57,21 +56,14 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
           <p class="acts">
             <button
               type="button"
-              onClick={() => {
-                draft.write({ begun: current, text });
-                setFailure(undefined);
-              }}
+              onClick={() => draft.write({ begun: current, text })}
             >
               Go on with my text, on top of version {current.version}
             </button>
           </p>
         </section>
       )}
-      <label>
-        {label}
-        <textarea class="long" rows={18} value={text} spellcheck={false} onInput={(event) => draft.write({ begun, text: event.currentTarget.value })} />
-      </label>
-      {!isBehind && <Refusal error={failure} />}
+      <Area label={label} rows={18} isCode value={text} write={(next) => draft.write({ begun, text: next })} />
       {text !== before && (
         <details>
           <summary>What you have changed</summary>
@@ -79,22 +71,7 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
         </details>
       )}
       <Unsent of={draft} hasButton={false} />
-      <p class="acts">
-        <button type="submit" class="primary" disabled={isBusy || isBehind}>
-          {isBusy ? "Wait …" : act}
-        </button>
-        <button
-          type="button"
-          disabled={isBusy}
-          onClick={() => {
-            draft.drop();
-            onClose();
-          }}
-        >
-          {text === before ? "Close" : "Throw my text away"}
-        </button>
-      </p>
-    </form>
+    </Form>
   );
 }
 

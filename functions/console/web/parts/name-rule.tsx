@@ -1,5 +1,6 @@
 /** What becomes of files whose names exist, as a person chooses it. */
 
+import { Choice } from "./field";
 import type { Rule } from "../api/file-names";
 
 const RULES: readonly (readonly [Rule, string])[] = [
@@ -10,15 +11,6 @@ const RULES: readonly (readonly [Rule, string])[] = [
 
 export function NameRule({ chosen, onChoose }: { chosen: Rule; onChoose: (rule: Rule) => void }) {
   return (
-    <label>
-      Where a file of that name exists{" "}
-      <select value={chosen} onChange={(event) => onChoose(event.currentTarget.value as Rule)}>
-        {RULES.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice label="Where a file of that name exists" value={chosen} write={(name) => onChoose(name as Rule)} of={RULES} />
   );
 }

@@ -12,12 +12,15 @@ interface Said {
 
 type Known = Pick<Session, "state" | "state_reason" | "result">;
 
+/** Of `completed`, which alone is no success. */
+export const UNMET = "Ended without the goal";
+
 const WAITS: Record<string, string> = {
   waiting_for_provider: "Waits for the provider",
   waiting_for_aws: "Waits for AWS",
   waiting_for_key: "Waits for a key",
   waiting_for_tokens: "Waits for tokens",
-  queued: "Queued",
+  queued: "In line for the model",
 };
 
 export const STATES: readonly (readonly [Session["state"], string])[] = [
@@ -25,7 +28,7 @@ export const STATES: readonly (readonly [Session["state"], string])[] = [
   ["executing", "Working"],
   ["waiting_for_tool", "Uses a tool"],
   ["waiting_for_user", "Waits for a person"],
-  ["completed", "Completed"],
+  ["completed", "Ended"],
   ["failed", "Failed"],
   ["cancelled", "Cancelled"],
   ["idle", "No goal yet"],
@@ -40,7 +43,7 @@ export function stateInWords({ state, state_reason, result }: Known): Said {
       return { mark: "?", text: "Waits for a person", tone: "warn" };
     case "completed":
       if (result?.goal_met) return { mark: "✔", text: "Goal met", tone: "good" };
-      return { mark: "◐", text: "Goal not met", tone: "warn" };
+      return { mark: "◐", text: UNMET, tone: "warn" };
     case "failed":
       return { mark: "✘", text: "Failed", tone: "bad" };
     case "cancelled":

@@ -104,7 +104,7 @@ function Plain({ agent }: { agent: Agent }) {
         <dt>Tools</dt>
         <dd>
           {agent.tools.length === 0
-            ? "every tool of the tenant"
+            ? "every tool of the team"
             : agent.tools.map((name) => (
                 <span key={name}>
                   <a href={to("tools", name)}>{visible(name)}</a>{" "}

@@ -6,6 +6,7 @@ import type { Intervention } from "../../api/shapes";
 import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
 import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
+import { Area, Line } from "../../parts/field";
 import { Preview } from "./preview";
 import { FormFields, formsOf, type FormValues } from "./tool-form";
 import { isOfTool } from "./wording";
@@ -52,10 +53,7 @@ function Words({ name, says, isOptional, ...asked }: Asked & { name: string; say
   const isReady = isOptional || text.trim() !== "";
   return (
     <Form {...asked} draft={draft} isReady={isReady} give={() => (text.trim() ? { [name]: text } : undefined)}>
-      <label>
-        {says}
-        <textarea value={text} dir="auto" onInput={(event) => draft.write(event.currentTarget.value)} />
-      </label>
+      <Area label={says} value={text} write={draft.write} />
     </Form>
   );
 }
@@ -84,14 +82,8 @@ function Limits(asked: Asked) {
         {typeof most === "number" && ` of $${most}`}.{" "}
         {needed > 0 && `The next call needs ${needed.toLocaleString()} tokens in all.`}
       </p>
-      <label>
-        Tokens in all
-        <input type="number" min="1" step="1" value={tokens} onInput={(event) => draft.write({ tokens: event.currentTarget.value, dollars })} />
-      </label>
-      <label>
-        US dollars in all (may stay empty)
-        <input type="number" min="0" step="any" value={dollars} onInput={(event) => draft.write({ tokens, dollars: event.currentTarget.value })} />
-      </label>
+      <Line label="Tokens in all" type="number" value={tokens} write={(next) => draft.write({ tokens: next, dollars })} />
+      <Line label="US dollars in all (may stay empty)" type="number" value={dollars} write={(next) => draft.write({ tokens, dollars: next })} />
     </Form>
   );
 }
@@ -110,17 +102,7 @@ function Changed(asked: Asked) {
       isReady={parsed.input !== undefined && JSON.stringify(parsed.input) !== JSON.stringify(asked.whole)}
       give={() => ({ input: parsed.input })}
     >
-      <label>
-        The whole input, as JSON
-        <textarea
-          class="code"
-          rows={10}
-          spellcheck={false}
-          dir="ltr"
-          value={after}
-          onInput={(event) => draft.write(event.currentTarget.value)}
-        />
-      </label>
+      <Area label="The whole input, as JSON" rows={10} isCode value={after} write={draft.write} />
       {parsed.problem && (
         <p class="notice bad" role="status">
           {parsed.problem}

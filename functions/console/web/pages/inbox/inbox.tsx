@@ -1,6 +1,8 @@
 /** What waits for a person, one question by its own address, and what was decided. */
 
-import { path, query, to } from "../../navigation/places";
+import { useEffect } from "preact/hooks";
+
+import { go, path, query, to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { History } from "./history";
 import { OneQuestion } from "./one-question";
@@ -15,6 +17,12 @@ export function Inbox() {
   const [, session, intervention] = path.value;
   const isHistory = query.value.get("show") === "decided";
   const isOne = session !== undefined && intervention !== undefined;
+  const first = questions.value.value?.[0];
+  useEffect(() => {
+    // Beside an empty half of a wide page nobody has to choose first.
+    if (!first || isOne || isHistory || path.value.length > 1 || !matchMedia("(min-width: 52.01rem)").matches) return;
+    go(to("inbox", first.session_id, first.intervention_id), { replace: true });
+  }, [first?.intervention_id, isOne, isHistory]);
   return (
     <div class={isOne ? "inbox one" : "inbox"} onKeyDown={byKeys}>
       <h1 tabIndex={-1}>Inbox</h1>

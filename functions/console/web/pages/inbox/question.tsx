@@ -6,8 +6,10 @@ import { useEffect, useState } from "preact/hooks";
 import { all, at, Refused } from "../../api/request";
 import type { Intervention } from "../../api/shapes";
 import { Long } from "../../parts/long";
+import { Area } from "../../parts/field";
+import { Refusal } from "../../parts/refusal";
 import { Until } from "../../parts/time";
-import { Quoted, Text } from "../../parts/words";
+import { Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { dropDraft, Unsent, useDraft, written } from "../../drafts/use-draft";
 import { useHasAsked } from "./asker";
@@ -155,16 +157,16 @@ function Options({ of, onEdit, onDecided }: Deciding) {
       <section class="deciding" aria-label="Your decision">
         <Deadline of={of} />
         {decider.why && <p class="notice">{decider.why}</p>}
-        {refusal && (
-          <p class="notice bad" role="alert">
-            {refusal.message} {refusal instanceof Refused && <Details of={refusal} />}
-          </p>
-        )}
+        <Refusal error={refusal} />
         {options.length > 0 && (
-          <label class="comment">
-            Comment (may stay empty; it is recorded{options.includes("reject") && ", and the agent reads it when you reject"})
-            <textarea rows={2} dir="auto" maxLength={2000} value={comment.value} onInput={(event) => comment.write(event.currentTarget.value)} />
-          </label>
+          <div class="comment">
+            <Area
+              label={`Comment (may stay empty; it is recorded${options.includes("reject") ? ", and the agent reads it when you reject" : ""})`}
+              rows={2}
+              value={comment.value}
+              write={comment.write}
+            />
+          </div>
         )}
         {options.length > 0 && <Unsent of={comment} />}
         {options.includes(opened.value) && (
@@ -221,10 +223,4 @@ function Deadline({ of }: { of: Intervention }) {
       Expires <Until at={of.timeout_at} />. Without a decision {byDefault(of)}.
     </p>
   );
-}
-
-/** What the server says of each field. */
-function Details({ of }: { of: Refused }) {
-  const said = Object.entries(of.details).flatMap(([name, problems]) => problems.map((each) => `${name}: ${each}`));
-  return said.length ? <Quoted by="In detail">{said.join("\n")}</Quoted> : null;
 }

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { useAskBeforeLeaving } from "../../drafts/use-draft";
+import { Area } from "../../parts/field";
 import { Call, isWhole } from "./call";
 import { choose, chooseNone, chosen, comment, type Result, results } from "./chosen";
 import { decide } from "./deciding";
@@ -50,10 +51,14 @@ export function Several() {
       </ol>
       {open.length > 0 && (
         <section class="deciding" aria-label="Your decision">
-          <label class="comment">
-            Comment for all (may stay empty; agents read it when you reject)
-            <textarea rows={2} dir="auto" maxLength={2000} value={comment.value} onInput={(event) => (comment.value = event.currentTarget.value)} />
-          </label>
+          <div class="comment">
+            <Area
+              label="Comment for all (may stay empty; agents read it when you reject)"
+              rows={2}
+              value={comment.value}
+              write={(text) => (comment.value = text)}
+            />
+          </div>
           <p>What you approve runs exactly as shown here, once.</p>
         </section>
       )}

@@ -6,6 +6,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Refused } from "../../api/request";
 import { Unsent, useDraft, written } from "../../drafts/use-draft";
 import { Dialog, Problem } from "../../parts/dialog";
+import { Choice, Line, Tick } from "../../parts/field";
+import { Form } from "../../parts/form";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
 import { Quoted } from "../../parts/words";
@@ -31,16 +33,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
         say("Added. Everybody's sessions of this agent may be reminded of it.");
       }}
     >
-      <label>
-        Agent
-        <select value={agentId} onChange={(event) => setAgentId(event.currentTarget.value)}>
-          {namesOf((known.value.value ?? []).filter(mayStart), agentId).map(([id, text]) => (
-            <option key={id} value={id}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice label="Agent" value={agentId} write={setAgentId} of={namesOf((known.value.value ?? []).filter(mayStart), agentId)} />
     </WordsOfMemory>
   );
 }
@@ -105,14 +98,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
         </div>
       )}
       {!now.memory.shared && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isShared}
-            onChange={(event) => setShared(event.currentTarget.checked)}
-          />
-          Share it: everybody's sessions may be reminded of it. This cannot be taken back.
-        </label>
+        <Tick label="Share it: everybody's sessions may be reminded of it. This cannot be taken back." is={isShared} write={setShared} />
       )}
     </WordsOfMemory>
   );
@@ -129,7 +115,7 @@ interface Written {
   tags: string;
 }
 
-interface Form {
+interface OfForm {
   place: string;
   title: string;
   act: string;
@@ -140,7 +126,7 @@ interface Form {
   children: ComponentChildren;
 }
 
-function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: Form) {
+function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: OfForm) {
   const [begun] = useState<Written>({
     ...(first && { begun: first.updated_at }),
     text: first?.text ?? "",
@@ -150,31 +136,16 @@ function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: 
   const draft = useDraft(place, begun, (one) => one.text === begun.text && one.tags === begun.tags && one.kind === begun.kind);
   const { text, kind, tags } = draft.value;
   const change = (to: Partial<Written>) => draft.write({ ...draft.value, ...to });
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
 
   async function save(): Promise<void> {
-    setBusy(true);
-    setProblem("");
-    try {
-      await onSave({ kind, text, tags: tagsOf(tags) });
-      draft.drop();
-      onClose();
-    } catch (error) {
-      setProblem((error as Error).message);
-      setBusy(false);
-    }
+    await onSave({ kind, text, tags: tagsOf(tags) });
+    draft.drop();
+    onClose();
   }
 
   return (
-    <Dialog title={title} onClose={onClose} isBusy={isBusy}>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+    <Dialog title={title} onClose={onClose}>
+      <Form act={act} onSend={save} onClose={onClose}>
         {children}
         <label>
           What is remembered
@@ -187,31 +158,10 @@ function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: 
             onInput={(event) => change({ text: event.currentTarget.value })}
           />
         </label>
-        <label>
-          Kind
-          <select value={kind} onChange={(event) => change({ kind: event.currentTarget.value as Kind })}>
-            {KINDS.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Tags, with commas between them
-          <input value={tags} onInput={(event) => change({ tags: event.currentTarget.value })} />
-        </label>
-        <Problem text={problem} />
+        <Choice label="Kind" value={kind} write={(next) => change({ kind: next as Kind })} of={KINDS.map((each) => [each, each])} />
+        <Line label="Tags, with commas between them" value={tags} write={(next) => change({ tags: next })} />
         <Unsent of={draft} />
-        <p class="acts">
-          <button type="button" disabled={isBusy} onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" class="primary" disabled={isBusy}>
-            {isBusy ? "Wait …" : act}
-          </button>
-        </p>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import type { Page } from "../../api/shapes";
 import { useLive } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { narrow, narrowed, query, to } from "../../navigation/places";
+import { Choice } from "../../parts/field";
 import { Freshness } from "../../parts/fresh";
 import { cursor, Pager } from "../../parts/pager";
 import { Ago } from "../../parts/time";
@@ -74,31 +75,18 @@ function Filters() {
   const agent = query.value.get("agent") ?? "";
   return (
     <form class="filters" role="search" aria-label="Memories" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Agent
-        <select value={agent} onChange={(event) => narrow({ agent: event.currentTarget.value, after: "" })}>
-          <option value="">All</option>
-          {namesOf(known.value.value, agent).map(([id, text]) => (
-            <option key={id} value={id}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Kind
-        <select
-          value={query.value.get("kind") ?? ""}
-          onChange={(event) => narrow({ kind: event.currentTarget.value, after: "" })}
-        >
-          <option value="">All</option>
-          {KINDS.map((kind) => (
-            <option key={kind} value={kind}>
-              {kind}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Agent"
+        value={agent}
+        write={(next) => narrow({ agent: next, after: "" })}
+        of={[["", "All"], ...namesOf(known.value.value, agent)]}
+      />
+      <Choice
+        label="Kind"
+        value={query.value.get("kind") ?? ""}
+        write={(next) => narrow({ kind: next, after: "" })}
+        of={[["", "All"], ...KINDS.map((kind) => [kind, kind] as const)]}
+      />
     </form>
   );
 }

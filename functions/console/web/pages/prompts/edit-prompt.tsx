@@ -6,6 +6,7 @@ import { ask, at } from "../../api/request";
 import { Unsent, useDraft } from "../../drafts/use-draft";
 import { Confirm } from "../../parts/dialog";
 import { Diff } from "../../parts/diff";
+import { Area, Line } from "../../parts/field";
 import { isOvertaken, Refusal } from "../../parts/refusal";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
@@ -93,20 +94,8 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
             )}
           </section>
         )}
-        <label>
-          Text
-          <textarea
-            class="long"
-            rows={18}
-            value={content}
-            spellcheck={false}
-            onInput={(event) => change({ content: event.currentTarget.value })}
-          />
-        </label>
-        <label>
-          Why (for those who read the versions)
-          <input value={comment} maxLength={500} onInput={(event) => change({ comment: event.currentTarget.value })} />
-        </label>
+        <Area label="Text" rows={18} isCode value={content} write={(next) => change({ content: next })} />
+        <Line label="Why (for those who read the versions)" value={comment} write={(next) => change({ comment: next })} />
         {!isOvertaken(failure) && <Refusal error={failure} />}
         <Unsent of={draft} hasButton={false} />
         <p class="acts">

@@ -6,6 +6,7 @@ import { all, at, get } from "../../api/request";
 import { useLive } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { to } from "../../navigation/places";
+import { Owned } from "../../parts/owned";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
 import { Text, visible } from "../../parts/words";
@@ -96,11 +97,7 @@ function InForce({ prompt }: { prompt: PromptInForce }) {
         )}
       </p>
       <Warnings of={prompt.warnings} />
-      {prompt.applied && (
-        <p class="notice warning">
-          The files of the set <Text>{prompt.applied.set}</Text> own this prompt. A change here is seen when they are applied again.
-        </p>
-      )}
+      <Owned by={prompt.applied} />
     </>
   );
 }

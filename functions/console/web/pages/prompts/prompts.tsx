@@ -24,7 +24,7 @@ function List() {
   return (
     <>
       <h1 tabIndex={-1}>Prompts</h1>
-      <p class="hint">How agents are told to plan. A change is in force from the next turn of every session of the tenant.</p>
+      <p class="hint">How agents are told to plan. A change is in force from the next turn of every session of the team.</p>
       <Freshness of={live} />
       <ul class="cards">
         {live.value.value?.map((each) => (

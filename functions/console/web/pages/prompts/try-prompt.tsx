@@ -4,11 +4,13 @@ import { useState } from "preact/hooks";
 
 import { ask, at, get } from "../../api/request";
 import type { Page, Session, Shapes } from "../../api/shapes";
+import { Unsent, useDraft } from "../../drafts/use-draft";
 import { useLive } from "../../live/watch";
 import { go, to } from "../../navigation/places";
-import { Refusal } from "../../parts/refusal";
+import { Area, Choice } from "../../parts/field";
+import { Form } from "../../parts/form";
+import { stateInWords } from "../../parts/session-state";
 import { visible } from "../../parts/words";
-import { doing } from "../session/states";
 import type { Prompt, PromptInForce } from "./prompts";
 
 type Message = Shapes["Message"];
@@ -42,16 +44,14 @@ function Sessions(shown: Shown) {
   }));
   const sessions = live.value.value;
   if (sessions?.length === 0) return <p class="hint">There is no session to try it on.</p>;
-  return sessions ? <Form {...shown} sessions={sessions} /> : null;
+  return sessions ? <Attempt {...shown} sessions={sessions} /> : null;
 }
 
-function Form({ current, versions, written, sessions }: Shown & { sessions: readonly Session[] }) {
+function Attempt({ current, versions, written, sessions }: Shown & { sessions: readonly Session[] }) {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState("");
-  const [place, setPlace] = useState(BEGINNING);
-  const [content, setContent] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const [place, setPlace] = useState(BEGINNING!);
+  const draft = useDraft("try-prompt", "");
   const session = sessions.find((each) => each.session_id === chosen) ?? sessions[0]!;
   const said = useLive<Message[]>(`prompts.places.${session.session_id}`, async (_, signal) => ({
     value: (await get<Page<Message>>(at("/v1/sessions/{}/messages", session.session_id), { limit: 100 }, signal)).items,
@@ -68,84 +68,61 @@ function Form({ current, versions, written, sessions }: Shown & { sessions: read
   }
 
   async function attempt(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      const prompts = { [current.name]: await numberToTry() };
-      const { session_id, agent_id, visibility } = session;
-      const words = content.trim();
-      const made =
-        place === BEGINNING
-          ? await ask<Session>("POST", "/v1/sessions", { body: { content: words || goal?.content, agent_id, visibility, prompts } })
-          : await ask<Session>("POST", at("/v1/sessions/{}/fork", session_id), {
-              body: { prompts, ...(place === NOW ? {} : { at: Number(place) }), ...(words ? { content: words } : {}) },
-            });
-      go(to("sessions", made.data.session_id));
-    } catch (error) {
-      setFailure(error);
-      setBusy(false);
-    }
+    const prompts = { [current.name]: await numberToTry() };
+    const { session_id, agent_id, visibility } = session;
+    const words = draft.value.trim();
+    const made =
+      place === BEGINNING
+        ? await ask<Session>("POST", "/v1/sessions", { body: { content: words || goal?.content, agent_id, visibility, prompts } })
+        : await ask<Session>("POST", at("/v1/sessions/{}/fork", session_id), {
+            body: { prompts, ...(place === NOW ? {} : { at: Number(place) }), ...(words ? { content: words } : {}) },
+          });
+    draft.drop();
+    go(to("sessions", made.data.session_id));
   }
 
   return (
-    <form
-      class="fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void attempt();
-      }}
-    >
+    <Form act="Try it and watch" onSend={attempt} isReady={place !== BEGINNING || goal !== undefined}>
       <p class="hint">
         A new session works by the text that you choose; all others work by the one in force. It works on the real files.
       </p>
-      <label>
-        Text
-        <select value={version} onChange={(event) => setText(event.currentTarget.value)}>
-          {written !== undefined && <option value={WRITTEN}>What I have written</option>}
-          {versions.map((each) => (
-            <option key={each.version} value={String(each.version)}>
-              Version {each.version}
-              {each.active ? " (in force)" : each.draft ? " (a draft)" : ""}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Session
-        <select value={session.session_id} onChange={(event) => setChosen(event.currentTarget.value)}>
-          {sessions.map((each) => (
-            <option key={each.session_id} value={each.session_id}>
-              {visible(each.goal || "No goal").slice(0, MOST_CHARS)} · {doing(each)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        From where
-        <select value={place} onChange={(event) => setPlace(event.currentTarget.value)}>
-          <option value={BEGINNING}>The beginning: the same goal, nothing done yet</option>
-          <option value={NOW}>Where it stands</option>
-          {said
-            ?.filter(({ role }) => role === "assistant")
-            .map((each) => (
-              <option key={each.seq} value={String(each.seq)}>
-                After: {wordsOf(each)}
-              </option>
-            ))}
-        </select>
-      </label>
-      <label>
-        {place === BEGINNING ? "Another goal (empty: the same)" : "What it is told (empty: it goes on as it was)"}
-        <textarea value={content} onInput={(event) => setContent(event.currentTarget.value)} />
-      </label>
-      <Refusal error={failure} />
-      <p class="acts">
-        <button type="submit" class="primary" disabled={isBusy || (place === BEGINNING && !goal)}>
-          {isBusy ? "Wait …" : "Try it and watch"}
-        </button>
-      </p>
-    </form>
+      <Choice
+        label="Text"
+        value={version}
+        write={setText}
+        of={[
+          ...(written === undefined ? [] : [[WRITTEN, "What I have written"] as const]),
+          ...versions.map((each) => [String(each.version), `Version ${each.version}${standing(each)}`] as const),
+        ]}
+      />
+      <Choice
+        label="Session"
+        value={session.session_id}
+        write={setChosen}
+        of={sessions.map((each) => [each.session_id, `${visible(each.goal || "No goal").slice(0, MOST_CHARS)} · ${stateInWords(each).text}`])}
+      />
+      <Choice
+        label="From where"
+        value={place}
+        write={setPlace}
+        of={[
+          [BEGINNING!, "The beginning: the same goal, nothing done yet"],
+          [NOW!, "Where it stands"],
+          ...(said ?? []).filter(({ role }) => role === "assistant").map((each) => [String(each.seq), `After: ${wordsOf(each)}`] as const),
+        ]}
+      />
+      <Area
+        label={place === BEGINNING ? "Another goal (empty: the same)" : "What it is told (empty: it goes on as it was)"}
+        value={draft.value}
+        write={draft.write}
+      />
+      <Unsent of={draft} />
+    </Form>
   );
+}
+
+export function standing({ active, draft }: Prompt): string {
+  return active ? " (in force)" : draft ? " (a draft)" : "";
 }
 
 function wordsOf({ content, tool_calls: calls }: Message): string {

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { ask, at } from "../../api/request";
 import { Confirm } from "../../parts/dialog";
 import { Diff } from "../../parts/diff";
+import { Choice } from "../../parts/field";
 import { Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
@@ -67,33 +68,16 @@ function Compare({ prompt, versions }: { prompt: PromptInForce; versions: readon
   const newer = right ?? String(prompt.version);
   const text = (name: string) =>
     name === SEED ? prompt.seed_content : (versions.find((each) => String(each.version) === name)?.content ?? "");
-  const choices = (
-    <>
-      {versions.map((each) => (
-        <option key={each.version} value={String(each.version)}>
-          Version {each.version}
-          {each.active ? " (in force)" : ""}
-        </option>
-      ))}
-      <option value={SEED}>The release's own text</option>
-    </>
-  );
+  const choices = [
+    ...versions.map((each) => [String(each.version), `Version ${each.version}${each.active ? " (in force)" : ""}`] as const),
+    [SEED, "The release's own text"] as const,
+  ];
   return (
     <>
       <h2>Compare</h2>
       <div class="filters">
-        <label>
-          From
-          <select value={older} onChange={(event) => setLeft(event.currentTarget.value)}>
-            {choices}
-          </select>
-        </label>
-        <label>
-          To
-          <select value={newer} onChange={(event) => setRight(event.currentTarget.value)}>
-            {choices}
-          </select>
-        </label>
+        <Choice label="From" value={older} write={setLeft} of={choices} />
+        <Choice label="To" value={newer} write={setRight} of={choices} />
       </div>
       <Diff before={text(older)} after={text(newer)} label="What differs" />
       <details>

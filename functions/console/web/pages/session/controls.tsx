@@ -7,6 +7,7 @@ import type { Session } from "../../api/shapes";
 import { Unsent, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
+import { Area } from "../../parts/field";
 import { say, sayError } from "../../parts/toasts";
 import { ForkDialog, LimitsDialog, StepByStep } from "./limits";
 import { isOver } from "./feed";
@@ -49,7 +50,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
         </button>
         {session.run && (
           <button type="button" onClick={() => setAsked("fork")}>
-            {seq === undefined ? "Fork …" : "Fork from the chosen row …"}
+            {seq === undefined ? "Try again …" : "Try again from the chosen row …"}
           </button>
         )}
         {isOpen && (
@@ -119,10 +120,7 @@ export function SaySomething({ session, onDone }: Shown) {
         void send();
       }}
     >
-      <label>
-        {over ? "Say something to begin its next run" : "Say something to the agent"}
-        <textarea value={draft.value} maxLength={10_000} onInput={(event) => draft.write(event.currentTarget.value)} />
-      </label>
+      <Area label={over ? "Say something to begin its next run" : "Say something to the agent"} value={draft.value} write={draft.write} />
       <Unsent of={draft} />
       <button type="submit" class="primary" disabled={isBusy || !draft.value.trim()}>
         Send

@@ -1,11 +1,11 @@
 /** Correcting the plan while the agent works on it: only steps that nobody has begun can be changed. */
 
-import { useState } from "preact/hooks";
-
 import { ask, at } from "../../api/request";
 import type { Plan } from "../../api/shapes";
 import { Unsent, useDraft, written } from "../../drafts/use-draft";
-import { Dialog, Problem } from "../../parts/dialog";
+import { Dialog } from "../../parts/dialog";
+import { Line } from "../../parts/field";
+import { Form } from "../../parts/form";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
 import { type Draft, operations } from "./plan-operations";
@@ -40,8 +40,6 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
   const corrected = useDraft(placeOf(sessionId), begunWith(plan), (one) => !one.comment && !operations(one.pending, one.drafts).length);
   const { pending, version, drafts, comment } = corrected.value;
   const setDrafts = (next: Draft[]) => corrected.write({ ...corrected.value, drafts: next });
-  const [problem, setProblem] = useState("");
-  const [isBusy, setBusy] = useState(false);
   const changes = operations(pending, drafts);
 
   const change = (place: number, to: Partial<Draft>) =>
@@ -53,29 +51,17 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
   };
 
   async function save(): Promise<void> {
-    setBusy(true);
-    setProblem("");
-    try {
       const body = { operations: changes, ...(comment.trim() && { comment: comment.trim() }) };
       await ask("PATCH", at("/v1/sessions/{}/plan", sessionId), { body, headers: { "if-match": `"${version}"` } });
       corrected.drop();
       say("The agent works by this plan from its next turn on.");
       onDone();
       onClose();
-    } catch (error) {
-      setProblem((error as Error).message);
-      setBusy(false);
-    }
   }
 
   return (
-    <Dialog title="Correct the plan" onClose={onClose} isBusy={isBusy}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+    <Dialog title="Correct the plan" onClose={onClose}>
+      <Form act="Save the plan" onSend={save} onClose={onClose} isReady={changes.length > 0}>
         <p class="hint">
           {pending.length
             ? "Steps that have begun stay as they are."
@@ -127,21 +113,9 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
             Add a step
           </button>
         </p>
-        <label>
-          Why (the agent reads it)
-          <input value={comment} maxLength={2_000} onInput={(event) => corrected.write({ ...corrected.value, comment: event.currentTarget.value })} />
-        </label>
-        <Problem text={problem} />
+        <Line label="Why (the agent reads it)" value={comment} write={(next) => corrected.write({ ...corrected.value, comment: next })} />
         <Unsent of={corrected} />
-        <p class="acts">
-          <button type="button" disabled={isBusy} onClick={onClose}>
-            Leave it
-          </button>
-          <button type="submit" class="primary" disabled={isBusy || !changes.length}>
-            Save the plan
-          </button>
-        </p>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,10 +1,10 @@
 /** The versions that the plan has had, each with what it changed of the one before. */
 
-import { diffArrays } from "diff";
 import { useEffect, useState } from "preact/hooks";
 
 import { at, get } from "../../api/request";
 import type { Plan, Shapes } from "../../api/shapes";
+import { changes } from "../../parts/changes";
 import { sayError } from "../../parts/toasts";
 import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
@@ -34,10 +34,10 @@ export function PlanVersions({ sessionId, now }: { sessionId: string; now: numbe
 function Changes({ before, after }: { before: string[]; after: string[] }) {
   return (
     <ul class="changes">
-      {diffArrays(before, after).flatMap(({ value, added, removed }) =>
-        value.map((line) => (
-          <li class={added ? "added" : removed ? "removed" : ""}>
-            <span class="sign">{added ? "+ new: " : removed ? "− gone: " : ""}</span>
+      {changes(before, after).flatMap(({ kind, lines }) =>
+        lines.map((line) => (
+          <li class={kind}>
+            <span class="sign">{kind === "added" ? "+ new: " : kind === "removed" ? "− gone: " : ""}</span>
             <Text>{line}</Text>
           </li>
         )),

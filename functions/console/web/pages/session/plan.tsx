@@ -80,7 +80,7 @@ function PlanSteps({ plan, events, onChoose }: Shown) {
                 <p class="evidence">
                   {step.evidence.map((id, index) => (
                     <button key={id} type="button" class="quiet" onClick={() => choose(id)}>
-                      Evidence {index + 1}
+                      See call {index + 1}
                       {nameOf(id)}
                     </button>
                   ))}

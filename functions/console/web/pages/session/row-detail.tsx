@@ -38,19 +38,19 @@ function Said({ by, data, conversation }: { by: string; data: Row["event"]["data
 function Call({ row, conversation }: { row: Row; conversation: Conversation }) {
   const { data } = row.event;
   const id = row.callId!;
+  const [whole, setWhole] = useState<unknown>();
+  const input = data["input"] ?? whole;
+  useEffect(() => {
+    // A long one is in the conversation alone.
+    if (data["input"] === undefined) conversation.inputOf(id).then((found) => setWhole(found ?? null), sayError);
+  }, [conversation, id]);
   const result = useMessage(conversation, row.ended ? id : "", row.ended?.seq ?? 0);
   return (
     <>
       <p>
         <code>{visible(String(data["name"]))}</code> <Text>{id}</Text>
       </p>
-      {data["input"] === undefined ? (
-        <p class="hint">Its input is too long to be shown here; it is in the conversation.</p>
-      ) : (
-        <Quoted by="Input, as the model wrote it">
-          <Json value={data["input"]} label="Input" />
-        </Quoted>
-      )}
+      <Quoted by="Input, as the model wrote it">{input === undefined ? "Reading …" : <Json value={input} label="Input" />}</Quoted>
       <Quoted by="Observation: what the tool said">
         {!row.ended ? "It has not answered yet." : result ? <Observation result={result} conversation={conversation} /> : "Reading …"}
       </Quoted>

@@ -85,7 +85,7 @@ export function SessionPage({ id }: { id: string }) {
             )}
           </section>
           <details>
-            <summary>For programs</summary>
+            <summary>As curl and JSON</summary>
             <p>
               <code>{curl(id)}</code>{" "}
               <button

@@ -3,24 +3,16 @@ import { test } from "node:test";
 
 import type { Session } from "../../api/shapes";
 import { stateInWords } from "../../parts/session-state";
-import { doing, why } from "./states";
+import { why } from "./states";
 
 const ended = (goal_met: boolean, reason: string) =>
   ({ state: "completed", state_reason: reason, result: { goal_met, reason, answer: null, data: null } }) as Session;
 
 test("a run whose goal is not met is not said to have done all of its plan", () => {
   for (const reason of ["plan_completed", "goal_complete"]) {
-    assert.equal(doing(ended(false, reason)), "Ended without the goal");
+    assert.equal(stateInWords(ended(false, reason)).text, "Ended without the goal");
     assert.equal(why(ended(false, reason)), "A step of its plan failed.");
   }
   assert.equal(why(ended(false, "max_steps")), "It had no turns left.");
   assert.equal(why(ended(true, "plan_completed")), "All of its plan is done.");
-});
-
-test("an end is called as in the list", () => {
-  assert.equal(doing(ended(true, "plan_completed")), "Goal met");
-  for (const state of ["failed", "cancelled"] as const) {
-    const session = { state, state_reason: null, result: null } as Session;
-    assert.equal(doing(session), stateInWords(session).text);
-  }
 });

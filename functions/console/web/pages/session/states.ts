@@ -1,10 +1,7 @@
-/** What a session is doing, in words: of an end the same ones as in the list. */
+/** Why a session stands where it stands, and why it ended, in words. */
 
 import type { Session } from "../../api/shapes";
-import { stateInWords } from "../../parts/session-state";
-
-/** Of `completed`, which alone is no success. */
-export const UNMET = "Ended without the goal";
+import { UNMET, stateInWords } from "../../parts/session-state";
 
 const WAITS: Record<string, string> = {
   waiting_for_provider: "It waits for the model's provider, and goes on by itself.",
@@ -28,28 +25,11 @@ const ENDS: Record<string, string> = {
   restored: "It was restored from a backup, and does not go on by itself.",
 };
 
-export function doing(session: Session): string {
-  if (isUnmet(session)) return UNMET;
-  return session.state === "idle" ? "Idle" : stateInWords(session).text;
-}
-
-export function isUnmet({ state, result }: Session): boolean {
-  return state === "completed" && !result?.goal_met;
-}
-
 /** Why it stands where it stands; empty: there is nothing to say. */
 export function why(session: Session): string {
   const reason = session.state_reason ?? "";
-  if (isUnmet(session) && /_comple/.test(session.result?.reason ?? "")) return "A step of its plan failed.";
+  if (stateInWords(session).text === UNMET && /_comple/.test(session.result?.reason ?? "")) return "A step of its plan failed.";
   if (session.state === "completed") return ENDS[session.result?.reason ?? reason] ?? "";
   if (session.state === "cancelled") return ENDS[reason] ?? "";
   return WAITS[reason] ?? "";
-}
-
-/** `good`, `bad`, `warn` or `""`: how it is coloured, beside the words. */
-export function tone(session: Session): string {
-  if (session.state === "completed") return session.result?.goal_met ? "good" : "warn";
-  if (session.state === "failed") return "bad";
-  if (session.state === "waiting_for_user" || session.state_reason?.startsWith("waiting_for_")) return "warn";
-  return "";
 }

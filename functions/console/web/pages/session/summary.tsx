@@ -6,11 +6,12 @@ import { useState } from "preact/hooks";
 import type { Session } from "../../api/shapes";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
+import { stateInWords } from "../../parts/session-state";
 import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
 import type { Feed } from "./feed";
-import { doing, tone, why } from "./states";
+import { why } from "./states";
 import type { Conversation } from "./texts";
 
 interface Shown {
@@ -20,11 +21,12 @@ interface Shown {
 }
 
 export function Summary({ session, live, conversation }: Shown) {
+  const { text, tone } = stateInWords(session);
   return (
     <>
       <p class="facts">
-        <strong class={`state ${tone(session)}`} role="status">
-          {doing(session)}
+        <strong class={`state tag ${tone}`} role="status">
+          {text}
         </strong>{" "}
         <span>
           agent <Text>{session.agent_id}</Text>
@@ -34,7 +36,7 @@ export function Summary({ session, live, conversation }: Shown) {
         </span>{" "}
         {session.visibility === "private" && <span>private</span>}
         {session.forked_from && (
-          <a href={to("sessions", session.forked_from.session_id)}>forked from another session</a>
+          <a href={to("sessions", session.forked_from.session_id)}>begun from another session</a>
         )}{" "}
         {!live.failure.value && <span class="live">live</span>}
       </p>
@@ -65,10 +67,11 @@ function Goal({ session: { goal, created_by }, conversation }: Omit<Shown, "live
 
 function Reason({ session }: { session: Session }) {
   const said = why(session);
+  const { tone } = stateInWords(session);
   const { cause, error, retry_at } = session;
   if (!said && !cause && !error) return null;
   return (
-    <div class={`notice ${tone(session) === "bad" ? "bad" : tone(session) === "warn" ? "warning" : ""}`}>
+    <div class={`notice ${tone === "bad" ? "bad" : tone === "warn" ? "warning" : ""}`}>
       {said}{" "}
       {error && (
         <>

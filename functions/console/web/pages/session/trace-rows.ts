@@ -22,6 +22,12 @@ export interface Row {
 }
 
 const FIRST_CHARS = 300;
+const ENDS: Record<string, string> = {
+  goal_complete: "with its final answer",
+  plan_completed: "its plan is closed",
+  max_steps: "no turns were left",
+  budget_exceeded: "no budget was left",
+};
 const HIDDEN = new Set(["run.started", "tool.started", "run.finished"]);
 
 /** All rows, in order; a parent stands before its children. */
@@ -121,7 +127,10 @@ function other(event: Event): Row | undefined {
 
 function stateRow(event: Event, note: (name: string, about: string) => Row): Row | undefined {
   const to = text(event.data["to"]);
-  return ["completed", "failed", "cancelled"].includes(to) ? note("Ended", `${to}, ${words(event.data["reason"])}`) : undefined;
+  const reason = text(event.data["reason"]);
+  if (to === "completed") return note("Ended", ENDS[reason] ?? words(reason));
+  if (to === "failed") return note("Ended", `failed: ${words(reason)}`);
+  return to === "cancelled" ? note("Ended", "cancelled") : undefined;
 }
 
 function made(event: Event, depth: Row["depth"], kind: Row["kind"], name: string, about: string, isTheirs: boolean): Row {

@@ -4,9 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { Asked } from "../../api/request";
 import { go, narrow, query } from "../../navigation/places";
-import { STATES } from "../../parts/session-state";
+import { Choice, Tick } from "../../parts/field";
+import { STATES, UNMET } from "../../parts/session-state";
 import { me } from "../../sign-in/tokens";
-import { UNMET } from "../session/states";
 import { agents, namesOf } from "./agents";
 
 const NAMES = ["state", "agent", "mine", "metadata", "goal"] as const;
@@ -44,37 +44,15 @@ export function Filters() {
   return (
     <form class="filters" role="search" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>
       <Typed label="Words in the goal" name="goal" most={200} />
-      <label>
-        State
-        <select value={of("state")} onChange={(event) => change("state", event.currentTarget.value)}>
-          <option value="">All</option>
-          {CHOICES.map(([name, text]) => (
-            <option key={name} value={name}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Agent
-        <select value={of("agent")} onChange={(event) => change("agent", event.currentTarget.value)}>
-          <option value="">All</option>
-          {namesOf(known.value.value, of("agent")).map(([id, text]) => (
-            <option key={id} value={id}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice label="State" value={of("state")} write={(name) => change("state", name)} of={[["", "All"], ...CHOICES]} />
+      <Choice
+        label="Agent"
+        value={of("agent")}
+        write={(id) => change("agent", id)}
+        of={[["", "All"], ...namesOf(known.value.value, of("agent"))]}
+      />
       <Typed label="Metadata, as name=value" name="metadata" pattern="[^=]{1,64}=.*" />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={of("mine") !== ""}
-          onChange={(event) => change("mine", event.currentTarget.checked ? "1" : "")}
-        />
-        Mine
-      </label>
+      <Tick label="Mine" is={of("mine") !== ""} write={(is) => change("mine", is ? "1" : "")} />
       {isNarrowed() && (
         <button type="button" onClick={() => go(location.pathname, { replace: true })}>
           Show all

@@ -11,6 +11,7 @@ import { go, to } from "../../navigation/places";
 import { bytes } from "../../parts/amounts";
 import { Problem } from "../../parts/dialog";
 import { Dropzone } from "../../parts/dropzone";
+import { Choice, Line } from "../../parts/field";
 import { NameRule } from "../../parts/name-rule";
 import { Text } from "../../parts/words";
 import { agents, mayStart, namesOf } from "./agents";
@@ -25,6 +26,11 @@ interface Written {
   visibility: Visibility;
 }
 
+const SEEN_BY: readonly (readonly [Visibility, string])[] = [
+  ["", "As this deployment has it"],
+  ["tenant", "Everybody in the team"],
+  ["private", "Only me"],
+];
 const NOTHING: Written = { goal: "", agentId: "", visibility: "" };
 
 /** Chosen, and neither stored nor taken away: they outlast going to another page and back, and no more. */
@@ -108,17 +114,12 @@ export function NewSession() {
           />
         </label>
         <Unsent of={draft} />
-        <label>
-          Agent
-          <select value={agentId} onChange={(event) => draft.write({ ...draft.value, agentId: event.currentTarget.value })}>
-            <option value="">The default one</option>
-            {namesOf(startable.filter((each) => each.agent_id !== "default")).map(([id, text]) => (
-              <option key={id} value={id}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Agent"
+          value={agentId}
+          write={(next) => draft.write({ ...draft.value, agentId: next })}
+          of={[["", "The default one"], ...namesOf(startable.filter((each) => each.agent_id !== "default"))]}
+        />
         {agent?.goal && (
           <p class="hint">
             It is there for: <Text>{agent.goal}</Text>
@@ -154,22 +155,17 @@ export function NewSession() {
           {files.length > 0 && (
             <div class="fields">
               <NameRule chosen={rule} onChoose={setRule} />
-              <label>
-                Folder{visibility === "private" ? ", below your private files" : ""}
-                <input value={folder} placeholder="none" onInput={(event) => setFolder(event.currentTarget.value)} />
-              </label>
+              <Line label={`Folder${visibility === "private" ? ", below your private files" : ""} (may stay empty)`} value={folder} write={setFolder} />
               <p class="hint">They are stored first. Their names are added to the goal, so that the agent knows them.</p>
             </div>
           )}
         </Dropzone>
-        <label>
-          Who may see it
-          <select value={visibility} onChange={(event) => draft.write({ ...draft.value, visibility: event.currentTarget.value as Visibility })}>
-            <option value="">As this deployment has it</option>
-            <option value="tenant">Everybody in the tenant</option>
-            <option value="private">Only me</option>
-          </select>
-        </label>
+        <Choice
+          label="Who may see it"
+          value={visibility}
+          write={(next) => draft.write({ ...draft.value, visibility: next as Visibility })}
+          of={SEEN_BY}
+        />
         <LimitFields />
         <Problem text={problem} />
         <p class="acts">

@@ -13,7 +13,6 @@ import { isOpen, SessionState } from "../../parts/session-state";
 import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
-import { isUnmet, UNMET } from "../session/states";
 import { CancelSeveral } from "./cancel-several";
 import { Filters, isNarrowed, wanted } from "./filters";
 import { named } from "./goal-text";
@@ -109,7 +108,7 @@ const COLUMNS: readonly Column<Session>[] = [
       </a>
     ),
   },
-  { title: "State", cell: (each) => (isUnmet(each) ? <span class="tag warn">◐ {UNMET}</span> : <SessionState of={each} />) },
+  { title: "State", cell: (each) => <SessionState of={each} /> },
   { title: "Plan", cell: (each) => progress(each) },
   { title: "Agent", cell: (each) => <Text>{each.agent_id}</Text> },
   {

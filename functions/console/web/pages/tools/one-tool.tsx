@@ -4,15 +4,20 @@ import { useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { Unsent, useDraft } from "../../drafts/use-draft";
+import { dropDraft, Unsent, useDraft, written } from "../../drafts/use-draft";
 import type { Live } from "../../live/watch";
-import { to } from "../../navigation/places";
+import { go, to } from "../../navigation/places";
+import { DeleteNamed } from "../../parts/delete-named";
 import { fieldsOf } from "../../parts/edit-json";
+import { Area, Tick } from "../../parts/field";
+import { Form } from "../../parts/form";
+import { Owned } from "../../parts/owned";
 import { Freshness } from "../../parts/fresh";
 import { Json } from "../../parts/json";
-import { Refusal } from "../../parts/refusal";
+import { say } from "../../parts/toasts";
 import { Quoted, Text, visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
+import { ToolForm } from "./tool-form";
 import { approval, EFFECTS, kindOf, type Listed, type Tool } from "./tools";
 
 type ToolTrial = Shapes["ToolTrial"];
@@ -21,16 +26,57 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
   const found = live.value.value;
   const tool = found?.tools.find((each) => each.name === name);
   const users = found?.agents.filter((each) => each.tools.length === 0 || each.tools.includes(name)) ?? [];
+  const [isEditing, setEditing] = useState(() => written(`tool/${name}`) !== undefined);
+  const [isDeleting, setDeleting] = useState(false);
+  const isOwn = tool !== undefined && may("admin") && (tool.kind === "http" || tool.kind === "lambda");
   return (
     <>
       <p>
         <a href={to("tools")}>All tools</a>
       </p>
-      <h1 tabIndex={-1}>{visible(name)}</h1>
+      <div class="heading">
+        <h1 tabIndex={-1}>{visible(name)}</h1>
+        {isOwn && !isEditing && (
+          <span class="acts">
+            <button type="button" class="primary" onClick={() => setEditing(true)}>
+              Edit
+            </button>
+            <button type="button" class="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </button>
+          </span>
+        )}
+      </div>
       <Freshness of={live} />
       {found && !tool && <p class="empty">There is no tool of this name.</p>}
+      {isOwn && isEditing && (
+        <ToolForm
+          tool={tool}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            setEditing(false);
+            live.refresh();
+          }}
+        />
+      )}
+      {isOwn && isDeleting && (
+        <DeleteNamed
+          title={`Delete the tool ${name}?`}
+          path={at("/v1/tools/{}", name)}
+          version={tool.version ?? 1}
+          onClose={() => setDeleting(false)}
+          onDone={() => {
+            say("The tool is deleted.");
+            live.refresh();
+            go(to("tools"));
+          }}
+        >
+          <p>Agents do not have it any more.</p>
+        </DeleteNamed>
+      )}
       {tool && (
         <>
+          <Owned by={tool.applied} />
           <Quoted by="What models are told of it">{tool.description}</Quoted>
           <dl>
             <dt>Kind</dt>
@@ -59,6 +105,11 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
           <h2>What it takes</h2>
           <Json value={tool.input_schema} label="Its schema" />
           {may("admin") && tool.kind !== "builtin" && <Trial tool={tool} />}
+          {tool.kind === "mcp" && may("admin") && (
+            <p>
+              It is a tool of the MCP server <a href={to("servers", name.split("__")[0]!)}>{visible(name.split("__")[0]!)}</a>.
+            </p>
+          )}
           {tool.kind === "builtin" && <p class="hint">It works on a session: to try it, start one.</p>}
         </>
       )}
@@ -76,21 +127,13 @@ const ENDS: Record<ToolTrial["outcome"], string> = {
 function Trial({ tool }: { tool: Tool }) {
   const draft = useDraft(`trial/${tool.name}`, "{}");
   const [isSure, setSure] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const [trial, setTrial] = useState<ToolTrial>();
-  const [failure, setFailure] = useState<unknown>();
 
   async function call(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
     setTrial(undefined);
-    try {
-      const body = { input: fieldsOf(draft.value), confirm: isSure };
-      setTrial((await ask<ToolTrial>("POST", at("/v1/tools/{}/call", tool.name), { body })).data);
-    } catch (error) {
-      setFailure(error);
-    }
-    setBusy(false);
+    const body = { input: fieldsOf(draft.value), confirm: isSure };
+    setTrial((await ask<ToolTrial>("POST", at("/v1/tools/{}/call", tool.name), { body })).data);
+    dropDraft(`trial/${tool.name}`); // it stays to be read beside the answer
   }
 
   return (
@@ -99,31 +142,11 @@ function Trial({ tool }: { tool: Tool }) {
       <p class="hint">
         Outside any session, with your own rights.{tool.effect === "read" ? "" : " The call is real: what it changes stays changed."}
       </p>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void call();
-        }}
-      >
-        <label>
-          Input, as JSON
-          <textarea value={draft.value} spellcheck={false} onInput={(event) => draft.write(event.currentTarget.value)} />
-        </label>
-        <Unsent of={draft} />
-        {tool.high_stakes && (
-          <label class="check">
-            <input type="checkbox" checked={isSure} onChange={(event) => setSure(event.currentTarget.checked)} />I approve this call
-            myself
-          </label>
-        )}
-        <Refusal error={failure} />
-        <p class="acts">
-          <button type="submit" class="primary" disabled={isBusy || (tool.high_stakes && !isSure)}>
-            {isBusy ? "Wait …" : "Call it"}
-          </button>
-        </p>
-      </form>
+      <Form act="Call it" onSend={call} isReady={!tool.high_stakes || isSure}>
+        <Area label="Input, as JSON" value={draft.value} write={draft.write} />
+        {!trial && <Unsent of={draft} />}
+        {tool.high_stakes && <Tick label="I approve this call myself" is={isSure} write={setSure} />}
+      </Form>
       {trial && (
         <div role="status">
           <p>

@@ -1,14 +1,20 @@
 /** What agents can do: every tool, and one of them. */
 
+import { useState } from "preact/hooks";
+
 import { all } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
 import { useLive } from "../../live/watch";
-import { path, to } from "../../navigation/places";
+import { go, path, to } from "../../navigation/places";
+import { written } from "../../drafts/use-draft";
+import { may } from "../../sign-in/tokens";
 import { Freshness } from "../../parts/fresh";
 import { Table } from "../../parts/table";
 import { visible } from "../../parts/words";
 import type { Agent } from "../agents/agents";
 import { OneTool } from "./one-tool";
+import { ToolTabs } from "./tabs";
+import { ToolForm } from "./tool-form";
 
 export type Tool = Shapes["Tool"];
 
@@ -37,12 +43,31 @@ export function Tools() {
     again: EVERY_MS,
   }));
   const found = live.value.value;
+  const [isMaking, setMaking] = useState(() => written("tool/") !== undefined);
   const name = path.value[1];
   if (name) return <OneTool key={name} name={name} live={live} />;
   return (
     <>
-      <h1 tabIndex={-1}>Tools</h1>
+      <div class="heading">
+        <h1 tabIndex={-1}>Tools</h1>
+        {may("admin") && !isMaking && (
+          <button type="button" class="primary" onClick={() => setMaking(true)}>
+            New tool
+          </button>
+        )}
+      </div>
+      <ToolTabs />
       <Freshness of={live} />
+      {isMaking && (
+        <ToolForm
+          onClose={() => setMaking(false)}
+          onDone={(made) => {
+            setMaking(false);
+            live.refresh();
+            go(to("tools", made));
+          }}
+        />
+      )}
       {found && (
         <Table
           label="Tools"

@@ -3,6 +3,7 @@
 import { get } from "../../api/request";
 import { useLive } from "../../live/watch";
 import { narrow, query } from "../../navigation/places";
+import { Choice } from "../../parts/field";
 import { Freshness } from "../../parts/fresh";
 import { Ago, span } from "../../parts/time";
 import { may, me } from "../../sign-in/tokens";
@@ -36,27 +37,9 @@ export function Usage() {
     <>
       <h1 tabIndex={-1}>{all ? "Usage" : "Your usage"}</h1>
       <div class="filters">
-        <label>
-          Time
-          <select value={range} onChange={(event) => narrow({ range: event.currentTarget.value })}>
-            {Object.entries(RANGES).map(([name, { title }]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Time" value={range} write={(name) => narrow({ range: name })} of={Object.entries(RANGES).map(([name, { title }]) => [name, title])} />
         {all && (
-          <label>
-            Grouped by
-            <select value={group.by} onChange={(event) => narrow({ by: event.currentTarget.value })}>
-              {GROUPS.map((each) => (
-                <option key={each.by} value={each.by}>
-                  {each.title}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice label="Grouped by" value={group.by} write={(by) => narrow({ by })} of={GROUPS.map((each) => [each.by, each.title])} />
         )}
       </div>
       <Freshness of={live} />

@@ -1,0 +1,149 @@
+/** Secrets of tools and MCP servers. A value goes in and is never shown again. For admins. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { all, ask, at } from "../../api/request";
+import type { Shapes } from "../../api/shapes";
+import { useLive } from "../../live/watch";
+import { Confirm } from "../../parts/dialog";
+import { Line } from "../../parts/field";
+import { Freshness } from "../../parts/fresh";
+import { Form } from "../../parts/form";
+import { Table } from "../../parts/table";
+import { Ago } from "../../parts/time";
+import { say } from "../../parts/toasts";
+import { Text, visible } from "../../parts/words";
+import { ToolTabs } from "../tools/tabs";
+
+type Secret = Shapes["ToolSecret"];
+
+const EVERY_MS = 15_000;
+const PATH = "/v1/tool-secrets";
+
+/** Those that there are, for choosing one. */
+export function useSecrets(): Secret[] {
+  const [found, setFound] = useState<Secret[]>([]);
+  useEffect(() => void all<Secret>(PATH).then(setFound, () => undefined), []);
+  return found;
+}
+
+/** `chosen` is among them, whether it exists or not. */
+export function secretNames(found: readonly Secret[], chosen: string): [string, string][] {
+  const names = new Set([...found.map(({ name }) => name), ...(chosen ? [chosen] : [])]);
+  return [...names].map((each) => [each, each]);
+}
+
+export function Secrets() {
+  const live = useLive<Secret[]>("secrets", async () => ({ value: await all<Secret>(PATH), again: EVERY_MS }));
+  const [set, setSet] = useState<Secret | "new">();
+  const [deleted, setDeleted] = useState<Secret>();
+  const found = live.value.value;
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>Secrets</h1>
+        {!set && (
+          <button type="button" class="primary" onClick={() => setSet("new")}>
+            Set a secret
+          </button>
+        )}
+      </div>
+      <ToolTabs />
+      <p class="hint">What tools and MCP servers prove with who they are. Nobody is shown a value, neither here nor over the API.</p>
+      <Freshness of={live} />
+      {set && (
+        <SecretForm
+          key={set === "new" ? "" : set.name}
+          secret={set === "new" ? undefined : set}
+          onDone={() => {
+            setSet(undefined);
+            live.refresh();
+          }}
+        />
+      )}
+      {found?.length === 0 && !set && <p class="empty">There is none yet.</p>}
+      {found && found.length > 0 && (
+        <Table
+          label="Secrets"
+          rows={found}
+          name={(each) => each.name}
+          columns={[
+            { title: "Name", cell: (each) => <code>{each.name}</code> },
+            { title: "Sent to", cell: (each) => visible(each.hosts.join(", ")) || "wherever tools may go" },
+            {
+              title: "Set",
+              cell: (each) => (
+                <>
+                  <Ago at={each.updated_at} /> by <Text>{each.updated_by}</Text>
+                </>
+              ),
+            },
+            {
+              title: "Do",
+              cell: (each) => (
+                <span class="acts">
+                  <button type="button" aria-label={`Set anew: ${each.name}`} onClick={() => setSet(each)}>
+                    Set anew
+                  </button>
+                  <button type="button" class="danger" aria-label={`Delete ${each.name}`} onClick={() => setDeleted(each)}>
+                    Delete
+                  </button>
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+      {deleted && (
+        <Confirm
+          title={`Delete the secret ${deleted.name}?`}
+          act="Delete"
+          isDangerous
+          onAct={async () => {
+            await ask("DELETE", at(`${PATH}/{}`, deleted.name));
+            say("Deleted.");
+            live.refresh();
+          }}
+          onClose={() => setDeleted(undefined)}
+        >
+          <p>It is gone for good.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: () => void }) {
+  const [name, setName] = useState(secret?.name ?? "");
+  const [value, setValue] = useState("");
+  const [hosts, setHosts] = useState((secret?.hosts ?? []).join(", "));
+
+  async function save(): Promise<void> {
+      const named = hosts.split(",").map((each) => each.trim()).filter(Boolean);
+      // Where a name is set that exists already, its hosts stay unless others are said.
+      const body = { value, hosts: named.length || secret ? named : undefined };
+      await ask("PUT", at(`${PATH}/{}`, name.trim()), { body });
+      say("It is set, and in force at once.");
+      onDone();
+  }
+
+  return (
+    <Form act="Set it" onSend={save} onClose={onDone} close="Close">
+      {secret ? (
+        <p>
+          A new value for <code>{secret.name}</code>. Calls that wait for an approval with the old one are asked about anew.
+        </p>
+      ) : (
+        <Line label="Name: letters, digits and _" required value={name} write={setName} />
+      )}
+      <Line
+        label="Value (as a header has it, with Bearer where that is wanted)"
+        type="password"
+        required
+        value={value}
+        write={setValue}
+      />
+      <Line label="Hosts that may get it, with commas between them (empty: wherever tools may go)" value={hosts} write={setHosts} />
+    </Form>
+  );
+}

@@ -1,0 +1,162 @@
+/** MCP servers, whose tools agents may have once an admin has confirmed them; and one of them. For admins. */
+
+import { useState } from "preact/hooks";
+
+import { all, at, get } from "../../api/request";
+import { written } from "../../drafts/use-draft";
+import { useLive } from "../../live/watch";
+import { go, path, to } from "../../navigation/places";
+import { counted } from "../../parts/amounts";
+import { DeleteNamed } from "../../parts/delete-named";
+import { Owned } from "../../parts/owned";
+import { Freshness } from "../../parts/fresh";
+import { Ago } from "../../parts/time";
+import { say } from "../../parts/toasts";
+import { Text, visible } from "../../parts/words";
+import { ToolTabs } from "../tools/tabs";
+import { ListedTools } from "./listed-tools";
+import { clientOf, type Server } from "./server-fields";
+import { ServerForm } from "./server-form";
+
+const EVERY_MS = 15_000;
+
+export function Servers() {
+  const name = path.value[1];
+  return name ? <One key={name} name={name} /> : <List />;
+}
+
+function List() {
+  const [isAdding, setAdding] = useState(written("server/") !== undefined);
+  const live = useLive<Server[]>("servers", async () => ({ value: await all<Server>("/v1/mcp-servers"), again: EVERY_MS }));
+  const found = live.value.value;
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>MCP servers</h1>
+        {!isAdding && (
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Add a server
+          </button>
+        )}
+      </div>
+      <ToolTabs />
+      <p class="hint">Programs of others that have tools. Agents may have those tools that an admin has looked at and confirmed.</p>
+      <Freshness of={live} />
+      {isAdding && found && (
+        <ServerForm
+          taken={found.map((each) => each.name)}
+          onClose={() => setAdding(false)}
+          onDone={(made) => {
+            say("The server is named. Look at its tools, and confirm those that agents may have.");
+            go(to("servers", made.name));
+          }}
+        />
+      )}
+      {!found && !live.failure.value && <p class="hint">Reading …</p>}
+      {found?.length === 0 && !isAdding && <p class="empty">There is none yet.</p>}
+      <ul class="cards" aria-label="MCP servers">
+        {found?.map((each) => (
+          <li key={each.name} class="card">
+            <a href={to("servers", each.name)}>{each.name}</a> <Text>{each.url}</Text>
+            <div class="hint">{each.tools.length ? `${counted(each.tools.length, "tool")} confirmed` : "no tool is confirmed"}</div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function One({ name }: { name: string }) {
+  const [isEditing, setEditing] = useState(written(`server/${name}`) !== undefined);
+  const [isDeleting, setDeleting] = useState(false);
+  const address = at("/v1/mcp-servers/{}", name);
+  const live = useLive<Server>(`server.${name}`, async (_, signal) => ({
+    value: await get<Server>(address, undefined, signal),
+    again: EVERY_MS,
+  }));
+  const server = live.value.value;
+  return (
+    <>
+      <p>
+        <a href={to("servers")}>All MCP servers</a>
+      </p>
+      <div class="heading">
+        <h1 tabIndex={-1}>{visible(name)}</h1>
+        {server && !isEditing && (
+          <span class="acts">
+            <button type="button" onClick={() => setEditing(true)}>
+              Edit
+            </button>
+            <button type="button" class="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </button>
+          </span>
+        )}
+      </div>
+      <Freshness of={live} />
+      {server && isEditing && (
+        <ServerForm
+          server={server}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            say("Saved.");
+            setEditing(false);
+            live.refresh();
+          }}
+        />
+      )}
+      {server && (
+        <>
+          {!isEditing && <About server={server} />}
+          <ListedTools server={server} onDone={live.refresh} />
+        </>
+      )}
+      {server && isDeleting && (
+        <DeleteNamed
+          title={`Delete the server ${name}?`}
+          path={address}
+          version={server.version}
+          onClose={() => setDeleting(false)}
+          onDone={() => {
+            say("The server is deleted, and its tools with it.");
+            go(to("servers"));
+          }}
+        >
+          <p>Agents do not have its tools any more.</p>
+        </DeleteNamed>
+      )}
+    </>
+  );
+}
+
+function About({ server }: { server: Server }) {
+  const { url, auth, timeout_seconds, applied, version, updated_at } = server;
+  const client = clientOf(server);
+  return (
+    <>
+      <dl>
+        <dt>URL</dt>
+        <dd>
+          <Text>{url}</Text>
+        </dd>
+        <dt>Calls prove who they are</dt>
+        <dd>
+          {auth ? (
+            <>
+              {client && "by client credentials, "}with the secret <code>{client?.secret ?? ("secret" in auth && auth.secret)}</code>
+            </>
+          ) : (
+            "not at all"
+          )}
+        </dd>
+        <dt>A call may take</dt>
+        <dd>{timeout_seconds} s</dd>
+        <dt>Version</dt>
+        <dd>
+          {version}, <Ago at={updated_at} />
+        </dd>
+      </dl>
+      <Owned by={applied} />
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+/** A tool of the tenant's own as its form has it, and as it is sent. */
+
+import type { Shapes } from "../../api/shapes";
+
+type Tool = Shapes["Tool"];
+type Json = Record<string, unknown>;
+
+export interface Fields {
+  name: string;
+  description: string;
+  kind: string;
+  /** A URL, or a function's name. */
+  target: string;
+  method: string;
+  effect: string;
+  /** Empty: by what the tool does. */
+  asks: string;
+  schema: string;
+  rest: string;
+}
+
+export const NEW: Fields = {
+  name: "",
+  description: "",
+  kind: "http",
+  target: "",
+  method: "GET",
+  effect: "read",
+  asks: "",
+  schema: text({ type: "object", properties: {}, required: [] }),
+  rest: text({ headers: {}, timeout_seconds: 60 }),
+};
+
+/** Values of headers are shown to nobody: where there are some, they have to be written anew. */
+export function fieldsOf(tool: Tool): Fields {
+  const { name, description, kind, effect, risk, repeatable, timeout_seconds, result_limit_bytes, input_schema } = tool;
+  const { url, method = "GET", function: called, ...config } = (tool.config ?? {}) as Json;
+  const { high_stakes, approver_role, approver_must_differ } = tool.as_defined ?? tool;
+  return {
+    name,
+    description,
+    kind,
+    target: String(url ?? called ?? ""),
+    method: String(method),
+    effect,
+    asks: high_stakes ? "yes" : "no",
+    schema: text(input_schema),
+    rest: text({ ...config, risk, approver_role: approver_role ?? undefined, approver_must_differ, timeout_seconds, repeatable, result_limit_bytes }),
+  };
+}
+
+/** `schema` and `rest` as they were read. */
+export function bodyOf({ name, description, kind, target, method, effect, asks }: Fields, schema: Json, rest: Json): Json {
+  const { headers, parameters, ...more } = rest;
+  return {
+    ...more,
+    name,
+    description,
+    input_schema: schema,
+    kind,
+    config: kind === "http" ? { url: target.trim(), method, headers, parameters } : { function: target.trim() },
+    effect,
+    ...(asks && { high_stakes: asks === "yes" }),
+  };
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}

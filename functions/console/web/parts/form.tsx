@@ -1,0 +1,52 @@
+/** A form that is sent once at a time. Where it is not taken it stays, and says why, by field. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+import { Refusal } from "./refusal";
+
+interface Shown {
+  /** What the button says that sends it. */
+  act: string;
+  /** Where it throws, nothing is lost. */
+  onSend: () => Promise<void>;
+  onClose?: () => void;
+  close?: string;
+  isReady?: boolean;
+  children: ComponentChildren;
+}
+
+export function Form({ act, onSend, onClose, close = "Leave it", isReady = true, children }: Shown) {
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+
+  async function send(): Promise<void> {
+    setBusy(true);
+    setFailure(undefined);
+    await onSend().catch(setFailure);
+    setBusy(false);
+  }
+
+  return (
+    <form
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy) void send();
+      }}
+    >
+      {children}
+      <Refusal error={failure} />
+      <p class="acts">
+        <button type="submit" class="primary" disabled={isBusy || !isReady}>
+          {isBusy ? "Wait …" : act}
+        </button>
+        {onClose && (
+          <button type="button" disabled={isBusy} onClick={onClose}>
+            {close}
+          </button>
+        )}
+      </p>
+    </form>
+  );
+}

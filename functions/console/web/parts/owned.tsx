@@ -1,0 +1,12 @@
+/** Said where files own a definition, which apply anew what they say. */
+
+import type { Shapes } from "../api/shapes";
+import { Text } from "./words";
+
+export function Owned({ by }: { by: Shapes["AppliedFrom"] | null | undefined }) {
+  return by ? (
+    <p class="notice warning">
+      The files of the set <Text>{by.set}</Text> own this. A change here is seen when they are applied again.
+    </p>
+  ) : null;
+}
