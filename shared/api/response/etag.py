@@ -6,7 +6,7 @@ from shared.domain.errors import FieldsInvalid, PreconditionRequired
 
 _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
-_STRONG = r'"[\x21\x23-\x7e]{1,100}"'
+MOST_TAG_CHARS = 100
 
 
 def etag(*parts: object) -> str:
@@ -43,9 +43,15 @@ def of_new_or_known(if_none_match: str | None, if_match: str | None) -> str | No
                 {"If-None-Match": ["Send `*`, alone: nothing is written where there is something."]}
             )
         return "*"
-    if if_match is not None and (re.fullmatch(_STRONG, if_match.strip()) is None):
+    if if_match is not None and not _is_one_strong(if_match.strip()):
         raise FieldsInvalid({"If-Match": ["Send the one `etag` of a version, in quotes."]})
     return None if if_match is None else if_match.strip()
+
+
+def _is_one_strong(tag: str) -> bool:
+    inside = tag[1:-1]
+    is_quoted = len(tag) >= 2 and tag[0] == tag[-1] == '"' and '"' not in inside
+    return is_quoted and 0 < len(inside) <= MOST_TAG_CHARS and inside.isascii() and inside.isprintable()
 
 
 def admits(if_match: str | None, tag: str) -> bool:
