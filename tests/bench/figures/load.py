@@ -1,12 +1,13 @@
 """Many sessions at once on the local AWS, with one tenant that floods it: who waits how long, whether each session ends
 as it should, what it costs beside the same session alone, and what a scan of recovery costs with a full index.
 
-Asked for by name: `make load` takes up to ten minutes. The sessions of the index are made by the product's own code in
-memory, and their newest commits with their entries are written to the store: starting ten thousand over HTTP would take
-hours here. They never ran on this engine.
+Asked for by name: `make load`; `LOAD_FLOOD`, `LOAD_FEW` and `LOAD_INDEX` make it smaller. The sessions of the index are
+made by the product's own code in memory, and their newest commits with their entries are written to the store: starting
+ten thousand over HTTP would take hours here. They never ran on this engine.
 """
 
 import json
+import os
 import re
 import threading
 import time
@@ -39,10 +40,14 @@ from tests.integration.agent.recovery.test_parking import waited_for_long
 
 WORKERS = 40
 FLOOD, FEW = "flood", "few"
-SESSIONS: Mapping[str, int] = {FLOOD: 480, FEW: 20}
-IN_INDEX, PARKED = 10_000, 2_000
+SESSIONS: Mapping[str, int] = {
+    FLOOD: int(os.environ.get("LOAD_FLOOD", "480")),
+    FEW: int(os.environ.get("LOAD_FEW", "20")),
+}
+IN_INDEX = int(os.environ.get("LOAD_INDEX", "10000"))
+PARKED = IN_INDEX // 5
 MODEL_SECONDS = 2.0
-PATIENCE_SECONDS = 360.0
+PATIENCE_SECONDS = 420.0
 LOOK_SECONDS = 3.0
 CALLERS = 8
 PLAN = {"action": "create", "goal": "Read", "steps": [{"description": "Read it"}]}
@@ -107,7 +112,9 @@ def measure(progress: Progress) -> dict[str, Any]:
         with stand.configured(("step",), ACTA_TURNS_PER_STEP="8"):
             alone = _start(stand, "alone", 0)
             _until_over(index, {"alone": 1})
+            progress.begin(f"{IN_INDEX:,} sessions into the index")
             _fill(stand)
+            progress.end(f"{IN_INDEX:,} sessions into the index")
             empty = _ended(stand, {"alone": [alone]})["alone"][0]
             began = time.time()
             with ThreadPoolExecutor(CALLERS) as callers:
@@ -115,6 +122,7 @@ def measure(progress: Progress) -> dict[str, Any]:
                 few = [callers.submit(_start, stand, FEW, n) for n in range(SESSIONS[FEW])]
                 started = {FLOOD: [one.result() for one in flood], FEW: [one.result() for one in few]}
             accepted = time.time() - began
+            progress.begin(f"{sum(SESSIONS.values())} sessions, accepted after {accepted:.0f} s")
             took = _until_over(index, SESSIONS, began)
         heads = _ended(stand, started)
         return {
