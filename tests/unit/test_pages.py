@@ -18,7 +18,7 @@ TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOT_SETTINGS = re.compile(
     r"ACTA_(TEST_\w+|API_URL|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET"
-    r"|TOOLS_DIR|TRACES_HEADERS|RETRY_BASE_SECONDS)"
+    r"|TOOLS_DIR|TRACES_HEADERS|RETRY_BASE_SECONDS|PARK_AFTER_SECONDS)"
 )
 """Read by the command line, the local stack or the tests."""
 
