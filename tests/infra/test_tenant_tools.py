@@ -42,11 +42,12 @@ def test_those_who_ask_people_about_calls_know_the_roles_that_an_operator_has_na
 
 
 def test_the_right_to_invoke_is_of_this_environment_s_tools_alone(with_tools: Synthesised) -> None:
+    """`admin` invokes `tool` alone, and `recover` itself."""
     invoking = [
         resource
         for function in DATA
         for statement in with_tools.stateless.statements(function.capitalize())
-        if "lambda:InvokeFunction" in actions(statement) and function != "admin"  # which invokes `tool` alone
+        if "lambda:InvokeFunction" in actions(statement) and function not in ("admin", "recover")
         for resource in resources(statement)
     ]
     (resource,) = set(invoking)

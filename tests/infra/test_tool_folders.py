@@ -23,12 +23,12 @@ from shared.adapters.tools.python import catalogue
 from shared.settings import Settings
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
 
+pytestmark = pytest.mark.thorough
+
 TOOL = '''
 import os
 import boto3  # the runtime brings it
 from acta import tool
-
-pytestmark = pytest.mark.thorough
 
 SHOP = os.environ["SHOP"]
 

@@ -146,5 +146,5 @@ def test_every_cause_has_a_sentence_of_its_own_and_an_unknown_one_has_one_too() 
     texts = [explained(code) for code in (*codes, "EXECUTION_LOST", "PROVIDER_KEY_REFUSED", "OF_TOMORROW")]
     assert len(set(texts)) == len(texts)
     assert set(OUTAGE_REASONS) == {
-        "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens",
+        "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued",
     }  # fmt: skip

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
+from shared.adapters.dynamodb.open_index import DynamoOpenIndex
+from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry, UserEntry
+from shared.ports.log import Filling
 from shared.ports.model import ModelReply, ModelRequest
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
@@ -66,7 +69,13 @@ def test_what_the_previous_release_stored_is_shown_as_it_showed_it(name: str, aw
 def test_an_approval_the_previous_release_asked_for_is_given_and_the_run_completes(aws: Aws) -> None:
     house, shape, model = house_with("waiting_for_approval", aws, reads_what_was_elided)
     house.files.write(TENANT, "report-0.md", b"old")
+    open_index = DynamoOpenIndex(aws.table, house.clock, aws.dynamodb)
+    open_index.note(Filling(house.clock.now(), None, complete=False))
     (asked,) = house.index.interventions(TENANT, state="pending", limit=10, cursor=None).items
+    assert open_index.fill(1_000, None).put > 0
+    open_index.note(Filling(house.clock.now(), None, complete=True))
+    by_key = DynamoIndex(aws.table, house.clock, aws.dynamodb)
+    assert by_key.interventions(TENANT, state="pending", limit=10, cursor=None).items == (asked,)
     house.resolve(shape.session_id, asked, "approve")
     house.run()
     head = house.head(shape.session_id)
