@@ -15,6 +15,8 @@ Context values, each given as `-c name=value`:
 
 import os
 import sys
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from aws_cdk import App, Stack, Tags
 from aws_cdk import aws_iam as iam
@@ -28,6 +30,20 @@ from infra.sessions import SessionsStack
 from infra.stateful import StatefulStack
 from infra.stateless import StatelessStack
 from infra.tool_folders import BadFolder, require_known
+
+BY_VALUE: Mapping[str, Callable[[Environment, str], Environment]] = MappingProxyType(
+    {
+        "retry_base_seconds": Environment.with_retry_base,
+        "park_after_seconds": Environment.with_park_after,
+        "provider_limits": Environment.with_provider_limits,
+        "write_version": Environment.with_write_version,
+        "roll_out": Environment.with_roll_out,
+        "tools_dir": Environment.with_tools_dir,
+    }
+)
+SWITCHES: Mapping[str, Callable[[Environment], Environment]] = MappingProxyType(
+    {"notifications": Environment.with_notifications, "traces": Environment.with_traces}
+)
 
 
 def add_stacks(app: App, environment: Environment) -> None:
@@ -61,28 +77,13 @@ def main() -> None:
     try:
         among = every_environment(os.environ)
         environment = select(app.node.try_get_context("env"), among)
-        base = app.node.try_get_context("retry_base_seconds")
-        if base is not None:
-            environment = environment.with_retry_base(str(base))
-        park_after = app.node.try_get_context("park_after_seconds")
-        if park_after is not None:
-            environment = environment.with_park_after(str(park_after))
-        limits = app.node.try_get_context("provider_limits")
-        if limits is not None:
-            environment = environment.with_provider_limits(str(limits))
-        version = app.node.try_get_context("write_version")
-        if version is not None:
-            environment = environment.with_write_version(str(version))
-        way = app.node.try_get_context("roll_out")
-        if way is not None:
-            environment = environment.with_roll_out(str(way))
-        tools_dir = app.node.try_get_context("tools_dir")
-        if tools_dir is not None:
-            environment = environment.with_tools_dir(str(tools_dir))
-        if app.node.try_get_context("notifications") is not None:
-            environment = environment.with_notifications()
-        if app.node.try_get_context("traces") is not None:
-            environment = environment.with_traces()
+        for name, with_value in BY_VALUE.items():
+            value = app.node.try_get_context(name)
+            if value is not None:
+                environment = with_value(environment, str(value))
+        for name, switched_on in SWITCHES.items():
+            if app.node.try_get_context(name) is not None:
+                environment = switched_on(environment)
         require_known(environment.tool_folders, among)
         add_stacks(app, environment)
     except (UnusableValue, BadFolder) as unusable:

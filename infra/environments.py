@@ -319,19 +319,11 @@ class Environment:
 
     def with_retry_base(self, seconds: str) -> "Environment":
         """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""
-        if not seconds.isdecimal() or int(seconds) < 1:
-            raise UnusableValue(
-                f"retry_base_seconds is a whole number of seconds, at least 1, not {seconds!r}"
-            )
-        return replace(self, retry_base_seconds=int(seconds))
+        return replace(self, retry_base_seconds=_whole_seconds("retry_base_seconds", seconds))
 
     def with_park_after(self, seconds: str) -> "Environment":
         """This environment parking after another time. Raises UnusableValue unless it is whole seconds, at least 1."""
-        if not seconds.isdecimal() or int(seconds) < 1:
-            raise UnusableValue(
-                f"park_after_seconds is a whole number of seconds, at least 1, not {seconds!r}"
-            )
-        return replace(self, park_after_seconds=int(seconds))
+        return replace(self, park_after_seconds=_whole_seconds("park_after_seconds", seconds))
 
     def with_write_version(self, version: str) -> "Environment":
         """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""
@@ -411,6 +403,13 @@ class Environment:
         left_out = {"notify"} if self.notifications is None and not self.notify_hosts else set()
         left_out |= {"traces"} if self.traces is None else set()
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
+
+
+def _whole_seconds(name: str, given: str) -> int:
+    """Raises UnusableValue for anything but a whole number, at least 1."""
+    if not given.isdecimal() or int(given) < 1:
+        raise UnusableValue(f"{name} is a whole number of seconds, at least 1, not {given!r}")
+    return int(given)
 
 
 def _host_architecture() -> Architecture:
