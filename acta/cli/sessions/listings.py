@@ -11,7 +11,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
-from acta.cli.terminal.session_lines import outcome_words, state_words
+from acta.cli.terminal.session_lines import line_words, outcome_words, state_words
 from acta.cli.terminal.text import echo, one_line
 
 LABEL_WIDTH = 20
@@ -44,7 +44,8 @@ def sessions(arguments: Namespace) -> int:
         at = str(session.get("created_at", ""))[:19].replace("T", " ")
         goal = one_line(session.get("goal") or "", 60)
         private = "(private) " if session.get("visibility") == "private" else ""
-        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {private}{goal}")
+        line = "".join(f"({words}) " for words in line_words(session))
+        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {private}{line}{goal}")
     return exit_codes.OK
 
 

@@ -12,7 +12,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
-from acta.cli.terminal.session_lines import state_words
+from acta.cli.terminal.session_lines import line_words, state_words
 from acta.cli.terminal.text import echo
 from acta.client.api import Client
 
@@ -100,5 +100,6 @@ def control(arguments: Namespace) -> int:
 
 
 def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
-    echo(json.dumps(session) if as_json else f"{session['session_id']}  {state_words(session)}")
+    said = "; ".join((state_words(session), *line_words(session)))
+    echo(json.dumps(session) if as_json else f"{session['session_id']}  {said}")
     return exit_codes.OK

@@ -131,7 +131,7 @@ WAITS_FOR = {
     "waiting_for_provider": Awaited("the model's provider", "awaits provider"),
     "waiting_for_aws": Awaited("AWS", "awaits AWS"),
     "waiting_for_key": Awaited("a valid key or quota", "awaits key"),
-    "queued": Awaited("its turn at the model's provider", "is queued", may_be_tried=False),
+    "queued": Awaited("the limit of the model's provider", "awaits its turn", may_be_tried=False),
     "waiting_for_tokens": Awaited("its next tokens", "awaits tokens", may_be_tried=False),
 }
 """State reasons of a session that waits, and for no person."""
@@ -151,10 +151,21 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
     if what is None:
         return
     yield _wait(what, session.get("retry_at"), cause.get("code"))
+    yield from line_words(session)
     if cause.get("message"):
         yield one_line(cause["message"], TEXT_LIMIT)
     if what.may_be_tried:
         yield try_now_line(resume)
+
+
+def line_words(session: Data) -> Iterator[str]:
+    """Since when the session is in its provider's line, and its place there; nothing where it is in none."""
+    queue = session.get("queue")
+    if queue:
+        count = int(queue.get("position") or 0)
+        were = f"{count} session{' was' if count == 1 else 's were'} before it"
+        before = were if count else "none was before it"
+        yield f"in line since {_time(queue.get('since'))}; {before} of its tenant"
 
 
 def try_now_line(resume: str) -> str:
@@ -204,9 +215,13 @@ def outcome_mark(session: Data, marks: Mapping[str, str]) -> str:
 
 
 def _wait(what: Awaited, retry_at: object, code: object) -> str:
-    """The time of day is in UTC, as the API and the logs have it."""
-    until = f" until {one_line(str(retry_at), 32)[11:19]} UTC" if retry_at else ""
+    until = f" until {_time(retry_at)}" if retry_at else ""
     return f"waits for {what.words}{until}" + (f" ({one_line(str(code), 60)})" if code else "")
+
+
+def _time(instant: object) -> str:
+    """The time of day in UTC, as the API and the logs have it."""
+    return f"{one_line(str(instant), 32)[11:19]} UTC"
 
 
 def state_changed(data: Data) -> str:

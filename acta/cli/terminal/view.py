@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
-from acta.cli.terminal.session_lines import begun_wait, event_line, marks_for, plan_lines, try_now_line
+from acta.cli.terminal.session_lines import (
+    begun_wait,
+    event_line,
+    line_words,
+    marks_for,
+    plan_lines,
+    try_now_line,
+)
 from acta.cli.terminal.text import encodable
 from acta.client.following import Update
 
@@ -39,6 +46,8 @@ class PlainView:
             if line:
                 self.print(f"{event.get('seq', 0):>4}  {line}")
             wait = begun_wait(event)
+            for words in line_words(update.session) if wait is not None else ():
+                self.print(f"      {words}")
             if self.resume is not None and wait is not None and wait.may_be_tried:
                 self.print(f"      {try_now_line(self.resume)}")
                 self.resume = None

@@ -1,6 +1,7 @@
 /** What a session is doing, in a word or two, with a mark that needs no colour. */
 
 import type { Session } from "../api/shapes";
+import { counted } from "./amounts";
 
 type Tone = "" | "good" | "warn" | "bad" | "at-work";
 
@@ -20,7 +21,7 @@ const WAITS: Record<string, string> = {
   waiting_for_aws: "Waits for AWS",
   waiting_for_key: "Waits for a key",
   waiting_for_tokens: "Waits for tokens",
-  queued: "In line for the model",
+  queued: "Waits for the provider's limit",
 };
 
 export const STATES: readonly (readonly [Session["state"], string])[] = [
@@ -63,6 +64,10 @@ export function SessionState({ of }: { of: Known }) {
     </span>
   );
 }
+
+/** Whose turn was before it when it came, of its own tenant. */
+export const before = (position: number): string =>
+  position ? `${counted(position, "session")} of this tenant ${position > 1 ? "were" : "was"} before it` : "first of this tenant";
 
 /** A run is under way or waits: it can be cancelled. */
 export function isOpen({ state }: Pick<Session, "state">): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert";
 import { test } from "node:test";
 
 import type { Session } from "../../api/shapes";
-import { stateInWords } from "../../parts/session-state";
+import { before, stateInWords } from "../../parts/session-state";
 import { why } from "./states";
 
 const ended = (goal_met: boolean, reason: string) =>
@@ -15,4 +15,12 @@ test("a run whose goal is not met is not said to have done all of its plan", () 
   }
   assert.equal(why(ended(false, "max_steps")), "It had no turns left.");
   assert.equal(why(ended(true, "plan_completed")), "All of its plan is done.");
+});
+
+test("of a line it is said how many of the tenant were before", () => {
+  assert.deepEqual([0, 1, 12].map(before), [
+    "first of this tenant",
+    "1 session of this tenant was before it",
+    "12 sessions of this tenant were before it",
+  ]);
 });

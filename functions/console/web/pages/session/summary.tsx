@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import type { Session } from "../../api/shapes";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
+import { InLine } from "../../parts/in-line";
 import { stateInWords } from "../../parts/session-state";
 import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
@@ -68,24 +69,24 @@ function Goal({ session: { goal, created_by }, conversation }: Omit<Shown, "live
 function Reason({ session }: { session: Session }) {
   const said = why(session);
   const { tone } = stateInWords(session);
-  const { cause, error, retry_at } = session;
+  const { cause, error, queue, retry_at } = session;
   if (!said && !cause && !error) return null;
   return (
     <div class={`notice ${tone === "bad" ? "bad" : tone === "warn" ? "warning" : ""}`}>
-      {said}{" "}
+      {said} <InLine of={session} />{" "}
       {error && (
         <>
           <code>{error.code}</code> <Text>{error.message}</Text> Say something to begin its next run.
         </>
       )}
-      {cause && (
+      {cause && !queue && (
         <>
           <code>{cause.code}</code> <Text>{cause.message}</Text>
         </>
       )}{" "}
       {retry_at && (
         <>
-          It tries again <Until at={retry_at} soon={0} />.
+          {queue ? "At the latest it goes on" : "It tries again"} <Until at={retry_at} soon={0} />.
         </>
       )}
     </div>

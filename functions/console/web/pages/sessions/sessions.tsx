@@ -9,6 +9,7 @@ import { to } from "../../navigation/places";
 import { counted } from "../../parts/amounts";
 import { Freshness } from "../../parts/fresh";
 import { cursor, Pager } from "../../parts/pager";
+import { InLine } from "../../parts/in-line";
 import { isOpen, SessionState } from "../../parts/session-state";
 import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
@@ -108,7 +109,14 @@ const COLUMNS: readonly Column<Session>[] = [
       </a>
     ),
   },
-  { title: "State", cell: (each) => <SessionState of={each} /> },
+  {
+    title: "State",
+    cell: (each) => (
+      <>
+        <SessionState of={each} /> <InLine of={each} />
+      </>
+    ),
+  },
   { title: "Plan", cell: (each) => progress(each) },
   { title: "Agent", cell: (each) => <Text>{each.agent_id}</Text> },
   {

@@ -143,6 +143,24 @@ def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> N
     assert list(waiting_lines(session("executing", state_reason=None, cause=None), RESUME)) == []
 
 
+@pytest.mark.parametrize(
+    ("position", "before"),
+    [
+        (0, "none was before it of its tenant"),
+        (1, "1 session was before it of its tenant"),
+        (3, "3 sessions were before it of its tenant"),
+    ],
+)
+def test_a_session_in_its_provider_s_line_says_since_when_and_its_place(position: int, before: str) -> None:
+    queue = {"since": "2026-01-31T09:19:00.000Z", "position": position}
+    first, line, *_ = waiting_lines(waits("queued", queue=queue), RESUME)
+    assert first.startswith("waits for the limit of the model's provider until 09:30:00 UTC")
+    assert line == f"in line since 09:19:00 UTC; {before}"
+    stream = io.StringIO()
+    PlainView(stream, RESUME).show(Update(waits("queued", queue=queue), [wait("queued", "QUEUED")]))
+    assert stream.getvalue().splitlines()[1:] == [f"      {line}"]
+
+
 def test_off_a_terminal_each_wait_is_a_line_and_the_command_is_told_once() -> None:
     stream = io.StringIO()
     view = PlainView(stream, RESUME)
