@@ -224,8 +224,40 @@ def test_the_decision_is_in_reach_and_covers_nothing_that_has_the_focus(
     assert page.evaluate(NOT_COVERED)
 
 
+@pytest.mark.parametrize("size", [{"width": 1_280, "height": 800}, PHONE], ids=["desk", "phone"])
+def test_what_sends_an_answer_is_seen_and_can_be_clicked_wherever_the_question_is_read(
+    screens: Screens, ann: Person, size: Json
+) -> None:
+    asked = deletion(ann, "old.txt", "a line of many\n" * 400)
+    screen = screens(viewport=size)
+    page = screen.sign_in(ann, place=place(asked))
+    page.get_by_role("button", name="Change it").click()
+    send = page.get_by_role("button", name="Approve with this input")
+    expect(send).to_be_disabled()
+    written = page.get_by_label("The whole input, as JSON")
+    written.fill('{"path": "other.txt"}')
+    expect(send).to_be_enabled()
+    for where in (0, 99_999):
+        page.evaluate("y => window.scrollTo(0, y)", where)
+        assert send.evaluate(HAS_ITS_PLACE)
+    written.focus()
+    assert page.evaluate(NOT_COVERED)
+    screen.accessible()
+    screen.picture(f"send-{size['width']}")
+    send.click()
+    expect(page.get_by_role("status", name="The decision")).to_be_visible()
+    assert recorded(ann, asked)["input"] == {"input": {"path": "other.txt"}}
+
+
+HAS_ITS_PLACE = """button => {
+  const { left, right, top, bottom } = button.getBoundingClientRect();
+  const corners = [[left + 3, top + 3], [right - 3, bottom - 3], [(left + right) / 2, (top + bottom) / 2]];
+  return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth &&
+    corners.every(([x, y]) => button.contains(document.elementFromPoint(x, y)));
+}"""
+"""All of it is on the screen, and nothing lies over it."""
 NOT_COVERED = """() => {
-  const [bar, focused] = [document.querySelector(".bar"), document.activeElement];
+  const [bar, focused] = [document.querySelector(".deciders"), document.activeElement];
   if (bar.contains(focused)) return true;
   return focused.getBoundingClientRect().top < bar.getBoundingClientRect().top;
 }"""

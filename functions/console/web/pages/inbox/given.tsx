@@ -1,6 +1,7 @@
 /** What a person gives with an option: an answer, a result, a hint, another input, a higher limit. */
 
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 
 import type { Intervention } from "../../api/shapes";
 import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
@@ -16,14 +17,19 @@ interface Asked {
   /** The call's whole input, where there is a call. */
   whole: Input | undefined;
   send: (input: Input | undefined) => void;
-  /** The button's words. */
-  label: string;
+  /** Told whether it can be sent, which a button beside the other options does. */
+  onReady: (is: boolean) => void;
   isBusy: boolean;
 }
 
 /** Where what is written about a question is kept. */
 export function placeOf({ intervention_id }: Intervention): string {
   return `question/${intervention_id}`;
+}
+
+/** The id of the form that is open; a session's page may show several questions. */
+export function formOf({ intervention_id }: Intervention): string {
+  return `given-${intervention_id}`;
 }
 
 /** Whether the option needs more than a click. */
@@ -147,9 +153,11 @@ interface FormParts extends Asked {
   children: ComponentChildren;
 }
 
-function Form({ send, label, isBusy, draft, isReady, give, children }: FormParts) {
+function Form({ of, send, onReady, isBusy, draft, isReady, give, children }: FormParts) {
+  useEffect(() => onReady(isReady), [isReady]);
   return (
     <form
+      id={formOf(of)}
       class="given"
       onSubmit={(event) => {
         event.preventDefault();
@@ -158,9 +166,6 @@ function Form({ send, label, isBusy, draft, isReady, give, children }: FormParts
     >
       {children}
       <Unsent of={draft} />
-      <button type="submit" class="primary" disabled={!isReady || isBusy}>
-        {label}
-      </button>
     </form>
   );
 }

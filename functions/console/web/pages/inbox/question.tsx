@@ -16,7 +16,7 @@ import { useHasAsked } from "./asker";
 import { Call, isWhole, useWhole } from "./call";
 import { decide, type Chosen } from "./deciding";
 import { Decision } from "./decision";
-import { Given, needsMore } from "./given";
+import { formOf, Given, needsMore } from "./given";
 import { Requests } from "./tool-form";
 import { deciderOf } from "./who-decides";
 import { placeOf } from "./given";
@@ -123,6 +123,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
   const opened = useDraft(`${placeOf(of)}/opened`, of.type === "clarification_needed" ? "answer" : "");
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Error>();
+  const [isReady, setReady] = useState(false);
   const [isRefused, setRefused] = useState(false);
   const hasAsked = useHasAsked(of.session_id);
   const { input: whole } = useWhole(of, of.tool_call);
@@ -147,6 +148,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
     // Whoever writes another input is not to approve the first one by mistake.
     const next = option === "modify" && opened.value === option ? "" : option;
     opened.write(next);
+    setReady(false);
     onEdit(next === "modify");
     requestAnimationFrame(() => article.querySelector<HTMLElement>(".given :is(textarea, input, select)")?.focus());
   }
@@ -176,7 +178,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
             of={of}
             whole={whole}
             isBusy={isBusy}
-            label={opened.value === "modify" ? "Approve with this input" : `Send: ${label(opened.value, of).toLowerCase()}`}
+            onReady={setReady}
             send={(input) => void choose(input ? { option: opened.value, input } : { option: opened.value })}
           />
         )}
@@ -193,7 +195,12 @@ function Options({ of, onEdit, onDecided }: Deciding) {
         )}
       </section>
       {options.length > 0 && (
-        <div class="bar">
+        <div class="deciders">
+          {options.includes(opened.value) && (
+            <button type="submit" form={formOf(of)} class="primary" disabled={!isReady || isBusy}>
+              {opened.value === "modify" ? "Approve with this input" : `Send: ${label(opened.value, of).toLowerCase()}`}
+            </button>
+          )}
           {options.map((option) =>
             option === "approve" && opened.value === "modify" ? null : (
               <button

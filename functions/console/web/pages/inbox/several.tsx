@@ -62,7 +62,7 @@ export function Several() {
           <p>What you approve runs exactly as shown here, once.</p>
         </section>
       )}
-      <div class="bar">
+      <div class="deciders">
         {open.length > 0 && (
           <>
             <button type="button" class="primary" disabled={isBusy || !open.every(isWhole)} onClick={() => void decideAll("approve")}>

@@ -91,7 +91,7 @@ export function ListedTools({ server, onDone }: Shown) {
         ))}
       </ul>
       {chosen > 0 && (
-        <div class="bar">
+        <div class="deciders">
           <button type="button" class="primary" disabled={isBusy} onClick={() => void act(confirm)}>
             Confirm {counted(chosen, "tool")} as shown
           </button>

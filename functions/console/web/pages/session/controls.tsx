@@ -39,7 +39,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
             Pause
           </button>
         )}
-        {(isPaused || (isOpen && session.retry_at)) && (
+        {(isPaused || (isOpen && session.retry_at && !session.queue)) && (
           <button type="button" class="primary" onClick={begin("resume", "It goes on.")}>
             {isPaused ? "Resume" : "Try now"}
           </button>
