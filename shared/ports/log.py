@@ -50,6 +50,8 @@ SHARDED_SINCE = 2
 is an active one."""
 
 
+COUNT_SHARES_SINCE = 2
+"""While an older version is written, the release before may run, which would refuse starts that shares have places for."""
 OPEN_INDEX_SINCE = 2
 """While an older version is written, the release before may run, which puts nothing into the index."""
 
@@ -163,12 +165,15 @@ class Places(NamedTuple):
     """How a commit changes the counts of its tenant (ADR 65). They are changed with it or not at all.
 
     `opened`: 1 where the session counts as open from this commit on, -1 where it did until now, else 0. `start`: the
-    limits that a start is refused for; None: this is none, and no limit stops it.
+    limits that a start is refused for; None: this is none, and no limit stops it. `share`: the session's own, of the
+    `shares` that the tenant is counted in (`count_shares_of`).
     """
 
     tenant: str
     opened: int = 0
     start: Start | None = None
+    share: int = 0
+    shares: int = 1
 
 
 class Erasure(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.limits.tenant_counts import read_counts
 from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.query import BATCH, batch_get, newest_commit, query
 from shared.adapters.storage.cursors import from_cursor, position_near, time_of, to_cursor
@@ -230,7 +231,7 @@ class DynamoIndex:
         return items.item_share(self._get(items.share_key(tenant, hour, number)) or {})
 
     def counts(self, tenant: str) -> TenantCounts:
-        return items.item_counts(self._get(items.counts_key(tenant)) or {})
+        return read_counts(self._dynamodb, self._table, tenant).counts
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None, too, for a record whose time is over and that DynamoDB has not deleted yet."""

@@ -160,7 +160,7 @@ class DynamoLog:
         uncounted = {name: value for name, value in listed.items() if name != "ct"}
         actions = [
             put(self._table, uncounted, "attribute_exists(ct)"),
-            self._counts.update(Places(tenant, opened=-1)),
+            *self._counts.update(Places(tenant, opened=-1)),
         ]
         with suppress(ConditionFailed):  # somebody else deletes it at this moment
             transact(self._dynamodb, self._clock, actions)
@@ -219,11 +219,12 @@ class DynamoLog:
 
     def _write_counted(self, parts: Sequence[_Part], places: Places) -> None:
         """The counts come last: who repeats a request that succeeded is told so, and not that a limit is reached."""
+        counting = self._counts.update(places)
         for _ in range(COUNT_ATTEMPTS):
             try:
-                self._write([*parts, (self._counts.update(places), _CountsDiffer)])
+                self._write([*parts, *((action, _CountsDiffer) for action in counting)])
             except _CountsDiffer:
-                self._counts.check(places)
+                counting = self._counts.corrected(places)
             else:
                 self._counts.made(places)
                 return

@@ -27,6 +27,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}#=L{share}      L#{hour}                  b tokens of that hour that the share was given, g tokens
                                                         granted from it, ttl
     T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
+    T#{tenant}#=N             O#{share:02d}             f places free in it, m minute since 1970, n starts of
+                                                        that minute that are left in it
     T#{tenant}#=Q             R                         w window since 1970, g requests of it that were taken
     T#{tenant}#=Q             P                         w window since 1970, c places for long polls that were
                                                         taken or renewed in it, t these and the ones before
@@ -43,6 +45,7 @@ How long items with a ttl live: the `..._LIFE` constants of `shared/ports/`. A s
 import hashlib
 import json
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,6 +61,7 @@ from shared.adapters.storage.documents import (
 from shared.adapters.storage.keys import HASHED, TENANT, key_part, part_text, tenant_pk
 from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
+from shared.domain.limits.shared_counts import CountShare, SharedCounts
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.schema.convert import check_version
@@ -91,6 +95,8 @@ PENDING = "pending"
 COUNTS, RATES, SHARE = "=N", "=Q", "=L"
 """End the partition keys of a tenant's counts and of the shares of its rate (`infra/lambdas/grants.py`). No name in a
 key has a `=`, so no other partition ends so."""
+OF_SHARE = "O#"
+"""Begins the sort keys of the shares of a tenant's counts."""
 COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
 """Sort keys of a session's items; a commit's is followed by its number. A tenant has a receiver, too."""
 ERASED = "erased"
@@ -197,7 +203,28 @@ def item_share(item: Item) -> HourShare:
 
 def counts_key(tenant: str) -> Item:
     """A partition of its own, because it is a hot one."""
-    return _key(f"{tenant_pk(tenant)}#{COUNTS}", "O")
+    return _key(counts_pk(tenant), "O")
+
+
+def counts_pk(tenant: str) -> str:
+    return f"{tenant_pk(tenant)}#{COUNTS}"
+
+
+def count_share_key(tenant: str, number: int) -> Item:
+    """Beside the tenant's own item: all of them are found by one query, and the partition takes what ten items do."""
+    return _key(counts_pk(tenant), f"{OF_SHARE}{number:02d}")
+
+
+def item_shared_counts(found: Iterable[Item]) -> SharedCounts:
+    """From all items of the partition."""
+    given, shares = TenantCounts(), dict[int, CountShare]()
+    for item in found:
+        _, is_share, number = item["sk"]["S"].partition(OF_SHARE)
+        if is_share:
+            shares[int(number)] = CountShare(*(int(item[name]["N"]) for name in ("f", "m", "n")))
+        else:
+            given = item_counts(item)
+    return SharedCounts(given, shares)
 
 
 def rate_key(tenant: str) -> Item:

@@ -18,8 +18,10 @@ from shared.agent.session.large_texts import (
 )
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
+from shared.domain.limits.shared_counts import count_shares_of
 from shared.domain.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from shared.domain.rules.compaction import Compacted
+from shared.domain.rules.tenant_hour import shares_in_turn
 from shared.domain.schema.versions import CURRENT, added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
@@ -29,6 +31,7 @@ from shared.domain.spending.used import NOTHING
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
+    COUNT_SHARES_SINCE,
     Erasure,
     IdempotencyKey,
     IdempotencyRecord,
@@ -321,7 +324,8 @@ class SessionRepository:
             start = Start(minute_of(self.clock.now()), limits.starts_per_minute, limits.open_sessions)
         if not opened and (start is None or start.most_starts is None):
             return None
-        return Places(head.tenant, opened, start)
+        shares = count_shares_of(limits) if self.write_version >= COUNT_SHARES_SINCE else 1
+        return Places(head.tenant, opened, start, next(shares_in_turn(head.session_id, shares)), shares)
 
     def _version_of(self, head: Head) -> int:
         """A private session is written in the version that can say so: releases before would show it to everybody.
