@@ -51,7 +51,7 @@ is an active one."""
 
 
 COUNT_SHARES_SINCE = 2
-"""While an older version is written, the release before may run, which would refuse starts that shares have places for."""
+"""While an older version is written, the release before may run: it would refuse starts that shares have places for."""
 OPEN_INDEX_SINCE = 2
 """While an older version is written, the release before may run, which puts nothing into the index."""
 
