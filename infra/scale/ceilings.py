@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from infra.costs import COUNTED_TURNS, PER_TURN, TOKEN_TURNS, TOKENS, total
 from infra.scale.quotas import QUOTAS, recovery_workers
 from infra.scale.workload import DAY, Workload
+from shared.domain.limits import shared_counts
 from shared.domain.rules.tenant_hour import MOST_SHARES
 from shared.ports.deployment.recovery_workers import SHARE
 from shared.ports.log import LIVE_SHARDS
@@ -31,8 +32,9 @@ TENANT_UNITS = 10
 """Write units of a session under its tenant's key: 6 of a start and 4 of the tenant's limits (docs/costs.md)."""
 GRANTS_OF_A_HOUR = 50
 """A second, of one item that is changed on the condition of what was read. Estimated, the low end."""
-CHANGES_OF_COUNTS = 2
-"""Of a session, where its tenant's starts or open sessions are limited: its start and its end (ADR 65)."""
+CHANGES_OF_COUNTS, UNITS_OF_A_CHANGE = 2, 2
+"""Of a session, where its tenant's starts or open sessions are limited: its start and its end (ADR 65). All items of the
+counts are in one partition (ADR 107)."""
 COMMITS_OF_LEASES, LEASED_TURNS = 6, 49
 """Counted (docs/costs.md, "What safety costs")."""
 SCAN_SECONDS = 45
@@ -70,7 +72,7 @@ def ceilings(of: Workload) -> list[Ceiling]:
     found = [
         *_of_provider(of),
         *_of_aws(of, _transitions(of, FUSED), _open_seconds(of)),
-        *_of_acta(of, LIVE_SHARDS, MOST_SHARES, _open_seconds(of)),
+        *_of_acta(of, LIVE_SHARDS, MOST_SHARES, shared_counts.MOST_SHARES, _open_seconds(of)),
         _of_bucket(of),
     ]
     return sorted(found, key=lambda one: one.sessions)
@@ -85,7 +87,7 @@ def ceilings_before(of: Workload) -> list[Ceiling]:
     found = [
         *_of_provider(of),
         *_of_aws(of, _transitions(of, UNFUSED), waiting),
-        *_of_acta(of, 1, 1, waiting),
+        *_of_acta(of, 1, 1, 1, waiting),
         Ceiling(
             "looks at executions, one for each that is older than a minute",
             "Acta",
@@ -130,7 +132,7 @@ def _of_aws(of: Workload, transitions: float, open_seconds: float) -> list[Ceili
     ]
 
 
-def _of_acta(of: Workload, shards: int, shares: int, open_seconds: float) -> list[Ceiling]:
+def _of_acta(of: Workload, shards: int, shares: int, counts: int, open_seconds: float) -> list[Ceiling]:
     partition = QUOTAS["PartitionWrites"].large
     grants = of.model_calls * COMMITS_OF_LEASES / LEASED_TURNS * of.largest_tenant
     another = "a second deployment, in an account of its own"
@@ -138,8 +140,9 @@ def _of_acta(of: Workload, shards: int, shares: int, open_seconds: float) -> lis
         Ceiling(f"grants of the largest tenant's hour, {shares} item{'s' * (shares > 1)}", "Acta", grants,
                 GRANTS_OF_A_HOUR * shares, "a second",
                 "no limit on that tenant's hour; its own deployment", of.peak),
-        Ceiling("starts and ends in the largest tenant's counts, one item", "Acta",
-                CHANGES_OF_COUNTS * of.largest_tenant, GRANTS_OF_A_HOUR, "a second",
+        Ceiling(f"starts and ends in the largest tenant's counts, {counts} item{'s' * (counts > 1)}", "Acta",
+                CHANGES_OF_COUNTS * of.largest_tenant,
+                min(GRANTS_OF_A_HOUR * counts, partition / UNITS_OF_A_CHANGE), "a second",
                 "no limit on that tenant's starts and open sessions", of.peak),
         Ceiling("write units under the largest tenant's key", "Acta", TENANT_UNITS * of.largest_tenant, partition,
                 "a second", "that tenant's own deployment", of.peak),

@@ -126,7 +126,7 @@ def shape(key: str) -> str:
         key = key.replace(name, placeholder)
     key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
     key = re.sub(r"[0-9]{10}", "{number}", key)
-    key = re.sub(r"=L[0-9]{2}$", "=L{share}", key)
+    key = re.sub(r"(=L|^O#)[0-9]{2}$", r"\1{share}", key)
     return re.sub(r"L#[0-9]+", "L#{hour}", key)
 
 
@@ -161,7 +161,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             lease=LeaseGrant(
                 TENANT, 490_000, 0, 20_000, ShareGrant(7, HourShare(), HourShare(20_000, 20_000))
             ),
-            places=Places(TENANT, 1, Start(1, 9, 9)),
+            places=Places(TENANT, 1, Start(1, 9, 9), share=3, shares=4),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),
         ),

@@ -252,7 +252,7 @@ def test_starts_and_ends_are_spread_over_items_and_the_tenant_s_is_seldom_touche
     client = Client(aws.dynamodb)
     stores = aws_stores(aws._replace(dynamodb=client))
     sessions = Tenant(stores, tenant, most_open=3_200, starts=3_200)
-    for _ in range(60):
+    for _ in range(24):
         sessions.end(sessions.begin())
     assert client.written.count("O") == SHARES
     assert {sk for sk in client.written if sk != "O"} == {f"O#{number:02d}" for number in range(SHARES)}
@@ -271,18 +271,19 @@ moves = st.lists(
         st.booleans(),
     ),
     min_size=10,
-    max_size=60,
+    max_size=40,
 )
 
 
 @pytest.mark.parametrize("most_starts", [None, 8])
+@pytest.mark.thorough
 def test_whatever_comes_nobody_is_refused_wrongly_and_no_limit_is_passed(
     stores: Stores, tenant: str, most_starts: int | None
 ) -> None:
     """One after the other, by workers that believe in several numbers of shares."""
     names = count()
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(moves)
     def live(steps: list[tuple[str, int, bool]]) -> None:
         stores.clock.advance(60)
@@ -310,12 +311,13 @@ def test_whatever_comes_nobody_is_refused_wrongly_and_no_limit_is_passed(
 
 
 @pytest.mark.parametrize("most_starts", [None, 9])
+@pytest.mark.thorough
 def test_no_limit_is_passed_however_workers_race(aws: Aws, tenant: str, most_starts: int | None) -> None:
     """Others do all that they do in the moment between what one has read and what it writes."""
     client, names = Client(aws.dynamodb), count()
     stores = aws_stores(aws._replace(dynamodb=client))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=12, deadline=None)
     @given(moves)
     def live(steps: list[tuple[str, int, bool]]) -> None:
         stores.clock.advance(60)
