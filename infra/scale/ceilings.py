@@ -33,8 +33,8 @@ TENANT_UNITS = 10
 GRANTS_OF_A_HOUR = 50
 """A second, of one item that is changed on the condition of what was read. Estimated, the low end."""
 CHANGES_OF_COUNTS, UNITS_OF_A_CHANGE = 2, 2
-"""Of a session, where its tenant's starts or open sessions are limited: its start and its end (ADR 65). All items of the
-counts are in one partition (ADR 107)."""
+"""Of a session, where its tenant's starts or open sessions are limited: its start and its end (ADR 65), all in one
+partition (ADR 107)."""
 COMMITS_OF_LEASES, LEASED_TURNS = 6, 49
 """Counted (docs/costs.md, "What safety costs")."""
 SCAN_SECONDS = 45

@@ -161,7 +161,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             lease=LeaseGrant(
                 TENANT, 490_000, 0, 20_000, ShareGrant(7, HourShare(), HourShare(20_000, 20_000))
             ),
-            places=Places(TENANT, 1, Start(1, 9, 9), share=3, shares=4),
+            places=Places(TENANT, 1, Start(1, 64, 64), share=1, shares=2),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),
         ),

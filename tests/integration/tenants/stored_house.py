@@ -38,7 +38,10 @@ class StoredHouse(House):
     def fresh_repository(self) -> SessionRepository:
         log = DynamoLog(self._aws.table, self.clock, self._aws.dynamodb)
         blobs = S3Blobs((self._aws.bucket,), self._aws.s3)
-        return SessionRepository(log, blobs, self.clock, write_version=self.settings.write_version)
+        settings = self.settings
+        return SessionRepository(
+            log, blobs, self.clock, write_version=settings.write_version, limits=settings.limits
+        )
 
     @property
     def stores(self) -> TenantStores:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.aws.consumed import write_units
+from shared.domain.limits import shared_counts as count_shares
 from shared.domain.rules.tenant_hour import SHARE_TOKENS
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT
@@ -105,3 +106,27 @@ def test_grants_of_a_large_hour_are_spread_and_no_item_of_a_small_one_is_more(
     other.start("Do it")
     other.run()
     assert not [pk for pk in small.units if "#=L" in pk]
+
+
+def test_starts_and_ends_of_large_limits_are_spread(counted: Counting, aws: Aws) -> None:
+    limit = count_shares.MOST_SHARES * count_shares.OF_A_SHARE
+    house = house_of(counted, aws, tenant_limits={"*": {"open_sessions": limit, "starts_per_minute": limit}})
+    for _ in range(RUNS):
+        house.start("Do it")
+        house.run()
+    counts = {sk: writes for (pk, sk), writes in counted.writes.items() if pk == f"T#{TENANT}#=N"}
+    shares = {sk for sk in counts if sk != "O"}
+    assert len(shares) > RUNS / 2
+    assert counts.pop("O") == len(shares), "once for each share"
+    assert sum(counts.values()) == 2 * RUNS, "a start and an end"
+    assert house.index.counts(TENANT)._replace(minute=0) == (0, 0, RUNS)
+    assert OF_A_PARTITION / (2 * 2) > 7 * AT_PEAK, "units of a start and an end"
+
+
+def test_starts_and_ends_of_small_limits_are_one_item(counted: Counting, aws: Aws) -> None:
+    limit = 2 * count_shares.OF_A_SHARE - 1
+    house = house_of(counted, aws, tenant_limits={"*": {"open_sessions": limit}})
+    for _ in range(2):
+        house.start("Do it")
+        house.run()
+    assert {sk: writes for (pk, sk), writes in counted.writes.items() if pk == f"T#{TENANT}#=N"} == {"O": 4}
