@@ -19,12 +19,14 @@ MOST_FILES = 1_000
 
 
 def list_files(arguments: Namespace) -> int:
-    found = list(connect(arguments).files.list(arguments.prefix or None))
+    files, prefix = connect(arguments).files, arguments.prefix or None
+    found: list[Mapping[str, Any]] = [*(files.deleted(prefix) if arguments.deleted else files.list(prefix))]
     if arguments.json:
         echo(json.dumps(found))
         return exit_codes.OK
     for item in found:
-        echo(f"{item.get('bytes', 0):>10}  {visible(str(item['path']), keep_newlines=False)}")
+        size = str(item["deleted_at"])[:19].replace("T", " ") if arguments.deleted else item.get("bytes", 0)
+        echo(f"{size:>10}  {visible(str(item['path']), keep_newlines=False)}")
     return exit_codes.OK
 
 
@@ -45,11 +47,13 @@ def put(arguments: Namespace) -> int:
     if arguments.source == "-" and not arguments.path:
         raise CliError("a path in the storage is needed for standard input")
     if arguments.source != "-" and os.path.isdir(arguments.source):
-        paths = put_directory(connect(arguments), arguments.source, arguments.path or "")
+        if arguments.if_etag:
+            raise CliError("--if-etag is of one file, not of a directory")
+        paths = put_directory(connect(arguments), arguments.source, arguments.path or "", new=arguments.new)
     else:
         paths = [arguments.path or os.path.basename(arguments.source)]
         content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
-        connect(arguments).files.write(paths[0], content)
+        connect(arguments).files.write(paths[0], content, new=arguments.new, etag=arguments.if_etag)
     if arguments.json:
         echo(json.dumps(paths))
         return exit_codes.OK
@@ -58,7 +62,7 @@ def put(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def put_directory(client: Client, folder: str, below: str = "") -> list[str]:
+def put_directory(client: Client, folder: str, below: str = "", *, new: bool = False) -> list[str]:
     """The paths of its files in the storage, where they are now, `below` in front. Hidden files stay where they are.
 
     Raises CliError, before anything is sent, where there are none or too many of them.
@@ -73,7 +77,7 @@ def put_directory(client: Client, folder: str, below: str = "") -> list[str]:
     paths = []
     for path in found:
         paths.append(before + path.relative_to(top).as_posix())
-        client.files.write(paths[-1], content_of(path))
+        client.files.write(paths[-1], content_of(path), new=new)
     return paths
 
 

@@ -15,6 +15,7 @@ FILES = Group(
         "files:list_files",
         "List the files: all, or those whose path begins with PREFIX. '~/': your private files.",
         argument("prefix", required=False),
+        flag("--deleted", help="those that were deleted, and that `acta files restore` can write again"),
         JSON,
         *CONNECTION,
     ),
@@ -32,9 +33,16 @@ FILES = Group(
         "Upload a file, or a directory with all its files. SOURCE - is standard input.",
         argument("source"),
         argument("path", required=False),
+        flag("--new", help="only where there is no file yet"),
+        option(
+            "--if-etag",
+            metavar="ETAG",
+            help="only over the version that has it, as `acta files versions PATH --json` shows it; of one file",
+        ),
         JSON,
         *CONNECTION,
-        epilog="PATH: where it is in the storage; of a directory, what its files' paths begin with.",
+        epilog="PATH: where it is in the storage; of a directory, what its files' paths begin with. Without --new and "
+        "--if-etag what is there is replaced.",
     ),
     Command("rm", "files:remove", "Delete a file.", argument("path"), *CONNECTION),
     Command(

@@ -175,6 +175,11 @@ COMMANDS = (
         option("--agent", metavar="ID", help="only sessions of this agent"),
         option("--goal", metavar="WORDS", help="only sessions whose goal has these words at its beginning"),
         option("--user", metavar="SUB", help="only sessions that this person started"),
+        option(
+            "--goal-met",
+            type=click.Choice(["yes", "no"]),
+            help="only completed sessions that met their goal, or that did not",
+        ),
         JSON,
         *CONNECTION,
         prepare=state_is_a_directory,

@@ -26,6 +26,7 @@ def sessions(arguments: Namespace) -> int:
         agent_id=arguments.agent,
         goal=arguments.goal,
         created_by=arguments.user,
+        goal_met=arguments.goal_met and arguments.goal_met == "yes",
         limit=limit,
     )
     items = list(islice(found, arguments.limit))

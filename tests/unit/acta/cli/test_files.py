@@ -101,3 +101,29 @@ def test_a_directory_without_files_is_refused_before_anything_is_sent(
     assert acta("run", "goal", "--files", str(tmp_path / "none")) == 2
     assert deployment.requests == []
     assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_a_file_goes_up_only_under_the_condition_that_was_named(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.md").write_text("a")
+    deployment.on(
+        "PUT", "/v1/files/a.md", success({}, 201), failure(412, "PRECONDITION_FAILED", "It is there.")
+    )
+    assert acta("files", "put", str(tmp_path), "--new") == 0
+    assert deployment.requests[0].headers["If-None-Match"] == "*"
+    assert acta("files", "put", str(tmp_path / "a.md"), "--if-etag", '"e1"') != 0
+    assert deployment.requests[1].headers["If-Match"] == '"e1"'
+    assert "It is there." in capsys.readouterr().err
+    assert acta("files", "put", str(tmp_path), "--if-etag", '"e1"') == 2
+    assert len(deployment.requests) == 2
+
+
+def test_deleted_files_are_listed_with_when_they_were_deleted(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = {"path": "old.md", "deleted_at": "2026-11-22T09:00:01.5Z"}
+    deployment.on("GET", "/v1/files", success({"items": [gone], "next_cursor": None}))
+    assert acta("files", "ls", "--deleted") == 0
+    assert "deleted=1" in deployment.requests[0].path
+    assert capsys.readouterr().out == "2026-11-22 09:00:01  old.md\n"

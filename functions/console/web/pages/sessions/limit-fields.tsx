@@ -11,16 +11,16 @@ const FIELDS: readonly { name: keyof Limits; label: string; least: number; step?
   { name: "review_every", label: "Ask a person every … turns (0: never)", least: 0 },
 ];
 
-export function limitsOf(form: Pick<FormData, "get">): Limits {
+/** What was typed, by the limit's name. */
+export type Typed = Partial<Record<keyof Limits, string>>;
+
+export function limitsOf(typed: Typed): Limits {
   const limits: Limits = {};
-  for (const { name } of FIELDS) {
-    const text = String(form.get(name) ?? "").trim();
-    if (text) limits[name] = Number(text);
-  }
+  for (const { name } of FIELDS) if (typed[name]) limits[name] = Number(typed[name]);
   return limits;
 }
 
-export function LimitFields() {
+export function LimitFields({ typed, write }: { typed: Typed; write: (typed: Typed) => void }) {
   return (
     <details>
       <summary>Limits</summary>
@@ -29,7 +29,13 @@ export function LimitFields() {
         {FIELDS.map(({ name, label, least, step }) => (
           <label key={name}>
             {label}
-            <input type="number" name={name} min={least} step={step ?? "1"} />
+            <input
+              type="number"
+              min={least}
+              step={step ?? "1"}
+              value={typed[name]}
+              onInput={(event) => write({ ...typed, [name]: event.currentTarget.value })}
+            />
           </label>
         ))}
       </div>

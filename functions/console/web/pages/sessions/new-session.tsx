@@ -16,7 +16,7 @@ import { NameRule } from "../../parts/name-rule";
 import { Text } from "../../parts/words";
 import { agents, mayStart, namesOf } from "./agents";
 import { withFiles } from "./goal-text";
-import { LimitFields, limitsOf } from "./limit-fields";
+import { LimitFields, limitsOf, type Typed } from "./limit-fields";
 
 type Visibility = "" | "tenant" | "private";
 
@@ -24,6 +24,7 @@ interface Written {
   goal: string;
   agentId: string;
   visibility: Visibility;
+  limits: Typed;
 }
 
 const SEEN_BY: readonly (readonly [Visibility, string])[] = [
@@ -31,7 +32,7 @@ const SEEN_BY: readonly (readonly [Visibility, string])[] = [
   ["tenant", "Everybody in the team"],
   ["private", "Only me"],
 ];
-const NOTHING: Written = { goal: "", agentId: "", visibility: "" };
+const NOTHING: Written = { goal: "", agentId: "", visibility: "", limits: {} };
 
 /** Chosen, and neither stored nor taken away: they outlast going to another page and back, and no more. */
 let filesLeft: File[] = [];
@@ -40,7 +41,7 @@ export function NewSession() {
   const known = agents();
   useEffect(known.begin, []);
   const draft = useDraft<Written>("start", NOTHING, ({ goal }) => !goal.trim());
-  const { goal, agentId, visibility } = draft.value;
+  const { goal, agentId, visibility, limits } = draft.value;
   const [files, chooseFiles] = useState(filesLeft);
   const setFiles = (next: File[]) => chooseFiles((filesLeft = next));
   useAskBeforeLeaving(files.length > 0);
@@ -70,14 +71,13 @@ export function NewSession() {
     return undefined;
   }
 
-  async function begin(form: HTMLFormElement): Promise<void> {
+  async function begin(): Promise<void> {
     setBusy(true);
     setProblem("");
     try {
-      const limits = limitsOf(new FormData(form));
       const ready = await store();
       if (!ready) return;
-      const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limits };
+      const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limitsOf(limits) };
       if (agentId) body.agent_id = agentId;
       if (visibility) body.visibility = visibility;
       // The same request again is the same session; another one is another.
@@ -100,7 +100,7 @@ export function NewSession() {
         class="fields start"
         onSubmit={(event) => {
           event.preventDefault();
-          void begin(event.currentTarget);
+          void begin();
         }}
       >
         <label>
@@ -166,7 +166,7 @@ export function NewSession() {
           write={(next) => draft.write({ ...draft.value, visibility: next as Visibility })}
           of={SEEN_BY}
         />
-        <LimitFields />
+        <LimitFields typed={limits} write={(next) => draft.write({ ...draft.value, limits: next })} />
         <Problem text={problem} />
         <p class="acts">
           <button type="submit" class="primary" disabled={isBusy}>

@@ -1,6 +1,7 @@
 """`acta run`, `acta watch` and the commands that control a session: what is printed where, and the exit codes."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +55,45 @@ def test_that_no_session_is_in_a_state_is_not_that_there_are_none(
     assert capsys.readouterr() == ("", "no sessions in the state failed\n")
     assert acta("sessions") == 0
     assert capsys.readouterr().err == "no sessions yet: start one with acta run\n"
+
+
+def test_sessions_are_told_apart_by_whether_their_goal_was_met(
+    acta: Acta, deployment: FakeDeployment
+) -> None:
+    deployment.on("GET", "/v1/sessions", success({"items": [], "next_cursor": None}))
+    for said, asked in (("yes", "true"), ("no", "false")):
+        assert acta("sessions", "--goal-met", said) == 0
+        assert f"goal_met={asked}" in deployment.requests[-1].path
+
+
+def test_a_queued_session_is_listed_with_its_place_in_the_line(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = {"since": "2026-11-22T09:00:01.5Z", "position": 2}
+    queued = session("executing", state_reason="queued", queue=queue, goal="Do it")
+    deployment.on("GET", "/v1/sessions", success({"items": [queued], "next_cursor": None}))
+    assert acta("sessions") == 0
+    line = "(in line since 09:00:01 UTC; 2 sessions were before it of its tenant) Do it"
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"awaits its turn   {line}")
+
+
+def test_versions_of_prompts_are_tried_by_a_run(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    assert acta("run", "Do it", "--prompt", "reflection_system=3", "--prompt", "a=2", "--detach") == 0
+    assert deployment.requests[0].json["prompts"] == {"reflection_system": 3, "a": 2}
+    assert acta("run", "Do it", "--prompt", "reflection_system") == 2
+    assert len(deployment.requests) == 1
+
+
+def test_a_prompt_is_stored_as_a_draft_and_said_to_be_one(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.txt").write_text("Be brief.")
+    written = {"name": "own", "version": 4, "draft": True, "warnings": []}
+    deployment.on("PUT", "/v1/admin/prompts/own", success(written))
+    assert acta("prompts", "put", "own", str(tmp_path / "own.txt"), "--draft") == 0
+    assert deployment.requests[0].json["active"] is False
+    assert capsys.readouterr().out == "own  version 4  draft\n"
 
 
 def test_run_json_prints_the_session_alone_on_standard_output(
