@@ -7,7 +7,7 @@ cost a fifth of a cold start (ADR 59).
 import gc
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -73,9 +73,17 @@ class Telemetry:
 
         return metered
 
-    def counted(self, message: str, metrics: Units, values: Mapping[str, float], **ids: object) -> None:
-        """A line with metrics in it. `values`: of each."""
-        self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics)})
+    def counted(
+        self,
+        message: str,
+        metrics: Units,
+        values: Mapping[str, float],
+        dimensions: Sequence[Sequence[str]] = ((),),
+        /,
+        **ids: object,
+    ) -> None:
+        """A line with metrics in it. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
+        self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics, dimensions)})
 
     def key_refused(self, at: Position, code: str) -> None:
         """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""

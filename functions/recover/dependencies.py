@@ -65,7 +65,7 @@ class Dependencies(NamedTuple):
     """Sessions that this process has seen in their tenants' counts."""
     admission: AdmissionStore | None = None
     provider_limits: Mapping[str, ProviderLimits] = MappingProxyType({})
-    """As in `AdmitDeps` (`shared/agent/recovery/admit.py`)."""
+    """As in `AdmitDeps` (`shared/agent/recovery/admit_one.py`)."""
     workers: RecoveryWorkers | None = None
     threads: int = 1
     """As in `SweepDeps`."""

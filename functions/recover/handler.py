@@ -4,6 +4,7 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     the schedule's event                          counts; sessions that have waited too long go on
     {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
+    {"paid": […], "until": …}                     counts; a part of a long line goes on, which is paid for
     {"lost": […], "listed_at": …, "until": …}     counts; a part of what a scan has found goes on
     {"repair": true}                              counts; every session is looked at, however young
     {"repair": {"tenant": …, "session_id": …}}    {"outcome": …}, or {"refused": {"code", "message"}}
@@ -25,7 +26,8 @@ from functions.recover.dependencies import Dependencies, dependencies
 from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
 from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
-from shared.agent.recovery.admit import AdmitDeps, admit
+from shared.agent.recovery.admit import admit, admit_paid
+from shared.agent.recovery.admit_one import AdmitDeps, Sharing
 from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
@@ -35,9 +37,11 @@ from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, recover_lost, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
-from shared.embedded_metrics import SWEEP_METRICS
+from shared.domain.limits.admission import InLine
+from shared.embedded_metrics import LINE_METRICS, SWEEP_METRICS
+from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
@@ -81,6 +85,19 @@ class Lost(FrozenModel):
         return LostSessions([SessionName(*name) for name in self.lost], self.listed_at, self.until)
 
 
+class Paid(FrozenModel):
+    """As `paid_event` in `shared/adapters/aws/recovery_workers.py` writes it: providers, tenants, sessions, since when
+    they wait, tokens.
+    """
+
+    paid: tuple[tuple[str, str, str, AwareDatetime, int], ...] = Field(max_length=Sharing().batch)
+    until: AwareDatetime
+
+    @property
+    def places(self) -> PaidPlaces:
+        return PaidPlaces([InLine(*place) for place in self.paid], self.until)
+
+
 RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
     OneSession | FailedSince | ManySessions, config=ConfigDict(defer_build=True)
 )
@@ -96,6 +113,8 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
         return _recover_ended(deps, event)
     if event.get("admit") is True:
         return _admit(deps, context)
+    if "paid" in event:
+        return _admit_paid(deps, event, context)
     if "lost" in event:
         return _recover_lost(deps, event, context)
     wanted = event.get("repair", False)
@@ -171,19 +190,41 @@ def _note_scan(deps: Dependencies, tally: Tally) -> None:
 def _admit(deps: Dependencies, context: Any) -> dict[str, Any]:
     if deps.admission is None:
         return {}
-    counts = admit(
-        AdmitDeps(
-            deps.repository,
-            deps.workflow,
-            deps.admission,
-            deps.provider_limits,
-            lambda: bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS_OF_ONE),
-            _told,
-        )
-    )._asdict()
+    done = admit(_admit_deps(deps, deps.admission, context))
+    counts = done.tally._asdict()
     if any(counts.values()):
         telemetry.logger.info("admitted", extra=counts)
+    for provider, waited in done.waited.items():
+        telemetry.counted(
+            "in line", LINE_METRICS, {"SessionsInLine": waited}, [["provider"]], provider=provider
+        )
     return counts
+
+
+def _admit_paid(deps: Dependencies, event: dict[str, Any], context: Any) -> dict[str, Any]:
+    try:
+        told = Paid.model_validate(event)
+    except ValidationError as error:
+        raise Refused(f"not places that are paid for: {error.error_count()} fields are wrong") from None
+    if deps.admission is None:
+        return {}
+    counts = admit_paid(_admit_deps(deps, deps.admission, context), told.places)._asdict()
+    telemetry.logger.info("admitted", extra=counts)
+    return counts
+
+
+def _admit_deps(deps: Dependencies, line: AdmissionStore, context: Any) -> AdmitDeps:
+    return AdmitDeps(
+        deps.repository,
+        deps.workflow,
+        line,
+        deps.provider_limits,
+        lambda: bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS_OF_ONE),
+        _told,
+        workers=deps.workers,
+        threads=deps.threads,
+        pace=Pace(deps.clock),
+    )
 
 
 def _recover_lost(deps: Dependencies, event: dict[str, Any], context: Any) -> dict[str, Any]:

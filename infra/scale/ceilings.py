@@ -40,6 +40,18 @@ COMMITS_OF_LEASES, LEASED_TURNS = 6, 49
 SCAN_SECONDS = 45
 """Of a scan, for sessions."""
 POLL_SECONDS = 20
+BATCH, PACE, THREADS = 100, 25, 4
+"""Of an invocation that admits a part of a long line: sessions, a second, at once; a test compares them with
+`shared/agent/recovery/`.
+"""
+REQUESTS_ALONE = 7
+"""Of one admission by a dispatcher alone."""
+REQUESTS_OF_A_LOOK, REQUESTS_OF_ONE = 18, 4
+"""Of a look at a long line with six workers, and of each of the 600 admissions that they make then. Counted
+(`tests/integration/agent/budget/test_long_line.py`).
+"""
+REQUEST_SECONDS = 0.01
+"""Of one request; an assumption, as in the simulation of recovery."""
 REQUESTS_OF_A_START = 2
 
 
@@ -74,6 +86,7 @@ def ceilings(of: Workload) -> list[Ceiling]:
         *_of_aws(of, _transitions(of, FUSED), _open_seconds(of)),
         *_of_acta(of, LIVE_SHARDS, MOST_SHARES, shared_counts.MOST_SHARES, _open_seconds(of)),
         _of_bucket(of),
+        _of_dispatcher(of, admissions(of.region), "AWS"),
     ]
     return sorted(found, key=lambda one: one.sessions)
 
@@ -88,6 +101,7 @@ def ceilings_before(of: Workload) -> list[Ceiling]:
         *_of_provider(of),
         *_of_aws(of, _transitions(of, UNFUSED), waiting),
         *_of_acta(of, 1, 1, 1, waiting),
+        _of_dispatcher(of, 60 / (REQUESTS_ALONE * REQUEST_SECONDS), "Acta"),
         Ceiling(
             "looks at executions, one for each that is older than a minute",
             "Acta",
@@ -164,6 +178,32 @@ def _of_bucket(of: Workload) -> Ceiling:
         "a second provider, or no limit named",
         of.peak,
     )
+
+
+def _of_dispatcher(of: Workload, a_minute: float, whose: Whose) -> Ceiling:
+    """Where the environment names a provider's limits, and each call comes out of the line. What bounds a long line is
+    AWS's quota of starts.
+    """
+    return Ceiling(
+        "calls that come out of a provider's line",
+        whose,
+        of.model_calls * 60,
+        a_minute,
+        "a minute",
+        "a quota request for starts of executions, with `recovery_workers`",
+        of.peak,
+    )
+
+
+def admissions(region: str) -> float:
+    """A minute, out of a long line: the lowest of what the dispatcher can choose, what those that it asks can do, and
+    the starts of executions that recovery allows itself.
+    """
+    workers = recovery_workers(region, SHARE)
+    a_look = workers * BATCH
+    chosen = a_look / (REQUESTS_OF_A_LOOK / 6 * workers * REQUEST_SECONDS) * 60
+    done = workers * min(PACE, THREADS / (REQUESTS_OF_ONE * REQUEST_SECONDS)) * 60
+    return min(chosen, done, workers * SHARE)
 
 
 def _of_quota(name: str, whose: Whose, need: float, raised_by: str, of: Workload) -> Ceiling:

@@ -107,7 +107,17 @@ class Dashboard(Construct):
                 self._own("SessionsRecovered", "went on by recovery"),
                 self._own("SessionsStuck", "stand still", "Maximum"),
             ),
+            self._lines(),
         )
+
+    def _lines(self) -> Graph:
+        by_provider = cloudwatch.MathExpression(
+            expression=f"SEARCH('{{{self._namespace},provider}} MetricName=\"SessionsInLine\"', 'Maximum', 300)",
+            label="",
+            using_metrics={},
+            period=PERIOD,
+        )
+        return _graph("Sessions in a provider's line, by provider (sessions, at least)", by_provider)
 
     def _money(self) -> Sequence[Graph]:
         return (

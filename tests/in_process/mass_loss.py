@@ -26,7 +26,7 @@ from shared.adapters.aws.recovery_workers import to_event
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.log import LivePage
 from shared.ports.workflow import ExecutionStatus
 from tests.doubles.long_polls import MemoryLongPolls
@@ -171,6 +171,9 @@ class Handed:
         self.most, self.share = most, share
         self._aws = aws
         self.events: list[tuple[datetime, str]] = []
+
+    def admit(self, paid: PaidPlaces) -> None:
+        raise AssertionError("nobody waits in a line here")
 
     def hand_over(self, lost: LostSessions) -> None:
         self._aws.request("Invoke")

@@ -1,13 +1,37 @@
 """A house whose provider takes only so many calls: sessions wait in its line until the dispatcher is called."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
-from shared.agent.recovery.admit import AdmitDeps, Tally, admit
+from functions.recover.handler import Paid
+from shared.adapters.aws.recovery_workers import paid_event
+from shared.agent.recovery.admit import admit, admit_paid
+from shared.agent.recovery.admit_one import AdmitDeps, Sharing, Tally
 from shared.domain.session.head import Head
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.model import Model
 from tests.in_process.house import House
 
 PROVIDER = "scripted"
+
+
+class Handed:
+    """RecoveryWorkers that remember what they were handed, as the event that says so."""
+
+    share = SHARE
+
+    def __init__(self, most: int = 6) -> None:
+        self.most = most
+        self.events: list[str] = []
+        self.sizes: list[int] = []
+
+    def hand_over(self, lost: LostSessions) -> None:
+        raise AssertionError("no scan is made here")
+
+    def admit(self, paid: PaidPlaces) -> None:
+        self.sizes.append(len(paid.places))
+        self.events.append(json.dumps(paid_event(paid)))
 
 
 class QueueHouse(House):
@@ -26,6 +50,11 @@ class QueueHouse(House):
         limits = {name: most for name, most in given.items() if most is not None}
         super().__init__(model, provider_limits={model.provider: "learn" if learns else limits}, **more)
         self.tallies: list[Tally] = []
+        self.workers: Handed | None = None
+        """What admits the places of a long line; None: nothing does."""
+        self.sharing = Sharing()
+        self.began = 0
+        """When the bucket was idle, in milliseconds since 1970."""
 
     def of(self, tenant: str, session_id: str) -> Head:
         return self.fresh_repository().newest(tenant, session_id).head
@@ -33,15 +62,31 @@ class QueueHouse(House):
     def dispatch(self, most: int = 1_000) -> Tally:
         """One call of the dispatcher, which has time for so many looks."""
         left = iter(range(most))
-        deps = AdmitDeps(
+        self.tallies.append(admit(self.admit_deps(lambda: next(left, None) is not None)).tally)
+        return self.tallies[-1]
+
+    def admit_deps(self, time_is_left: Callable[[], bool] = lambda: True) -> AdmitDeps:
+        return AdmitDeps(
             self.fresh_repository(),
             self.workflow,
             self.line,
             self.settings.limits_of_providers,
-            lambda: next(left, None) is not None,
+            time_is_left,
+            workers=self.workers,
+            sharing=self.sharing,
         )
-        self.tallies.append(admit(deps))
-        return self.tallies[-1]
+
+    def work(self, most: int = 1_000) -> Tally:
+        """What was handed over is admitted, as far as its events are not lost; of each so many places."""
+        done = Tally()
+        assert self.workers is not None
+        while self.workers.events:
+            event = self.workers.events.pop(0)
+            left = iter(range(most))
+            deps = self.admit_deps(lambda left=left: next(left, None) is not None)  # type: ignore[misc]
+            found = admit_paid(deps, Paid.model_validate_json(event).places)
+            done = Tally(*(one + more for one, more in zip(done, found, strict=True)))
+        return done
 
     def run_all(self, rounds: int = 500) -> None:
         """Until nobody waits for an admission any more."""

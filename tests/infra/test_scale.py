@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from functions.recover.dependencies import THREADS
 from infra.scale import ceilings as computed
 from infra.scale.ceilings import ceilings, ceilings_before
 from infra.scale.chart import svg
@@ -12,6 +13,8 @@ from infra.scale.page import tables, within
 from infra.scale.quotas import QUOTAS
 from infra.scale.workload import Workload
 from shared.agent.recovery import sweep
+from shared.agent.recovery.admit_one import Sharing
+from shared.agent.recovery.pace import SESSIONS_PER_SECOND
 
 DOCS = Path(__file__).parents[2] / "docs"
 A_MILLION = 1_000_000
@@ -66,3 +69,11 @@ def test_every_quota_says_where_it_was_read_and_when() -> None:
 
 def test_the_limits_of_the_code_are_those_that_are_computed_with() -> None:
     assert computed.MOST_LISTED == sweep.MOST_LISTED
+    assert Sharing().batch == computed.BATCH
+    assert computed.PACE == SESSIONS_PER_SECOND
+    assert computed.THREADS == THREADS
+
+
+def test_the_dispatcher_of_a_line_keeps_up_with_a_large_key_where_the_region_allows_the_starts() -> None:
+    assert computed.admissions("us-east-1") == 12_000 > QUOTAS["ModelRequests"].large
+    assert computed.admissions("eu-central-1") == 6_000

@@ -1,6 +1,7 @@
 """Buckets and lines of providers in memory."""
 
 from datetime import datetime
+from heapq import nsmallest
 from threading import RLock
 
 from shared.adapters.storage.keys import key_part
@@ -26,6 +27,17 @@ class MemoryAdmission:
             bucket = self.bucket(provider)
             after = bucket.after(price, in_milliseconds(now))
             return self._taken(provider, after and after._replace(last=tenant), bucket)
+
+    def share_out(
+        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+    ) -> Took:
+        with self._lock:
+            bucket, at = self.bucket(provider), in_milliseconds(now)
+            if bucket.is_shared(at, mine):
+                return Took(False, bucket)
+            after = bucket.after(price, at)
+            shared = in_milliseconds(until)
+            return self._taken(provider, after and after._replace(last=last, shared=shared), bucket)
 
     def _taken(self, provider: str, after: Bucket | None, before: Bucket) -> Took:
         if after is None:
@@ -58,16 +70,22 @@ class MemoryAdmission:
             return Place(min(PLACES_COUNTED, before), not bucket.has_line(in_milliseconds(now)))
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
+        return next(iter(self.page_after(provider, tenant, 1)), None)
+
+    def next_of(self, one: InLine) -> InLine | None:
+        return next(iter(self.page_behind(one, 1)), None)
+
+    def page_after(self, provider: str, tenant: str, most: int) -> list[InLine]:
         with self._lock:
             line = self._line.get(provider, {})
             after = key_part(tenant) if tenant else ""
-            return line[min(found)] if (found := [place for place in line if place[0] > after]) else None
+            return [line[place] for place in nsmallest(most, (p for p in line if p[0] > after))]
 
-    def next_of(self, one: InLine) -> InLine | None:
+    def page_behind(self, one: InLine, most: int) -> list[InLine]:
         with self._lock:
             line, own = self._line.get(one.provider, {}), _place(one)
-            found = [place for place in line if place[0] == own[0] and place > own]
-            return line[min(found)] if found else None
+            behind = (place for place in line if place[0] == own[0] and place > own)
+            return [line[place] for place in nsmallest(most, behind)]
 
     def leave(self, one: InLine) -> None:
         with self._lock:

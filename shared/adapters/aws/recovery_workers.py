@@ -9,7 +9,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 
 MOST_BYTES = 240_000
 
@@ -33,6 +33,12 @@ class InvokedWorkers:
             self.hand_over(lost._replace(sessions=lost.sessions[:half]))
             self.hand_over(lost._replace(sessions=lost.sessions[half:]))
             return
+        self._invoke(payload)
+
+    def admit(self, paid: PaidPlaces) -> None:
+        self._invoke(json.dumps(paid_event(paid), separators=(",", ":")).encode())
+
+    def _invoke(self, payload: bytes) -> None:
         try:
             self._lambda.call("invoke", FunctionName=self._function, InvocationType="Event", Payload=payload)
         except AwsRefused as refused:
@@ -44,4 +50,14 @@ def to_event(lost: LostSessions) -> dict[str, Any]:
         "lost": [list(name) for name in lost.sessions],
         "listed_at": lost.listed_at.isoformat(),
         "until": lost.until.isoformat(),
+    }
+
+
+def paid_event(paid: PaidPlaces) -> dict[str, Any]:
+    return {
+        "paid": [
+            [one.provider, one.tenant, one.session_id, one.since.isoformat(), one.tokens]
+            for one in paid.places
+        ],
+        "until": paid.until.isoformat(),
     }

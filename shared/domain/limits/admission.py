@@ -64,6 +64,9 @@ class Price(NamedTuple):
             _price(wanted.requests, limits.requests_per_minute),
         )
 
+    def plus(self, more: "Price") -> "Price":
+        return Price(self.tokens + more.tokens, self.requests + more.requests)
+
     @property
     def is_small(self) -> bool:
         """Whether it is little beside what a full bucket has."""
@@ -77,7 +80,8 @@ def _price(amount: int, per_minute: int | None) -> int:
 class Bucket(NamedTuple):
     """All in milliseconds since 1970. `tokens`, `requests`: what was granted is paid for up to then. `line`: until then
     a line is taken to exist. `closed`: until then the provider wants no call. `last`: the tenant that was admitted from
-    the line last. `limits`: what the provider's answers say that it takes, as of `learnt`.
+    the line last. `limits`: what the provider's answers say that it takes, as of `learnt`. `shared`: until then
+    workers admit what one dispatcher has paid for, and other dispatchers leave the line alone.
     """
 
     tokens: int = 0
@@ -87,6 +91,7 @@ class Bucket(NamedTuple):
     last: str = ""
     limits: ProviderLimits = LEARN
     learnt: int = 0
+    shared: int = 0
 
     def after(self, price: Price, now: int, *, is_owed: bool = False) -> "Bucket | None":
         """The bucket once the price was taken; None: it has not enough. `is_owed`: it is taken all the same."""
@@ -107,6 +112,14 @@ class Bucket(NamedTuple):
 
     def has_line(self, now: int) -> bool:
         return self.line > now
+
+    def is_shared(self, now: int, mine: int = 0) -> bool:
+        """Whether a dispatcher shares the line out, another one than the one that has said so with `mine`."""
+        return self.shared > now and self.shared != mine
+
+    def carries_all(self, price: Price, now: int) -> bool:
+        """Whether it carries the price of several calls. What is above a burst fits for one call alone."""
+        return max(price) <= BURST and self.after(price, now) is not None
 
     def seconds_until(self, price: Price, now: int) -> float:
         """When it will carry the price, if nobody else takes anything before."""

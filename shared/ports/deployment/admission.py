@@ -40,6 +40,15 @@ class AdmissionStore(Protocol):
         """The same for a session of the line, which does not mind the line. The tenant becomes the last one."""
         ...
 
+    def share_out(
+        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+    ) -> Took:
+        """The same for several sessions of the line, of which `last` is the last one's tenant. They are admitted by
+        others, until then. Not granted where another dispatcher shares the line out. `mine`: what `shared` of the
+        bucket was when this one did so before.
+        """
+        ...
+
     def close(self, provider: str, until: datetime) -> None:
         """Nobody is granted anything before. It is never made shorter."""
         ...
@@ -62,6 +71,14 @@ class AdmissionStore(Protocol):
 
     def next_of(self, one: InLine) -> InLine | None:
         """The one behind it, of the same tenant."""
+        ...
+
+    def page_after(self, provider: str, tenant: str, most: int) -> list[InLine]:
+        """As `first_after`, with those that follow it: of each tenant by the time they wait, tenant after tenant."""
+        ...
+
+    def page_behind(self, one: InLine, most: int) -> list[InLine]:
+        """As `next_of`, with those that follow it."""
         ...
 
     def leave(self, one: InLine) -> None:

@@ -1,9 +1,12 @@
-"""Other invocations of recovery, which go on with a part of what one of them has found (ADR 108)."""
+"""Other invocations of recovery, which go on with a part of what one of them has found (ADR 108), or admit a part of a
+provider's line (ADR 106).
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from shared.domain.limits.admission import InLine
 from shared.ports.log import SessionName
 
 SHARE = 1_000
@@ -20,6 +23,15 @@ class LostSessions(NamedTuple):
     until: datetime
 
 
+class PaidPlaces(NamedTuple):
+    """Places in the line of one provider. What their calls may use is taken. `until`: from then on they are left, and
+    somebody else may pay for them again.
+    """
+
+    places: Sequence[InLine]
+    until: datetime
+
+
 class RecoveryWorkers(Protocol):
     """`most`: so many may be at work beside the one that asks. Each takes at most `share` sessions."""
 
@@ -28,4 +40,8 @@ class RecoveryWorkers(Protocol):
 
     def hand_over(self, lost: LostSessions) -> None:
         """Has one of them go on with these sessions. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+        ...
+
+    def admit(self, paid: PaidPlaces) -> None:
+        """Has one of them admit these, a hundred at most. Raises the same."""
         ...

@@ -4,7 +4,8 @@ pk               sk                                  attributes
 D#{provider}#=A  A                                   t, r tokens and requests are paid for up to then; q until when a
                                                      line is taken to exist; x closed until then; all in milliseconds
                                                      since 1970; n the tenant that was admitted last; m, o tokens
-                                                     and requests of a minute that answers have named, at l
+                                                     and requests of a minute that answers have named, at l; d until
+                                                     when a dispatcher shares the line out
 D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by the second since when: e tenant, s id,
                                                      c tokens of its call, a since when, exactly
 
@@ -13,7 +14,7 @@ guess is wrong the item comes back with the refusal.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
@@ -29,7 +30,7 @@ ADMISSION = "=A"
 BUCKET, _LINE = "A", "Q#"
 _END = "$"
 """Comes after `#` and before every character of a part of a key."""
-_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x", "learnt": "l"}
+_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x", "learnt": "l", "shared": "d"}
 _LIMITS = ("m", "o")
 """Of tokens and of requests."""
 
@@ -48,8 +49,21 @@ class DynamoAdmission:
     def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
         return self._take(provider, price, in_milliseconds(now), tenant=tenant)
 
+    def share_out(
+        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+    ) -> Took:
+        share = _Share(in_milliseconds(until), mine)
+        return self._take(provider, price, in_milliseconds(now), tenant=last, share=share)
+
     def _take(
-        self, provider: str, price: Price, now: int, *, tenant: str = "", is_owed: bool = False
+        self,
+        provider: str,
+        price: Price,
+        now: int,
+        *,
+        tenant: str = "",
+        is_owed: bool = False,
+        share: "_Share | None" = None,
     ) -> Took:
         seen = self._seen.get(provider, Bucket())
         for _ in range(ATTEMPTS):
@@ -58,6 +72,10 @@ class DynamoAdmission:
                 sets, values = [*sets, "n = :n"], {**values, ":n": {"S": tenant}}
             elif not is_owed:
                 conditions = [*conditions, "(attribute_not_exists(q) OR q <= :now)"]
+            if share is not None:
+                sets = [*sets, "d = :d"]
+                conditions = [*conditions, "(attribute_not_exists(d) OR d <= :now OR d = :mine)"]
+                values = {**values, ":d": _n(share.until), ":mine": _n(share.mine)}
             values = (
                 {**values, ":now": _n(now)}
                 if any(":now" in each for each in (*sets, *conditions))
@@ -68,6 +86,7 @@ class DynamoAdmission:
             if done:
                 return Took(True, found)
             stopped = not tenant and not is_owed and found.has_line(now)
+            stopped = stopped or (share is not None and found.is_shared(now, share.mine))
             if stopped or found.after(price, now, is_owed=is_owed) is None:
                 return Took(False, found)
         raise StoreThrottled("update_item: other workers were faster")
@@ -139,18 +158,21 @@ class DynamoAdmission:
         return Place(max(0, int(answer["Count"]) - 1), begins)
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
-        after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
-        return self._first(provider, "sk BETWEEN :a AND :b", {":a": after, ":b": f"{_LINE[0]}{_END}"})
+        return next(iter(self.page_after(provider, tenant, 1)), None)
 
     def next_of(self, one: InLine) -> InLine | None:
-        own, tenant = _sk(one), f"{_LINE}{key_part(one.tenant)}"
-        return self._first(
-            one.provider, "sk BETWEEN :a AND :b", {":a": f"{own}{_END}", ":b": f"{tenant}{_END}"}
-        )
+        return next(iter(self.page_behind(one, 1)), None)
 
-    def _first(self, provider: str, condition: str, values: dict[str, str]) -> InLine | None:
-        items = self._query(provider, condition, values, 1)["Items"]
-        return _in_line(provider, items[0]) if items else None
+    def page_after(self, provider: str, tenant: str, most: int) -> list[InLine]:
+        after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
+        return self._page(provider, after, f"{_LINE[0]}{_END}", most)
+
+    def page_behind(self, one: InLine, most: int) -> list[InLine]:
+        return self._page(one.provider, f"{_sk(one)}{_END}", f"{_LINE}{key_part(one.tenant)}{_END}", most)
+
+    def _page(self, provider: str, start: str, end: str, most: int) -> list[InLine]:
+        found = self._query(provider, "sk BETWEEN :a AND :b", {":a": start, ":b": end}, most)
+        return [_in_line(provider, item) for item in found["Items"]]
 
     def _query(
         self, provider: str, condition: str, values: dict[str, str], limit: int, *, count: bool = False
@@ -177,6 +199,13 @@ class DynamoAdmission:
         values = {":seen": _n(seen.line), ":q": _n(in_milliseconds(until) if until is not None else 0)}
         condition = "q = :seen" if seen.line else "(attribute_not_exists(q) OR q = :seen)"
         return self._updated(provider, ["q = :q"], [condition], values)[1]
+
+
+class _Share(NamedTuple):
+    """As in `share_out`, in milliseconds."""
+
+    until: int
+    mine: int
 
 
 def _update(

@@ -159,3 +159,46 @@ def test_what_answers_have_named_is_kept_with_its_time(store: AdmissionStore, pr
     took = store.take(provider, HALF, NOW + SECOND)
     assert took.bucket.limits == ProviderLimits(None, 60)
     assert took.bucket.learnt == in_milliseconds(NOW + SECOND)
+
+
+def test_a_line_is_read_by_pages_tenant_after_tenant(store: AdmissionStore, provider: str) -> None:
+    line = [
+        waiting(provider, tenant, number, number) for tenant in ("a", "a-b", "b#c") for number in range(3)
+    ]
+    for one in reversed(line):
+        store.join(one, NOW, NOW + 60 * SECOND)
+
+    assert store.page_after(provider, "", 100) == line
+    assert store.page_after(provider, "", 4) == line[:4]
+    assert store.page_after(provider, "a", 100) == line[3:]
+    assert store.page_after(provider, "b#c", 100) == []
+    assert store.page_behind(line[0], 100) == line[1:3]
+    assert store.page_behind(line[0], 1) == line[1:2]
+    assert store.page_behind(line[2], 100) == []
+
+
+def test_a_line_is_shared_out_by_one_at_a_time(store: AdmissionStore, provider: str) -> None:
+    """What is short for another one is not the bucket."""
+    price, until = Price(requests=BURST // 10), NOW + 12 * SECOND
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
+
+    first = store.share_out("acme", provider, price, NOW, until)
+    other = store.share_out("umbrella", provider, price, NOW + SECOND, until + SECOND)
+    again = store.share_out("b", provider, price, NOW + SECOND, until + SECOND, mine=first.bucket.shared)
+    late = store.share_out("c", provider, price, until + SECOND, until + 12 * SECOND)
+
+    assert [took.granted for took in (first, other, again, late)] == [True, False, True, True]
+    assert first.bucket.shared == in_milliseconds(until)
+    assert (first.bucket.last, again.bucket.last, late.bucket.last) == ("acme", "b", "c")
+    assert again.bucket.requests == in_milliseconds(NOW) + 2 * (BURST // 10)
+    assert store.bucket(provider) == late.bucket
+
+
+def test_what_is_shared_out_is_what_the_bucket_carries(store: AdmissionStore, provider: str) -> None:
+    until = NOW + 12 * SECOND
+    store.take(provider, HALF, NOW)
+    assert not store.share_out("acme", provider, Price(tokens=BURST), NOW, until).granted
+    assert store.bucket(provider).shared == 0
+    assert store.share_out("acme", provider, HALF, NOW, until).granted
+    store.close(provider, NOW + 20 * SECOND)
+    assert not store.share_out("acme", provider, Price(1), NOW, until, mine=in_milliseconds(until)).granted

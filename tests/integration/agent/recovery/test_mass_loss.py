@@ -4,19 +4,24 @@ Requests and sessions are counted, nothing is timed: the clock is simulated.
 """
 
 import json
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from acta.testing.memory.admission import MemoryAdmission
 from functions.recover.dependencies import THREADS
-from functions.recover.handler import recover_what_it_says
+from functions.recover.handler import Paid, recover_what_it_says, telemetry
 from infra.scale.quotas import QUOTAS, recovery_workers
-from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, to_event
+from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
+from shared.agent.recovery.admit_one import Sharing
 from shared.agent.recovery.sweep import FEW
 from shared.domain.errors import AwsDenied, Refused, StoreThrottled
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions
+from shared.domain.limits.admission import InLine, ProviderLimits
+from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.log import SessionName
 from tests.in_process.house import TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
@@ -182,6 +187,22 @@ def test_names_that_are_too_long_for_one_event_come_in_several() -> None:
     assert all(len(event) <= MOST_BYTES for event in function.events)
 
 
+def test_places_that_are_paid_for_are_told_as_they_are_and_fit_in_one_event() -> None:
+    function = Function()
+    now = MassLoss(0, REGION, most=0).house.clock.now()
+    places = [
+        InLine("anthropic", "t" * 500, f"ses_{n:026d}", now + timedelta(microseconds=n), 4_096)
+        for n in range(Sharing().batch)
+    ]
+    paid = PaidPlaces(places, now + timedelta(seconds=10))
+
+    InvokedWorkers("acta-test-recover:live", 3, function).admit(paid)
+
+    (event,) = function.events
+    assert len(event) <= MOST_BYTES
+    assert Paid.model_validate(json.loads(event)).places == paid
+
+
 def test_an_invocation_that_is_denied_is_told_as_such() -> None:
     now = MassLoss(0, REGION, most=0).house.clock.now()
     with pytest.raises(AwsDenied):
@@ -194,6 +215,50 @@ def test_an_event_of_another_form_is_refused() -> None:
     loss = MassLoss(0, REGION, most=0)
     with pytest.raises(Refused):
         recover_what_it_says(loss.deps, {"lost": [["t"]], "until": "soon"}, _Endless())
+    with pytest.raises(Refused):
+        recover_what_it_says(loss.deps, {"paid": [["p", "t"]], "until": "soon"}, _Endless())
+
+
+def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admits_what_is_paid_for() -> None:
+    loss, line = MassLoss(0, REGION, most=1), MemoryAdmission()
+    deps = loss.deps._replace(
+        admission=line, provider_limits={"scripted": ProviderLimits(requests_per_minute=60)}
+    )
+    now = loss.house.clock.now()
+    for number in range(3):  # of sessions that are deleted by now
+        line.join(InLine("scripted", "acme", f"ses_{number}", now, 10), now, now + timedelta(minutes=3))
+    first = line.first_after("scripted", "")
+    assert first is not None
+
+    paid = recover_what_it_says(
+        deps, paid_event(PaidPlaces([first], now + timedelta(seconds=10))), _Endless()
+    )
+    with written() as lines:
+        found = recover_what_it_says(deps, {"admit": True}, _Endless())
+
+    assert paid == {"admitted": 0, "dropped": 1, "unanswered": 0, "shared": 0}
+    assert found["dropped"] == 2
+    (told,) = [each for each in lines if "SessionsInLine" in each]
+    assert (told["SessionsInLine"], told["provider"]) == (2, "scripted")
+
+
+@contextmanager
+def written() -> Iterator[list[dict[str, Any]]]:
+    """What `recover` writes meanwhile."""
+    lines: list[dict[str, Any]] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(vars(record))
+
+    logger, kept, level = logging.getLogger(telemetry.logger.name), Kept(), telemetry.logger.log_level
+    logger.addHandler(kept)
+    telemetry.logger.setLevel(logging.INFO)
+    try:
+        yield lines
+    finally:
+        logger.removeHandler(kept)
+        telemetry.logger.setLevel(level)
 
 
 class Function:
