@@ -30,7 +30,7 @@ def test_who_waits_for_its_provider_s_limit_sees_since_when_and_behind_how_many(
     expect(page.locator(".state")).to_have_text("Waits for the provider's limit", timeout=60_000)
     notice = page.locator(".notice").filter(has_text="The limit of the model's provider is reached")
     expect(notice).to_contain_text(re.compile(r"Joined the line .* (first of|before it)"))
-    expect(notice).to_contain_text("At the latest it goes on in")
+    expect(notice).to_contain_text("It goes on at the latest in")
     expect(page.get_by_role("button", name="Try now")).to_have_count(0)  # it keeps its place
     screen.accessible()
     screen.picture("queued")

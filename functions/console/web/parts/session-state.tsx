@@ -67,7 +67,7 @@ export function SessionState({ of }: { of: Known }) {
 
 /** Whose turn was before it when it came, of its own tenant. */
 export const before = (position: number): string =>
-  position ? `${counted(position, "session")} of this tenant ${position > 1 ? "were" : "was"} before it` : "first of this tenant";
+  position ? `${counted(position, "session")} of this tenant before it` : "first of this tenant";
 
 /** A run is under way or waits: it can be cancelled. */
 export function isOpen({ state }: Pick<Session, "state">): boolean {

@@ -2,7 +2,7 @@
 
 import { signal } from "../live/signal";
 
-const now = signal(Date.now());
+export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, 1_000);

@@ -20,7 +20,7 @@ test("a run whose goal is not met is not said to have done all of its plan", () 
 test("of a line it is said how many of the tenant were before", () => {
   assert.deepEqual([0, 1, 12].map(before), [
     "first of this tenant",
-    "1 session of this tenant was before it",
-    "12 sessions of this tenant were before it",
+    "1 session of this tenant before it",
+    "12 sessions of this tenant before it",
   ]);
 });

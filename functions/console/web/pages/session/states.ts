@@ -8,7 +8,7 @@ const WAITS: Record<string, string> = {
   waiting_for_aws: "It waits for AWS, and goes on by itself.",
   waiting_for_key: "It waits for a key of the model's provider that works. An operator has to see to it.",
   waiting_for_tokens: "It has used its tokens, and goes on with the next window. Raising its limits lets it go on now.",
-  queued: "The limit of the model's provider is reached. It goes on by itself in its turn.",
+  queued: "The limit of the model's provider is reached. It goes on in its turn.",
   repaired: "An operator had it go on after a failure.",
   paused: "Somebody paused it. It goes on when somebody resumes it.",
   approval_required: "A call needs an approval.",

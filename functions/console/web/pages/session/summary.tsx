@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import type { Session } from "../../api/shapes";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
+import { IsLive } from "../../parts/fresh";
 import { InLine } from "../../parts/in-line";
 import { stateInWords } from "../../parts/session-state";
 import { Ago, Until } from "../../parts/time";
@@ -39,7 +40,7 @@ export function Summary({ session, live, conversation }: Shown) {
         {session.forked_from && (
           <a href={to("sessions", session.forked_from.session_id)}>begun from another session</a>
         )}{" "}
-        {!live.failure.value && <span class="live">live</span>}
+        <IsLive of={live} />
       </p>
       {session.goal && <Goal key={session.goal} session={session} conversation={conversation} />}
       <Reason session={session} />
@@ -86,7 +87,7 @@ function Reason({ session }: { session: Session }) {
       )}{" "}
       {retry_at && (
         <>
-          {queue ? "At the latest it goes on" : "It tries again"} <Until at={retry_at} soon={0} />.
+          {queue ? "It goes on at the latest" : "It tries again"} <Until at={retry_at} soon={0} />.
         </>
       )}
     </div>

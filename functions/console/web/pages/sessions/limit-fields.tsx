@@ -24,7 +24,7 @@ export function LimitFields({ typed, write }: { typed: Typed; write: (typed: Typ
   return (
     <details>
       <summary>Limits</summary>
-      <p class="hint">What is left empty is as the agent has it, else as this deployment has it.</p>
+      <p class="hint">What is left empty is the agent's, else the deployment's.</p>
       <div class="limits">
         {FIELDS.map(({ name, label, least, step }) => (
           <label key={name}>
