@@ -216,11 +216,12 @@ def test_a_session_that_cannot_be_read_gives_its_place_back(stores: Stores, tena
 
 
 class Client:
-    """A DynamoDB client. `before`: what others do in the moment before a transaction."""
+    """A DynamoDB client. `before`, `after`: what happens in the moment before a transaction, and once it is made."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self.before: list[Callable[[], None]] = []
+        self.after: list[Callable[[], None]] = []
         self.failed = 0
         self.reads = 0
         self.written: list[str] = []
@@ -238,6 +239,8 @@ class Client:
             except Exception:
                 self.failed += 1
                 raise
+            if self.after:
+                self.after.pop()()
             actions = [action for each in request["TransactItems"] for action in each.values()]
             self.written += [each["Key"]["sk"]["S"] for each in actions if "Key" in each]
             self.units += sum(2 * write_units(each["Item"]) if "Item" in each else 2 for each in actions)
@@ -262,6 +265,56 @@ def test_starts_and_ends_are_spread_over_items_and_the_tenant_s_is_seldom_touche
     assert len(client.written) == written + 2, (
         "a start and an end cost one update each, as for a small tenant"
     )
+
+
+class Crash(BaseException):
+    """The worker is gone."""
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_wherever_a_worker_dies_what_is_counted_is_what_is_open(aws: Aws, tenant: str, after: bool) -> None:
+    """At each transaction in turn, before it or after it was made: draws and ends among them."""
+    client = Client(aws.dynamodb)
+    stores = aws_stores(aws._replace(dynamodb=client))
+    sessions = Tenant(stores, tenant, most_open=6)
+
+    def died(act: Callable[[], object]) -> bool:
+        if after:
+            client.after.append(die)
+        else:
+            client.before.append(die)
+        try:
+            with suppress(LimitReached):
+                act()
+        except Crash:
+            client.before.clear()
+            client.after.clear()
+            return True
+        client.after.clear()
+        return False
+
+    for number in range(8):
+        name = f"ses_{2 * number}"
+        if died(sessions.begin) and stores.log.latest(tenant, name) is not None:
+            sessions.open[name] = 2
+        sessions.check()
+        with suppress(LimitReached):
+            sessions.begin()
+        sessions.check()
+    sessions.begin_all()
+    assert len(sessions.open) == 6
+    for name in list(sessions.open):
+        assert died(partial(sessions.end, name))
+        if after:
+            del sessions.open[name]
+        sessions.check()
+    for name in list(sessions.open):
+        sessions.end(name)
+    assert sessions.begin_all() == 6
+
+
+def die() -> None:
+    raise Crash
 
 
 moves = st.lists(
