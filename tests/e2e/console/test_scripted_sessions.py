@@ -13,7 +13,7 @@ from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.scenarios import REPEATS_ITSELF
 from tests.e2e.support.screen import Screen
-from tests.e2e.support.script import do, end, plan
+from tests.e2e.support.script import Call, do, end, plan
 from tests.e2e.support.script import question as asks
 from tests.e2e.support.stage import Stage
 
@@ -46,7 +46,8 @@ def stage(provider: None, llmock: Any, ann: Person) -> Stage:
 
 def only_text(page: Page) -> None:
     assert page.title() != "owned"
-    assert page.locator("main img, main script, main iframe, .quoted button").count() == 0
+    assert page.locator("main img, main script, main iframe").count() == 0
+    assert page.locator(".quoted button").filter(has_text="Approve").count() == 0
     assert page.locator('a[href^="javascript:"]').count() == 0
 
 
@@ -152,3 +153,43 @@ def test_hostile_words_of_an_agent_are_text_wherever_they_are_asked(
     page.goto(f"{screen.url}/console/sessions/{asked[0]}")
     expect(page.get_by_role("region", name="Waits for a decision")).to_contain_text("Approved by Acta")
     only_text(page)
+
+
+def test_hostile_and_endless_inputs_of_tools_are_text_in_the_trace(
+    screen: Screen, stage: Stage, ann: Person
+) -> None:
+    endless = "x" * 1_000_000
+    ann.put_file("endless.txt", endless)
+    stage.prepare(
+        do(plan("Write it", "Read it")),
+        do(Call("create_file", {"path": "a.html", "content": HOSTILE})),
+        do(Call("read_file", {"path": "endless.txt"})),
+        end(HOSTILE, 1, 2),
+    )
+    session_id = ann.start("Write and read")
+    ann.finished(session_id)
+    page = screen.sign_in(ann, place=f"sessions/{session_id}")
+    expect(page.locator(".state")).to_have_text("Goal met")
+    for name in ("create_file", "read_file"):
+        call = page.get_by_role("treeitem").filter(has_text=name)
+        call.click()
+        detail = page.get_by_role("region", name="Chosen row")
+        expect(detail).to_contain_text("a.html" if name == "create_file" else "endless.txt")
+        page.keyboard.press("ArrowRight")
+        page.get_by_role("treeitem").filter(has_text="Observation").last.click()
+        expect(detail).to_contain_text("a.html" if name == "create_file" else "xxxxxxxxxx")
+        only_text(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    screen.accessible()
+    screen.picture("hostile-trace")
+
+
+def test_an_answer_by_a_schema_is_shown_as_data(screen: Screen, stage: Stage, ann: Person) -> None:
+    schema = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+    stage.prepare(do(plan("Count")), end('{"count": 41}', 1))
+    session_id = ann.start("Count", output_schema=schema)
+    assert ann.finished(session_id).session["result"]["data"] == {"count": 41}
+    page = screen.sign_in(ann, place=f"sessions/{session_id}")
+    expect(page.get_by_label("The answer as data")).to_contain_text('"count": 41')
+    screen.accessible()
+    screen.picture("data")
