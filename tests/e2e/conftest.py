@@ -32,7 +32,7 @@ def admit(deployed: Deployed) -> Iterator[Admit]:
 
     yield make
     for person in admitted:
-        person.http.close()
+        person.leave()
 
 
 @pytest.fixture

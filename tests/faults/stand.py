@@ -22,6 +22,7 @@ from shared.agent.session.repository import SessionRepository
 from shared.domain.session.head import Head
 from shared.settings import Settings
 from tests.doubles.otlp import PATH, Spans
+from tests.e2e.support.behind import parking_after
 from tests.e2e.support.deployments import neutral_environ, prepare
 from tests.faults.calls import AWS, LAMBDA, MODEL, OTLP, SINK, Answer, Request
 from tests.faults.ledger import Ledger
@@ -84,7 +85,6 @@ class Stand:
             "ACTA_TURNS_PER_STEP": str(cap),
             "ACTA_RECOVERY_GRACE_SECONDS": "3600",  # by its own clock it leaves everything alone
             "ACTA_AWS_LONGEST_PAUSE_SECONDS": "0.5",
-            **({"ACTA_PARK_AFTER_SECONDS": "1"} if parks else {}),
             **({"ACTA_AWS_INVOCATION_CHECK_URL": f"{engine.url}/"} if invocations else {}),
             **settings,
         }
@@ -102,6 +102,8 @@ class Stand:
             self.set_up()
             if self.traces:
                 self._export()
+            if self.parks:
+                self._park()
         except BaseException:
             self.stop()
             raise
@@ -121,6 +123,12 @@ class Stand:
     def _take_spans(self, request: Request) -> Answer:
         answered = self.spans.take(request.path, request.headers, request.body)
         return Answer(answered.status, {"Content-Type": "application/x-protobuf"}, answered.body)
+
+    def _park(self) -> None:
+        """As in an environment that parks so soon, without a deployment of its own."""
+        states = self.client("stepfunctions")
+        deployed = states.describe_state_machine(stateMachineArn=self.machine)["definition"]
+        states.update_state_machine(stateMachineArn=self.machine, definition=parking_after(1, deployed))
 
     def _export(self) -> None:
         """As in a stack that names an endpoint from the start."""

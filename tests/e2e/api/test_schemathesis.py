@@ -49,6 +49,7 @@ def ask(deployed: Deployed, admit: Admit, folder: Path, *options: str) -> None:
     assert ran.returncode == 0, ran.stdout[-20_000:]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(bool(os.environ.get(WHOLE)), reason="all of it is run")
 def test_a_part_of_what_the_document_allows_and_forbids_is_answered_as_it_says(
     deployed: Deployed, admit: Admit, tmp_path: Path

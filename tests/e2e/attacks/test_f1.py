@@ -144,6 +144,7 @@ def chromium() -> Browser:
         pytest.skip(str(why))
 
 
+@pytest.mark.thorough
 def test_a_page_in_a_real_browser_makes_nothing_runs_nothing_and_reads_nothing(
     chromium: Browser, local: Local, behind: Behind, runs: str, sink: Sink, ann: Person, tmp_path: Path
 ) -> None:

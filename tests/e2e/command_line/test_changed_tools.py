@@ -49,6 +49,7 @@ def looked_up(shop: Person, order: str) -> Any:
     return answer.json()["data"]
 
 
+@pytest.mark.thorough
 def test_an_edit_is_at_work_without_a_restart_and_an_error_leaves_what_was(
     behind: Behind, admit: Admit, place: Path, tmp_path: Path
 ) -> None:

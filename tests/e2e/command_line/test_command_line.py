@@ -37,6 +37,7 @@ def test_a_goal_is_followed_to_its_end_and_the_exit_code_says_it_was_met(run: Ru
     assert "summary.md" in ann.files()
 
 
+@pytest.mark.thorough
 def test_a_goal_that_was_not_met_has_an_exit_code_of_its_own(run: Run, ann: Person) -> None:
     give_files(ann)
     ended = run("run", GOAL, "--max-steps", "1", "--json")
@@ -44,6 +45,7 @@ def test_a_goal_that_was_not_met_has_an_exit_code_of_its_own(run: Run, ann: Pers
     assert json.loads(ended.out)["result"]["goal_met"] is False
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_a_question_is_shown_once_and_waits_for_a_decision_from_elsewhere(
     deployed: Deployed, run: Run, ann: Person
 ) -> None:
@@ -70,6 +72,7 @@ def test_without_a_terminal_a_question_is_shown_once_and_waits_for_a_decision_fr
     assert ann.files() == set()
 
 
+@pytest.mark.thorough
 def test_rejecting_and_cancelling_and_answering_do_what_they_say(run: Run, ann: Person) -> None:
     ann.put_file(OLD, "old")
     first = ann.asked(ann.start(DELETION)).session["session_id"]
@@ -86,6 +89,7 @@ def test_rejecting_and_cancelling_and_answering_do_what_they_say(run: Run, ann: 
     assert ann.file(OLD) == "old"
 
 
+@pytest.mark.thorough
 def test_a_budget_that_ran_out_is_raised_with_the_command_that_was_shown(run: Run, ann: Person) -> None:
     give_files(ann)
     left = run("run", GOAL, "--token-budget", "500", "--no-wait")

@@ -27,6 +27,7 @@ def run(deployed: Deployed, admit: Admit) -> Run:
     return lambda *words: acta(*words, environ={"ACTA_API_URL": deployed.url, "ACTA_TOKEN": admin.token})
 
 
+@pytest.mark.thorough
 def test_the_example_agents_are_applied_work_are_exported_and_go_with_their_set(
     run: Run, tmp_path: Path
 ) -> None:

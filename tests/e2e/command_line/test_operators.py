@@ -16,6 +16,7 @@ from tests.e2e.support.person import Person
 from tests.e2e.support.samples import DELETION, GOAL, OLD, give_files
 
 
+@pytest.mark.thorough
 def test_a_tenant_is_backed_up_and_restored_into_another(
     deployed: Deployed, admit: Admit, ann: Person, tmp_path: Path
 ) -> None:

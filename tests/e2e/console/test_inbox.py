@@ -114,6 +114,7 @@ def test_a_question_is_answered(screen: Screen, ann: Person) -> None:
     assert recorded(ann, asked)["input"] == {"text": "A kettle."}
 
 
+@pytest.mark.thorough
 def test_several_approvals_are_decided_together_and_each_result_is_shown(screen: Screen, ann: Person) -> None:
     several = [deletion(ann, f"old-{n}.txt") for n in range(3)]
     page = screen.sign_in(ann)

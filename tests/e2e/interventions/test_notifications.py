@@ -156,6 +156,7 @@ def test_a_session_that_ends_is_announced_once_signed_and_without_its_content(
     assert len(told_of(sink, seen, "session.")) == 1
 
 
+@pytest.mark.thorough
 def test_one_that_nobody_takes_holds_no_other_up_and_comes_again_under_its_id(
     ann: Person, behind: Behind, sink: Receiver
 ) -> None:

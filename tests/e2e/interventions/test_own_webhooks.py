@@ -89,6 +89,7 @@ def test_tenant_and_session_are_told_of_the_question_and_the_end_signed_with_the
     assert not any(word in line for line in lines for word in (SECRET, "hidden", sink.at))
 
 
+@pytest.mark.thorough
 def test_a_new_secret_signs_what_comes_after_a_worker_has_forgotten_the_old_one(
     boss: Person, behind: Behind, sink: Sink
 ) -> None:
@@ -158,6 +159,7 @@ def test_a_host_that_the_operator_has_taken_off_the_list_is_not_dialled_any_more
     assert not any(heard.path == "/former" for heard in sink.heard)
 
 
+@pytest.mark.thorough
 def test_deleted_settings_end_what_was_told(boss: Person, behind: Behind, sink: Sink) -> None:
     name_webhook(boss, sink.url("/deleted"))
     session_id = begin(boss)

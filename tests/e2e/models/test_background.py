@@ -65,6 +65,7 @@ def test_a_session_is_carried_through_by_answers_that_no_function_waits_for(
     assert execution["status"] == "SUCCEEDED"
 
 
+@pytest.mark.thorough
 def test_a_cancel_reaches_the_provider_of_an_answer_that_is_being_made(
     admit: Admit, provider: BackgroundResponses
 ) -> None:

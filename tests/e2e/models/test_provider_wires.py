@@ -92,6 +92,7 @@ def test_an_answer_that_does_not_fit_its_schema_is_explained_and_sent_again(ann:
     assert len(model.requests) == 3
 
 
+@pytest.mark.thorough
 def test_a_fork_gives_the_conversation_to_the_model_and_outlives_the_session(ann: Person, model: Any) -> None:
     ann.put_file("a.txt", "text a")
     model.add(plan(), calls(("read_file", {"path": "a.txt"})), end("One."), end("Two."))

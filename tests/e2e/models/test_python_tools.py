@@ -117,6 +117,7 @@ def test_what_a_tool_prints_and_raises_is_told_to_the_developer_alone(
     assert 'tools.py", line' in logged
 
 
+@pytest.mark.thorough
 def test_the_command_tries_a_tool_and_its_log_is_found_by_the_effect_id(
     shop: Person, deployed: Deployed
 ) -> None:
@@ -173,6 +174,7 @@ def test_a_tool_that_is_killed_in_the_middle_of_a_call_is_repeated_where_it_may_
     assert "nobody's business" not in divided
 
 
+@pytest.mark.thorough
 def test_a_call_that_may_happen_once_is_asked_about_where_its_tool_was_killed(
     shop: Person, llmock: Any
 ) -> None:

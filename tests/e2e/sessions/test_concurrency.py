@@ -70,7 +70,8 @@ def run(boss: Person, behind: Behind, gate: Gate, others: int) -> Seen:
     return boss.finished(session_id)
 
 
-@pytest.mark.parametrize("others", [1, pytest.param(9, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("others", [1, 9])
 def test_many_executions_of_a_running_session_leave_the_log_and_the_effects_of_one(
     boss: Person, behind: Behind, gate: Gate, sink: Sink, others: int
 ) -> None:

@@ -42,6 +42,7 @@ def seen_queued(sessions: list[tuple[Person, str]]) -> dict[str, Any]:
         assert any(session["state"] not in OVER for session in shown), "all have ended, and none has waited"
 
 
+@pytest.mark.thorough
 def test_one_tenants_flood_queues_and_does_not_starve_another_tenant(admit: Admit) -> None:
     whale, minnow = admit(), admit()
     many = [(whale, whale.start(goal(number))) for number in range(MANY)]

@@ -81,6 +81,7 @@ def test_an_approval_of_a_session_whose_execution_was_stopped_is_carried_out(
     assert ann.files() == set()
 
 
+@pytest.mark.thorough
 def test_an_operator_repairs_at_the_command_line_and_reads_what_was_done(
     ann: Person, model: Any, behind: Behind, deployed: Deployed
 ) -> None:

@@ -30,6 +30,7 @@ def hurried(behind: Behind) -> Iterator[None]:
     model.stop()
 
 
+@pytest.mark.thorough
 def test_a_model_that_stalls_is_given_up_by_the_step_itself_and_a_later_attempt_commits(
     ann: Person, behind: Behind, hurried: None
 ) -> None:

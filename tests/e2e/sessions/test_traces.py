@@ -54,6 +54,7 @@ def test_the_tree_of_a_session_arrives_whole(endpoint: OtlpEndpoint, admit: Admi
     assert "old.txt" not in str(found), "no word of the conversation"
 
 
+@pytest.mark.thorough
 def test_an_endpoint_that_was_away_gets_all_of_it_when_it_is_back(
     endpoint: OtlpEndpoint, admit: Admit
 ) -> None:

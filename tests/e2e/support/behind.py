@@ -150,11 +150,7 @@ class Behind:
         """What waits for longer than this is parked, of executions that begin meanwhile."""
         engine, arn = self.client("stepfunctions"), self.settings["ACTA_STATE_MACHINE_ARN"]
         before = engine.describe_state_machine(stateMachineArn=arn)["definition"]
-        hurried = definition(replace(LOCAL, park_after_seconds=seconds))["States"]
-        changed = json.loads(before)
-        changed["States"]["Route"] = hurried["Route"]
-        changed["States"]["Ask"]["TimeoutSeconds"] = hurried["Ask"]["TimeoutSeconds"]
-        engine.update_state_machine(stateMachineArn=arn, definition=json.dumps(changed))
+        engine.update_state_machine(stateMachineArn=arn, definition=parking_after(seconds, before))
         try:
             yield
         finally:
@@ -303,6 +299,15 @@ class Behind:
             )
             lines += [event["message"] for page in pages for event in page["events"]]
         return lines
+
+
+def parking_after(seconds: int, deployed: str) -> str:
+    """The deployed definition of the state machine, with another time after which sessions that wait are parked."""
+    hurried = definition(replace(LOCAL, park_after_seconds=seconds))["States"]
+    changed = json.loads(deployed)
+    changed["States"]["Route"] = hurried["Route"]
+    changed["States"]["Ask"]["TimeoutSeconds"] = hurried["Ask"]["TimeoutSeconds"]
+    return json.dumps(changed)
 
 
 def entered(history: list[dict[str, Any]]) -> list[str]:

@@ -53,6 +53,7 @@ class Person:
         self.tenant = tenant
         self.name = name
         self.token = token
+        self._started: set[str] = set()
         headers = {"Authorization": f"Bearer {token}"}
         self.http = httpx.Client(
             base_url=url,
@@ -60,8 +61,20 @@ class Person:
             timeout=60,
             trust_env=False,
             verify=TLS,
-            event_hooks={"response": [is_as_described]},
+            event_hooks={"response": [is_as_described, self._remember]},
         )
+
+    def _remember(self, answer: httpx.Response) -> None:
+        request = answer.request
+        if (request.method, request.url.path, answer.status_code) == ("POST", "/v1/sessions", 202):
+            self._started.add(answer.json()["data"]["session_id"])
+
+    def leave(self) -> None:
+        """Cancels what they started and what may still run: it would ask the model of a later test."""
+        for session_id in self._started:
+            answer = self.post(f"/v1/sessions/{session_id}/cancel")
+            assert answer.status_code in (202, 404, 409), answer.status_code
+        self.http.close()
 
     def get(self, path: str, headers: Mapping[str, str] | None = None, **query: Any) -> httpx.Response:
         return self.http.get(path, params=query, headers=headers)
@@ -118,6 +131,8 @@ class Person:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             page: Json = self.data(f"/v1/sessions/{session_id}", after=after, wait=10)
+            if page["session"]["state"] in OVER:
+                self._started.discard(session_id)
             yield page
             if page["session"]["state"] in OVER:  # then the server does not wait
                 time.sleep(page["poll_after_ms"] / 1_000)
