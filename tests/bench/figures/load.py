@@ -1,9 +1,10 @@
 """Many sessions at once on the local AWS, with one tenant that floods it: who waits how long, whether each session ends
 as it should, what it costs beside the same session alone, and what a scan of recovery costs with a full index.
 
-Asked for by name: `make load`; `LOAD_FLOOD`, `LOAD_FEW` and `LOAD_INDEX` make it smaller. The sessions of the index are
-made by the product's own code in memory, and their newest commits with their entries are written to the store: starting
-ten thousand over HTTP would take hours here. They never ran on this engine.
+Asked for by name: `make load`; `LOAD_FLOOD`, `LOAD_FEW` and `LOAD_INDEX` make it smaller. `LOAD_REQUESTS` names what
+the provider takes a minute, so that sessions queue (ADR 106); without it the workers are the limit. The sessions of the
+index are made by the product's own code in memory, and their newest commits with their entries are written to the
+store: starting ten thousand over HTTP would take hours here. They never ran on this engine.
 """
 
 import json
@@ -19,6 +20,7 @@ from typing import Any
 
 import httpx
 
+from infra.local.config import PROVIDER_LIMITS
 from infra.local.progress import Progress
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -46,8 +48,11 @@ SESSIONS: Mapping[str, int] = {
 }
 IN_INDEX = int(os.environ.get("LOAD_INDEX", "10000"))
 PARKED = IN_INDEX // 5
+REQUESTS = int(os.environ.get("LOAD_REQUESTS", "0"))
 MODEL_SECONDS = 2.0
-PATIENCE_SECONDS = 420.0
+PATIENCE_SECONDS = 300.0 + 2 * sum(SESSIONS.values())
+AHEAD = 4
+"""The few are started when one in so many of the flood are."""
 LOOK_SECONDS = 3.0
 CALLERS = 8
 PLAN = {"action": "create", "goal": "Read", "steps": [{"description": "Read it"}]}
@@ -92,7 +97,9 @@ class LoadStand(Stand):
     """With the schedule: recovery works beside the load. Lambdas reach AWS themselves."""
 
     def __init__(self, progress: Progress) -> None:
-        super().__init__(progress, provider=SlowProvider, through_proxy=False)
+        limits = {"anthropic": {"requests_per_minute": REQUESTS}}
+        variables = {PROVIDER_LIMITS: json.dumps(limits)} if REQUESTS else {}
+        super().__init__(progress, provider=SlowProvider, through_proxy=False, variables=variables)
 
     def _without_a_schedule(self) -> None:
         pass
@@ -118,8 +125,10 @@ def measure(progress: Progress) -> dict[str, Any]:
             empty = _ended(stand, {"alone": [alone]})["alone"][0]
             began = time.time()
             with ThreadPoolExecutor(CALLERS) as callers:
-                flood = [callers.submit(_start, stand, FLOOD, n) for n in range(SESSIONS[FLOOD])]
+                ahead = SESSIONS[FLOOD] // AHEAD
+                flood = [callers.submit(_start, stand, FLOOD, n) for n in range(ahead)]
                 few = [callers.submit(_start, stand, FEW, n) for n in range(SESSIONS[FEW])]
+                flood += [callers.submit(_start, stand, FLOOD, n) for n in range(ahead, SESSIONS[FLOOD])]
                 started = {FLOOD: [one.result() for one in flood], FEW: [one.result() for one in few]}
             accepted = time.time() - began
             progress.begin(f"{sum(SESSIONS.values())} sessions, accepted after {accepted:.0f} s")
@@ -128,6 +137,7 @@ def measure(progress: Progress) -> dict[str, Any]:
         return {
             "workers": WORKERS,
             "model_seconds": MODEL_SECONDS,
+            "requests_a_minute": REQUESTS,
             "in_index": IN_INDEX,
             "parked": PARKED,
             "accepted_seconds": accepted,
@@ -278,6 +288,8 @@ def report(found: Mapping[str, Any]) -> None:
     heading(
         f"{sum(each['sessions'] for each in tenants.values())} sessions at once, {found['workers']} workers of step"
     )
+    if found["requests_a_minute"]:
+        print(f"The provider takes {found['requests_a_minute']} requests a minute.")
     rows = [
         ("sessions", [number(each["sessions"]) for each in tenants.values()]),
         (

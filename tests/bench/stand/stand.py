@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self, get_args
 
 import httpx
@@ -61,6 +61,7 @@ class Stand:
         *,
         provider: Callable[[], ScriptedProvider] = ScriptedProvider,
         through_proxy: bool = True,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.scratch = tempfile.TemporaryDirectory(prefix="acta-bench-")
         port = free_port()
@@ -79,6 +80,7 @@ class Stand:
         self.environ = {
             **kept,
             **self.lambda_environ,
+            **variables,
             "ACTA_AWS_PORT": str(port),
             "NO_PROXY": "127.0.0.1,localhost",
         }
