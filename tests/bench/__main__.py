@@ -66,7 +66,7 @@ def main(wanted: Sequence[str]) -> int:
         )
         return 2
     try:
-        results = measure(set(sections))
+        results, failures = measure(set(sections))
     except RunFailed as failed:
         print(f"bench: {failed}", file=sys.stderr)
         return 1
@@ -78,17 +78,26 @@ def main(wanted: Sequence[str]) -> int:
     grown = growth.not_flat(results)
     if grown:
         print(f"bench: not flat: {', '.join(grown)}", file=sys.stderr)
-    return 1 if grown else 0
+    for failure in failures:
+        print(f"bench: {failure}", file=sys.stderr)
+    return 1 if grown or failures else 0
 
 
-def measure(sections: set[str]) -> Results:
+def measure(sections: set[str]) -> tuple[Results, list[str]]:
+    """What was measured, and which sections could not be. Raises RunFailed where nothing after it could be either."""
     progress = PlainProgress(sys.stderr)
     results: Results = {}
+    failures: list[str] = []
 
     @contextmanager
-    def phase(title: str) -> Iterator[None]:
+    def phase(title: str, *, others_need_it: bool = False) -> Iterator[None]:
         progress.begin(title)
-        yield
+        try:
+            yield
+        except RunFailed as failed:
+            if others_need_it:
+                raise
+            failures.append(f"{title}: {failed}")
         progress.end(title)
 
     if "prefix" in sections:
@@ -104,15 +113,15 @@ def measure(sections: set[str]) -> Results:
     if "load" in sections:
         results["load"] = load.measure(progress)
     if sections.isdisjoint(DEPLOYED):
-        return results
+        return results, failures
     with Stand(progress) as stand:
         if not sections.isdisjoint(("turns", "beside")):
             with phase("put the files"):
                 put_files(stand)
-            with phase("walk the turns"):
+            with phase("walk the turns", others_need_it=True):
                 runs = walked(stand)
         if "turns" in sections:
-            with phase("count the turns"):
+            with phase("count the turns", others_need_it=True):
                 results["turns"] = turns(stand, runs[1])
                 results["fused"] = fused.judged(figures_of(runs[fused.CAP]), results["turns"])
                 results["other_turns"] = other_turns(stand)
@@ -147,7 +156,7 @@ def measure(sections: set[str]) -> Results:
     if "imports" in sections:
         with phase("cold imports"):
             add_imports(results, imports.measure(variables))
-    return results
+    return results, failures
 
 
 def add_imports(results: Results, imported: dict[str, imports.Imported]) -> None:

@@ -25,7 +25,7 @@ def measure(stand: Stand) -> dict[str, Any]:
         "2KB": _compared(stand, script.reading("2KB", TURNS)),
         "40KB": _compared(stand, script.reading("40KB", TURNS)),
         "3 reads": _compared(stand, script.reading("2KB", TURNS, 3)),
-        "writes": _compared(stand, script.writing("2KB", TURNS)),
+        "writes": _compared(stand, script.writing("2KB", TURNS, "receipts")),
     }
 
 

@@ -55,13 +55,15 @@ def reading(size: str, turns: int, calls: int = 1) -> list[Reply]:
     return [*replies, _done(expected)]
 
 
-def writing(size: str, turns: int) -> list[Reply]:
-    """A file is written each turn: a call that is not read-only."""
+def writing(size: str, turns: int, folder: str = "copies") -> list[Reply]:
+    """A new file is written each turn: a call that is not read-only. `folder`: where no run has written before, since
+    to replace a file asks a person.
+    """
     replies = [planned()]
     expected: tuple[str, ...] = ()
     for turn in range(turns):
         path, text = note(size, turn)
-        path = path.replace("notes/", "copies/")
+        path = path.replace("notes/", f"{folder}/")
         made = (Call("create_file", {"path": path, "content": text}),)
         replies.append(Reply(sentence(f"writing {size} {turn}"), made, expected))
         expected = (f"Created {path}, {SIZES[size]} bytes",)

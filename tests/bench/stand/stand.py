@@ -216,7 +216,9 @@ class Stand:
             if status != "RUNNING":  # a long run goes on in the next execution
                 arns.append(self._execution(name, len(arns) + 1))
             if time.monotonic() > deadline:
-                raise RunFailed(f"the run was not over after {RUN_SECONDS:.0f} s")
+                raise RunFailed(
+                    f"the run was not over after {RUN_SECONDS:.0f} s: {self._where(session['session_id'])}"
+                )
             time.sleep(0.1)
         self.check_script_is_over()
         return arns
@@ -229,6 +231,13 @@ class Stand:
                 "; ".join(told.problems[:3])
                 or f"the run ended after {len(told.sent)} of {told.replies} replies"
             )
+
+    def _where(self, session_id: str) -> str:
+        """The session's state and what it waits for, without a word of its content."""
+        head = self.repository().newest(TENANT, session_id).head
+        outage = "" if head.outage is None else f", {head.outage.code}"
+        asked = f"{len(self.provider.sent)} of {self.provider.replies} replies"
+        return f"{head.state}, {head.state_reason}{outage}, event {head.last_seq}, after {asked}"
 
     def _execution(self, name: str, generation: int) -> str:
         return f"{self.machine.replace(':stateMachine:', ':execution:')}:{name}-{generation}"
