@@ -85,14 +85,15 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
 
     def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
         """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
-        agent = deps.definitions.snapshot(api.caller.tenant).agent(body.agent_id or agent_id)
+        definitions = deps.definitions.snapshot(api.caller.tenant)
+        agent = definitions.agent(body.agent_id or agent_id)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         require_start_role(agent.start_roles, api.caller.roles)
         _check_output_schema(body.output_schema)
         _check_receiver(body.notify_url, deps, api.caller.tenant)
         is_admin = "admin" in api.caller.roles
-        prompts = _prompts_to_try(body.prompts or {}, deps.definitions.snapshot(api.caller.tenant), is_admin)
+        prompts = _prompts_to_try(body.prompts or {}, definitions, is_admin)
         return _new_session(body, said, agent, deps.settings, is_admin)._replace(prompts=prompts)
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:

@@ -1,5 +1,6 @@
 """An admin starts or forks a session that works by versions of prompts of its own choice (ADR 109)."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, PLANNING
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
+from tests.integration.agent.turn.test_cost_per_turn import CountingDefinitions
 from tests.unit.api.gateway import Answer
 from tests.unit.api.session_functions import Person
 
@@ -99,3 +101,10 @@ def test_at_the_older_write_version_none_is_tried() -> None:
     refused = admin(with_draft(write_version=1)).start(message="Add", prompts=DRAFT)
     assert refused.status == 400
     assert "acta deploy" in refused.error["details"]["prompts"][0]
+
+
+def test_a_start_asks_for_the_tenants_definitions_once() -> None:
+    house, asked = House(ScriptedModel([*TURNS])), Counter[str]()
+    house.definitions = CountingDefinitions(house.definitions, asked)
+    assert Person(house).start(message="Add").status == 202
+    assert asked["definitions"] == 1
