@@ -215,6 +215,11 @@ export function useLive<Value>(key: string, load: Load<Value>, growing?: Growing
   return live?.key === key ? live.watched : nothingYet;
 }
 
+/** The same of a value that is read whole every `again` milliseconds. Infinity: once. */
+export function useEvery<Value>(key: string, again: number, read: (signal: AbortSignal) => Promise<Value>): Live<Value> {
+  return useLive(key, async (_, signal) => ({ value: await read(signal), again }));
+}
+
 const nothingYet: Live<never> = {
   value: signal(undefined),
   at: signal(undefined),

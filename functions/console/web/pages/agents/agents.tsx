@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 
 import { all, ask } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { go, path, to } from "../../navigation/places";
 import { EditJson } from "../../parts/edit-json";
 import { Freshness } from "../../parts/fresh";
+import { Heading, MainAct } from "../../parts/heading";
 import { say } from "../../parts/toasts";
 import { Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
@@ -28,7 +29,7 @@ export function Agents() {
 
 function List() {
   const [isMaking, setMaking] = useState(() => written(PLACE) !== undefined);
-  const live = useLive<Agent[]>("agents", async () => ({ value: await all<Agent>("/v1/agents"), again: EVERY_MS }));
+  const live = useEvery<Agent[]>("agents", EVERY_MS, () => all<Agent>("/v1/agents"));
 
   async function create(fields: Record<string, unknown>): Promise<void> {
     const made = await ask<Agent>("POST", "/v1/agents", { body: fields });
@@ -38,14 +39,9 @@ function List() {
 
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>Agents</h1>
-        {may("admin") && !isMaking && (
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
-            New agent
-          </button>
-        )}
-      </div>
+      <Heading title="Agents">
+        {may("admin") && !isMaking && <MainAct act="New agent" onClick={() => setMaking(true)} />}
+      </Heading>
       <Freshness of={live} />
       {isMaking && (
         <EditJson

@@ -3,12 +3,13 @@
 import { useState } from "preact/hooks";
 
 import { ask, at, get } from "../../api/request";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
 import { EditJson } from "../../parts/edit-json";
 import { Freshness } from "../../parts/fresh";
+import { EditOrDelete, Heading } from "../../parts/heading";
 import { Json } from "../../parts/json";
 import { say } from "../../parts/toasts";
 import { Text, visible } from "../../parts/words";
@@ -26,10 +27,7 @@ export function OneAgent({ id }: { id: string }) {
   const [isEditing, setEditing] = useState(() => written(`agent/${id}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const path = at("/v1/agents/{}", id);
-  const live = useLive<Agent>(`agent.${id}`, async (_, signal) => ({
-    value: await get<Agent>(path, undefined, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery(`agent.${id}`, EVERY_MS, (signal) => get<Agent>(path, undefined, signal));
   const agent = live.value.value;
 
   async function save(changed: Record<string, unknown>, version: number): Promise<void> {
@@ -47,24 +45,11 @@ export function OneAgent({ id }: { id: string }) {
 
   return (
     <>
-      <p>
-        <a href={to("agents")}>All agents</a>
-      </p>
-      <div class="heading">
-        <h1 tabIndex={-1}>{agent ? visible(agent.name) : visible(id)}</h1>
+      <Heading title={agent?.name ?? id} back={["agents", "All agents"]}>
         {agent && may("admin") && !isEditing && (
-          <span class="acts">
-            <button type="button" class="primary" onClick={() => setEditing(true)}>
-              Edit
-            </button>
-            {agent.version > 0 && (
-              <button type="button" class="danger" onClick={() => setDeleting(true)}>
-                Delete
-              </button>
-            )}
-          </span>
+          <EditOrDelete onEdit={() => setEditing(true)} onDelete={agent.version > 0 ? () => setDeleting(true) : undefined} />
         )}
-      </div>
+      </Heading>
       <Freshness of={live} />
       {agent && isEditing && (
         <EditJson

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
@@ -23,10 +23,7 @@ export function DeletedFiles({ folder }: { folder: string }) {
 }
 
 function Files({ folder }: { folder: string }) {
-  const live = useLive<Deleted>(`files.deleted.${me.value?.user}.${folder}`, async (_, signal) => ({
-    value: await deletedFiles(folder, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery<Deleted>(`files.deleted.${me.value?.user}.${folder}`, EVERY_MS, (signal) => deletedFiles(folder, signal));
   const found = live.value.value;
   return (
     <>

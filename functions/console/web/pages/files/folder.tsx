@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { bytes, counted } from "../../parts/amounts";
 import { Dropzone } from "../../parts/dropzone";
 import { Freshness } from "../../parts/fresh";
@@ -20,10 +20,7 @@ import { filePage, folderAddress, type Listing, listing } from "./listing";
 const EVERY_MS = 15_000;
 
 export function Folder({ folder }: { folder: string }) {
-  const live = useLive<Listing>(`files.${me.value?.user}.${folder}`, async (_, signal) => ({
-    value: await listing(folder, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery<Listing>(`files.${me.value?.user}.${folder}`, EVERY_MS, (signal) => listing(folder, signal));
   const [rule, setRule] = useState<Rule>("both");
   const [puts, setPuts] = useState<Put[]>([]);
   const [isBusy, setBusy] = useState(false);

@@ -6,7 +6,7 @@ import { fileAddress, split } from "../../api/file-names";
 import { type FileVersion, isMet, write } from "../../api/files";
 import { ask, get, Refused } from "../../api/request";
 import type { Page } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { bytes } from "../../parts/amounts";
 import { Confirm } from "../../parts/dialog";
 import { Dropzone } from "../../parts/dropzone";
@@ -25,10 +25,7 @@ const EVERY_MS = 15_000;
 type Act = { kind: "delete" } | { kind: "replace"; by: File };
 
 export function OneFile({ path }: { path: string }) {
-  const live = useLive<FileVersion[]>(`file.${me.value?.user}.${path}`, async (_, signal) => ({
-    value: await versionsOf(path, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery<FileVersion[]>(`file.${me.value?.user}.${path}`, EVERY_MS, (signal) => versionsOf(path, signal));
   const [act, setAct] = useState<Act>();
   /** The newest version when the act was asked for: what the person means. */
   const [meant, setMeant] = useState<FileVersion>();

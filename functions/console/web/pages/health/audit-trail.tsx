@@ -2,7 +2,7 @@
 
 import { get } from "../../api/request";
 import type { Page, Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { narrow, query } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { cursor, Pager } from "../../parts/pager";
@@ -26,11 +26,9 @@ const OUTCOMES: Record<AuditRecord["outcome"], string> = {
 };
 
 export function AuditTrail() {
-  const asked = Object.fromEntries(FILTERS.map(({ name }) => [name, query.value.get(name) ?? undefined]));
-  const live = useLive<Page<AuditRecord>>(`audit.${JSON.stringify(asked)}.${cursor() ?? ""}`, async (_, signal) => ({
-    value: await get<Page<AuditRecord>>("/v1/audit", { ...asked, cursor: cursor() }, signal),
-    again: EVERY_MS,
-  }));
+  const asked: Record<string, string | undefined> = { cursor: cursor() };
+  for (const { name } of FILTERS) asked[name] = query.value.get(name) ?? undefined;
+  const live = useEvery(`audit.${JSON.stringify(asked)}`, EVERY_MS, (signal) => get<Page<AuditRecord>>("/v1/audit", asked, signal));
   const found = live.value.value;
   return (
     <section aria-labelledby="audit">

@@ -2,7 +2,7 @@
 
 import { get } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
 import { visible } from "../../parts/words";
@@ -33,10 +33,7 @@ const DID: Record<Exclude<keyof Scan, "ended_at" | "looked">, string> = {
 };
 
 export function Deployment() {
-  const live = useLive<DeploymentHealth>("deployment", async (_, signal) => ({
-    value: await get<DeploymentHealth>("/v1/admin/health", undefined, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery("deployment", EVERY_MS, (signal) => get<DeploymentHealth>("/v1/admin/health", undefined, signal));
   const found = live.value.value;
   return (
     <section aria-labelledby="deployment">

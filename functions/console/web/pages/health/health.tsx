@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, get } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Refusal } from "../../parts/refusal";
 import { Table } from "../../parts/table";
@@ -42,10 +42,7 @@ export function Health() {
 }
 
 function Models() {
-  const live = useLive<ConfiguredModels>("models", async (_, signal) => ({
-    value: await get<ConfiguredModels>("/v1/models", undefined, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery("models", EVERY_MS, (signal) => get<ConfiguredModels>("/v1/models", undefined, signal));
   const [checked, setChecked] = useState<CheckedKeys["providers"]>();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>();

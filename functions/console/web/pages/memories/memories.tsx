@@ -4,11 +4,12 @@ import { useEffect, useState } from "preact/hooks";
 
 import { get } from "../../api/request";
 import type { Page } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { narrow, narrowed, query, to } from "../../navigation/places";
 import { Choice } from "../../parts/field";
 import { Freshness } from "../../parts/fresh";
+import { Heading, MainAct } from "../../parts/heading";
 import { cursor, Pager } from "../../parts/pager";
 import { Ago } from "../../parts/time";
 import { Quoted, Text, visible } from "../../parts/words";
@@ -26,10 +27,9 @@ type Act = { kind: "add" } | { kind: "edit" | "delete"; memory: Memory };
 export function Memories() {
   const of = (name: string) => query.value.get(name) || undefined;
   const asked = { agent_id: of("agent"), kind: of("kind"), limit: PAGE, cursor: cursor() };
-  const live = useLive<Page<Memory>>(`memories.${me.value?.user}.${JSON.stringify(asked)}`, async (_, signal) => ({
-    value: await get<Page<Memory>>("/v1/memories", asked, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery(`memories.${me.value?.user}.${JSON.stringify(asked)}`, EVERY_MS, (signal) =>
+    get<Page<Memory>>("/v1/memories", asked, signal),
+  );
   const [act, setAct] = useState<Act>();
   const page = live.value.value;
   const closed = () => {
@@ -38,12 +38,9 @@ export function Memories() {
   };
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>Memories</h1>
-        <button type="button" class="primary" onClick={() => setAct({ kind: "add" })}>
-          {written(placeOf()) ? "Go on with your memory" : "Add a memory"}
-        </button>
-      </div>
+      <Heading title="Memories">
+        <MainAct act={written(placeOf()) ? "Go on with your memory" : "Add a memory"} onClick={() => setAct({ kind: "add" })} />
+      </Heading>
       <p class="hint">What agents noted, or people told them. Sessions that a memory fits are reminded of it.</p>
       <Filters />
       <Freshness of={live} />

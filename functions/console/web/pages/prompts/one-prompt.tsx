@@ -3,11 +3,11 @@
 import { useState } from "preact/hooks";
 
 import { all, at, get } from "../../api/request";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
-import { to } from "../../navigation/places";
 import { Owned } from "../../parts/owned";
 import { Freshness } from "../../parts/fresh";
+import { Heading, MainAct } from "../../parts/heading";
 import { Ago } from "../../parts/time";
 import { Text, visible } from "../../parts/words";
 import { EditPrompt, placeOf } from "./edit-prompt";
@@ -24,27 +24,16 @@ interface Read {
 
 export function OnePrompt({ name }: { name: string }) {
   const [isEditing, setEditing] = useState(() => written(placeOf(name)) !== undefined);
-  const live = useLive<Read>(`prompt.${name}`, async (_, signal) => ({
-    value: {
-      prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),
-      versions: await all<Prompt>(at("/v1/admin/prompts/{}/versions", name), { limit: 100 }),
-    },
-    again: EVERY_MS,
+  const live = useEvery<Read>(`prompt.${name}`, EVERY_MS, async (signal) => ({
+    prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),
+    versions: await all<Prompt>(at("/v1/admin/prompts/{}/versions", name), { limit: 100 }),
   }));
   const found = live.value.value;
   return (
     <>
-      <p>
-        <a href={to("prompts")}>All prompts</a>
-      </p>
-      <div class="heading">
-        <h1 tabIndex={-1}>{visible(name)}</h1>
-        {found && !isEditing && (
-          <button type="button" class="primary" onClick={() => setEditing(true)}>
-            Edit
-          </button>
-        )}
-      </div>
+      <Heading title={name} back={["prompts", "All prompts"]}>
+        {found && !isEditing && <MainAct act="Edit" onClick={() => setEditing(true)} />}
+      </Heading>
       <Freshness of={live} />
       {found && (
         <>

@@ -2,7 +2,7 @@
 
 import { all } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { path, to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
@@ -20,7 +20,7 @@ export function Prompts() {
 }
 
 function List() {
-  const live = useLive<Prompt[]>("prompts", async () => ({ value: await all<Prompt>("/v1/admin/prompts"), again: EVERY_MS }));
+  const live = useEvery<Prompt[]>("prompts", EVERY_MS, () => all<Prompt>("/v1/admin/prompts"));
   return (
     <>
       <h1 tabIndex={-1}>Prompts</h1>

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { ask, at, get } from "../../api/request";
 import type { Page, Session, Shapes } from "../../api/shapes";
 import { Unsent, useDraft } from "../../drafts/use-draft";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { go, to } from "../../navigation/places";
 import { Area, Choice } from "../../parts/field";
 import { Form } from "../../parts/form";
@@ -38,10 +38,10 @@ export function TryPrompt(shown: Shown) {
 }
 
 function Sessions(shown: Shown) {
-  const live = useLive<Session[]>("prompts.sessions", async (_, signal) => ({
-    value: (await get<Page<Session>>("/v1/sessions", { limit: 30 }, signal)).items.filter((each) => each.run),
-    again: Infinity,
-  }));
+  const live = useEvery<Session[]>("prompts.sessions", Infinity, async (signal) => {
+    const newest = await get<Page<Session>>("/v1/sessions", { limit: 30 }, signal);
+    return newest.items.filter((each) => each.run);
+  });
   const sessions = live.value.value;
   if (sessions?.length === 0) return <p class="hint">There is no session to try it on.</p>;
   return sessions ? <Attempt {...shown} sessions={sessions} /> : null;
@@ -53,10 +53,9 @@ function Attempt({ current, versions, written, sessions }: Shown & { sessions: r
   const [place, setPlace] = useState(BEGINNING!);
   const draft = useDraft("try-prompt", "");
   const session = sessions.find((each) => each.session_id === chosen) ?? sessions[0]!;
-  const said = useLive<Message[]>(`prompts.places.${session.session_id}`, async (_, signal) => ({
-    value: (await get<Page<Message>>(at("/v1/sessions/{}/messages", session.session_id), { limit: 100 }, signal)).items,
-    again: Infinity,
-  })).value.value;
+  const said = useEvery(`prompts.places.${session.session_id}`, Infinity, (signal) =>
+    get<Page<Message>>(at("/v1/sessions/{}/messages", session.session_id), { limit: 100 }, signal),
+  ).value.value?.items;
   const goal = said?.find(({ role }) => role === "user");
   const version = text || (written === undefined ? String(current.version) : WRITTEN);
 

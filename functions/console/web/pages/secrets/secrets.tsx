@@ -4,10 +4,11 @@ import { useEffect, useState } from "preact/hooks";
 
 import { all, ask, at } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { Confirm } from "../../parts/dialog";
 import { Line } from "../../parts/field";
 import { Freshness } from "../../parts/fresh";
+import { Heading, MainAct } from "../../parts/heading";
 import { Form } from "../../parts/form";
 import { Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
@@ -34,20 +35,15 @@ export function secretNames(found: readonly Secret[], chosen: string): [string, 
 }
 
 export function Secrets() {
-  const live = useLive<Secret[]>("secrets", async () => ({ value: await all<Secret>(PATH), again: EVERY_MS }));
+  const live = useEvery<Secret[]>("secrets", EVERY_MS, () => all<Secret>(PATH));
   const [set, setSet] = useState<Secret | "new">();
   const [deleted, setDeleted] = useState<Secret>();
   const found = live.value.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>Secrets</h1>
-        {!set && (
-          <button type="button" class="primary" onClick={() => setSet("new")}>
-            Set a secret
-          </button>
-        )}
-      </div>
+      <Heading title="Secrets">
+        {!set && <MainAct act="Set a secret" onClick={() => setSet("new")} />}
+      </Heading>
       <ToolTabs />
       <p class="hint">What tools and MCP servers prove with who they are. Nobody is shown a value, neither here nor over the API.</p>
       <Freshness of={live} />

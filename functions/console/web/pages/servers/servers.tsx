@@ -4,15 +4,16 @@ import { useState } from "preact/hooks";
 
 import { all, at, get } from "../../api/request";
 import { written } from "../../drafts/use-draft";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { go, path, to } from "../../navigation/places";
 import { counted } from "../../parts/amounts";
 import { DeleteNamed } from "../../parts/delete-named";
 import { Owned } from "../../parts/owned";
 import { Freshness } from "../../parts/fresh";
+import { EditOrDelete, Heading, MainAct } from "../../parts/heading";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
-import { Text, visible } from "../../parts/words";
+import { Text } from "../../parts/words";
 import { ToolTabs } from "../tools/tabs";
 import { ListedTools } from "./listed-tools";
 import { clientOf, type Server } from "./server-fields";
@@ -27,18 +28,13 @@ export function Servers() {
 
 function List() {
   const [isAdding, setAdding] = useState(written("server/") !== undefined);
-  const live = useLive<Server[]>("servers", async () => ({ value: await all<Server>("/v1/mcp-servers"), again: EVERY_MS }));
+  const live = useEvery<Server[]>("servers", EVERY_MS, () => all<Server>("/v1/mcp-servers"));
   const found = live.value.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>MCP servers</h1>
-        {!isAdding && (
-          <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add a server
-          </button>
-        )}
-      </div>
+      <Heading title="MCP servers">
+        {!isAdding && <MainAct act="Add a server" onClick={() => setAdding(true)} />}
+      </Heading>
       <ToolTabs />
       <p class="hint">Programs of others that have tools. Agents may have those tools that an admin has looked at and confirmed.</p>
       <Freshness of={live} />
@@ -70,29 +66,13 @@ function One({ name }: { name: string }) {
   const [isEditing, setEditing] = useState(written(`server/${name}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const address = at("/v1/mcp-servers/{}", name);
-  const live = useLive<Server>(`server.${name}`, async (_, signal) => ({
-    value: await get<Server>(address, undefined, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery(`server.${name}`, EVERY_MS, (signal) => get<Server>(address, undefined, signal));
   const server = live.value.value;
   return (
     <>
-      <p>
-        <a href={to("servers")}>All MCP servers</a>
-      </p>
-      <div class="heading">
-        <h1 tabIndex={-1}>{visible(name)}</h1>
-        {server && !isEditing && (
-          <span class="acts">
-            <button type="button" onClick={() => setEditing(true)}>
-              Edit
-            </button>
-            <button type="button" class="danger" onClick={() => setDeleting(true)}>
-              Delete
-            </button>
-          </span>
-        )}
-      </div>
+      <Heading title={name} back={["servers", "All MCP servers"]}>
+        {server && !isEditing && <EditOrDelete onEdit={() => setEditing(true)} onDelete={() => setDeleting(true)} />}
+      </Heading>
       <Freshness of={live} />
       {server && isEditing && (
         <ServerForm

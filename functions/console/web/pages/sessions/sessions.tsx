@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 
 import { page } from "../../api/request";
 import type { Page, Session } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { counted } from "../../parts/amounts";
 import { Freshness } from "../../parts/fresh";
+import { Heading } from "../../parts/heading";
 import { cursor, Pager } from "../../parts/pager";
 import { InLine } from "../../parts/in-line";
 import { isOpen, SessionState } from "../../parts/session-state";
@@ -23,10 +24,7 @@ const PAGE = 25;
 
 export function Sessions() {
   const asked = { ...wanted(), limit: PAGE, cursor: cursor() };
-  const live = useLive<Page<Session>>(`sessions.${JSON.stringify(asked)}`, async (_, signal) => ({
-    value: await page<Page<Session>>("/v1/sessions", asked, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery(`sessions.${JSON.stringify(asked)}`, EVERY_MS, (signal) => page<Page<Session>>("/v1/sessions", asked, signal));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [cancelled, setCancelled] = useState<Session[]>();
   const found = live.value.value?.items;
@@ -66,12 +64,11 @@ export function Sessions() {
 
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>Sessions</h1>
+      <Heading title="Sessions">
         <a class="button primary" href={to("sessions", "new")}>
           Start a session
         </a>
-      </div>
+      </Heading>
       <Filters />
       <Freshness of={live} />
       {!live.value.value && !live.failure.value && <p class="hint">Reading the sessions …</p>}

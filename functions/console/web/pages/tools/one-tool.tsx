@@ -13,6 +13,7 @@ import { Area, Tick } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { Owned } from "../../parts/owned";
 import { Freshness } from "../../parts/fresh";
+import { EditOrDelete, Heading } from "../../parts/heading";
 import { Json } from "../../parts/json";
 import { say } from "../../parts/toasts";
 import { Quoted, Text, visible } from "../../parts/words";
@@ -31,22 +32,9 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
   const isOwn = tool !== undefined && may("admin") && (tool.kind === "http" || tool.kind === "lambda");
   return (
     <>
-      <p>
-        <a href={to("tools")}>All tools</a>
-      </p>
-      <div class="heading">
-        <h1 tabIndex={-1}>{visible(name)}</h1>
-        {isOwn && !isEditing && (
-          <span class="acts">
-            <button type="button" class="primary" onClick={() => setEditing(true)}>
-              Edit
-            </button>
-            <button type="button" class="danger" onClick={() => setDeleting(true)}>
-              Delete
-            </button>
-          </span>
-        )}
-      </div>
+      <Heading title={name} back={["tools", "All tools"]}>
+        {isOwn && !isEditing && <EditOrDelete onEdit={() => setEditing(true)} onDelete={() => setDeleting(true)} />}
+      </Heading>
       <Freshness of={live} />
       {found && !tool && <p class="empty">There is no tool of this name.</p>}
       {isOwn && isEditing && (

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 
 import { all } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { go, path, to } from "../../navigation/places";
 import { written } from "../../drafts/use-draft";
 import { may } from "../../sign-in/tokens";
 import { Freshness } from "../../parts/fresh";
+import { Heading, MainAct } from "../../parts/heading";
 import { Table } from "../../parts/table";
 import { visible } from "../../parts/words";
 import type { Agent } from "../agents/agents";
@@ -38,24 +39,16 @@ export const EFFECTS: Record<Tool["effect"], string> = {
 };
 
 export function Tools() {
-  const live = useLive<Listed>("tools", async () => ({
-    value: { tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") },
-    again: EVERY_MS,
-  }));
+  const live = useEvery<Listed>("tools", EVERY_MS, async () => ({ tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") }));
   const found = live.value.value;
   const [isMaking, setMaking] = useState(() => written("tool/") !== undefined);
   const name = path.value[1];
   if (name) return <OneTool key={name} name={name} live={live} />;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>Tools</h1>
-        {may("admin") && !isMaking && (
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
-            New tool
-          </button>
-        )}
-      </div>
+      <Heading title="Tools">
+        {may("admin") && !isMaking && <MainAct act="New tool" onClick={() => setMaking(true)} />}
+      </Heading>
       <ToolTabs />
       <Freshness of={live} />
       {isMaking && (

@@ -1,7 +1,7 @@
 /** What the tenant has used; of somebody who is no admin, what they have used themselves. */
 
 import { get } from "../../api/request";
-import { useLive } from "../../live/watch";
+import { useEvery } from "../../live/watch";
 import { narrow, query } from "../../navigation/places";
 import { Choice } from "../../parts/field";
 import { Freshness } from "../../parts/fresh";
@@ -27,10 +27,7 @@ const GROUPS: { by: TenantUsage["by"]; title: string; role: string }[] = [
 export function Usage() {
   const range = RANGES[query.value.get("range") ?? ""] ? query.value.get("range")! : "7d";
   const group = GROUPS.find((each) => each.by === query.value.get("by") && may(each.role)) ?? GROUPS[0]!;
-  const live = useLive<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, async (_, signal) => ({
-    value: await read(range, group.by, signal),
-    again: EVERY_MS,
-  }));
+  const live = useEvery<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, EVERY_MS, (signal) => read(range, group.by, signal));
   const found = live.value.value;
   const all = may("admin");
   return (
