@@ -1,62 +1,192 @@
-"""The deployed functions keep to what a provider takes: sessions queue, tenants in turn, and all end (ADR 106)."""
+"""The deployed functions keep to what a provider takes: sessions queue, tenants in turn, and all end (ADR 106).
+
+`step` is told a limit first, and `recover` none: all join the line, and nobody is admitted until the test says so. So
+who is admitted when does not hang on who was started when.
+"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
+from shared.adapters.dynamodb.session_log import DynamoLog
+from shared.adapters.system_clock import SystemClock
+from shared.domain.limits.admission import in_milliseconds
+from shared.domain.session.commit import Commit
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person, Seen
-from tests.e2e.support.samples import GOAL
 
-LIMITS = {"offline": {"requests_per_minute": 60}}
-MANY = 5
+PROVIDER = "offline"
+NO_BURST = 4
+"""A minute. One call at a time is all that a burst of 15 s has."""
+CARRIED = 75
+"""Calls of a burst at 300 a minute."""
+AT_ONCE = 6
+FLOOD, FEW = 95, 8
+"""With the one that begins the line more than the 100 of a long one."""
+GOAL = "Water the flowers"
+"""No rule of the stand-in knows it: a plan, and an end that says so."""
+
+SEVERAL_TURNS = {"ACTA_TURNS_PER_STEP": "8"}
+"""In an invocation: cheaper."""
+
+Whose = tuple[Person, str]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def limited(behind: Behind) -> Iterator[None]:
-    with behind.configured("step", "recover", ACTA_PROVIDER_LIMITS=json.dumps(LIMITS)):
+@pytest.fixture(autouse=True)
+def nothing_is_scheduled(behind: Behind) -> Iterator[None]:
+    with behind.unscheduled():
         yield
 
 
-def goal(number: int) -> str:
-    """With a file of its own: to replace another one's would ask a person."""
-    return GOAL.replace("summary.md", f"summary-{number}.md")
+@contextmanager
+def nobody_admitted(behind: Behind) -> Iterator[None]:
+    with behind.configured("step", **limits(NO_BURST)):
+        yield
 
 
-def finished(who: tuple[Person, str]) -> Seen:
+def limits(requests: int) -> dict[str, str]:
+    return {"ACTA_PROVIDER_LIMITS": json.dumps({PROVIDER: {"requests_per_minute": requests}})}
+
+
+class Line:
+    """What an operator sees of the line, and the sessions that are to wait in it."""
+
+    def __init__(self, behind: Behind) -> None:
+        self._behind = behind
+        table, dynamodb = behind.settings["ACTA_TABLE"], behind.client("dynamodb")
+        self._store = DynamoAdmission(table, dynamodb)
+        self._log = DynamoLog(table, SystemClock(), dynamodb)
+
+    def begun_by(self, person: Person) -> Whose:
+        """The provider takes the first call of its session. With its second one it begins the line."""
+        first = person, person.start(GOAL)
+        seen_queued(first)
+        return first
+
+    def joined_by(self, *people: Person) -> list[Whose]:
+        """Once each of the new sessions waits."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            started = list(pool.map(lambda person: (person, person.start(GOAL)), people))
+            list(pool.map(seen_queued, started))
+        return started
+
+    def admitted(self) -> dict[str, int]:
+        """One call of the schedule's."""
+        answer = self._behind.client("lambda").invoke(
+            FunctionName="acta-local-recover", Payload=json.dumps({"admit": True})
+        )
+        assert "FunctionError" not in answer, answer["Payload"].read()
+        tally: dict[str, int] = json.loads(answer["Payload"].read())
+        return tally
+
+    def admitted_until_it_is_over(self) -> list[dict[str, int]]:
+        tallies = [self.admitted()]
+        while not self.is_over():
+            tallies.append(self.admitted())
+        return tallies
+
+    def admissions(self, sessions: Sequence[Whose]) -> list[str]:
+        """In their order, the tenant of each."""
+        found = [
+            (commit.at, person.tenant)
+            for person, session_id in sessions
+            for commit in self._admissions_of(person.tenant, session_id)
+        ]
+        return [tenant for _, tenant in sorted(found)]
+
+    def _admissions_of(self, tenant: str, session_id: str) -> list[Commit]:
+        commits = self._log.read(tenant, session_id, 1).commits
+        return [commit for commit in commits if "admit" in commit.key]
+
+    def owes_nothing(self) -> bool:
+        """What the provider was asked for is paid for by now, so the bucket has a burst."""
+        return self._store.bucket(PROVIDER).requests <= in_milliseconds(SystemClock().now())
+
+    def is_over(self) -> bool:
+        return not self._store.page_after(PROVIDER, "", 1) and not self._store.bucket(PROVIDER).line
+
+
+@pytest.fixture
+def line(behind: Behind) -> Line:
+    return Line(behind)
+
+
+def seen_queued(who: Whose) -> dict[str, Any]:
+    person, session_id = who
+    return person.watch(session_id, lambda session: session["state_reason"] == "queued").session
+
+
+def finished(who: Whose) -> Seen:
     person, session_id = who
     return person.finished(session_id)
 
 
-def seen_queued(sessions: list[tuple[Person, str]]) -> dict[str, Any]:
-    """By polling, the first that is found to be."""
-    while True:
-        shown = [person.snapshot(session_id) for person, session_id in sessions]
-        for session in shown:
-            if session["state_reason"] == "queued":
-                return session
-        assert any(session["state"] not in OVER for session in shown), "all have ended, and none has waited"
+def waits(seen: Seen) -> int:
+    codes = [event["data"].get("code") for event in seen.of("state.changed")]
+    assert set(codes) <= {None, "QUEUED"}
+    return codes.count("QUEUED")
+
+
+def invocations(behind: Behind) -> list[dict[str, Any]]:
+    """Of `recover`, those that have admitted sessions or handed some over."""
+    lines = [json.loads(line) for line in behind.log_lines() if '"message":"admitted"' in line]
+    return [line for line in lines if line["admitted"] or line["shared"]]
 
 
 @pytest.mark.thorough
-def test_one_tenants_flood_queues_and_does_not_starve_another_tenant(admit: Admit) -> None:
+def test_one_tenants_flood_queues_and_does_not_starve_another_tenant(
+    admit: Admit, behind: Behind, line: Line
+) -> None:
     whale, minnow = admit(), admit()
-    many = [(whale, whale.start(goal(number))) for number in range(MANY)]
-    waiting = seen_queued(many)
-    few = minnow, minnow.start(GOAL)
+    with nobody_admitted(behind):
+        many = [line.begun_by(whale), *line.joined_by(*[whale] * 4)]
+        (few,) = line.joined_by(minnow)
+    waiting = seen_queued(many[-1])
 
-    with ThreadPoolExecutor(MANY + 1) as pool:
-        *of_many, of_few = pool.map(finished, [*many, few])
+    with behind.configured("step", "recover", **limits(60)):
+        while any(person.snapshot(session_id)["state"] not in OVER for person, session_id in (*many, few)):
+            line.admitted()
 
-    assert {seen.session["state"] for seen in (*of_many, of_few)} == {"completed"}
+    seen = [finished(one) for one in (*many, few)]
+    assert {each.session["state"] for each in seen} == {"completed"}
     assert waiting["cause"]["code"] == "QUEUED"
-    assert waiting["queue"]["position"] < MANY
+    assert waiting["queue"]["position"] <= 4
     assert waiting["queue"]["since"] < waiting["retry_at"]
-    queued = [event for seen in of_many for event in seen.of("state.changed") if event["data"].get("code")]
-    assert {event["data"]["code"] for event in queued} == {"QUEUED"}
-    ends = sorted(seen.events[-1]["at"] for seen in of_many)
-    assert of_few.events[-1]["at"] < ends[-1]
+    order = line.admissions([*many, few])
+    assert len(order) == sum(map(waits, seen))
+    assert order.index(minnow.tenant) <= 1
+
+
+@pytest.mark.thorough
+def test_a_long_line_is_admitted_by_parts_each_session_once_and_tenants_in_turn(
+    admit: Admit, behind: Behind, line: Line
+) -> None:
+    whale, minnow = admit(), admit()
+    with nobody_admitted(behind):
+        sessions = [line.begun_by(whale), *line.joined_by(*[whale] * FLOOD, *[minnow] * FEW)]
+    before = len(invocations(behind))
+    while not line.owes_nothing():
+        pass
+
+    # what comes out does not queue again
+    with behind.configured("recover", **limits(CARRIED * 4)), behind.configured("step", **SEVERAL_TURNS):
+        tallies = line.admitted_until_it_is_over()
+        assert not any(line.admitted().values())
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        seen = list(pool.map(finished, sessions))
+    assert {each.session["state"] for each in seen} == {"completed"}
+    assert {waits(each) for each in seen} == {1}
+    order = line.admissions(sessions)
+    assert len(order) == len(sessions)
+    assert minnow.tenant not in order[CARRIED:]
+    assert sum(tally["shared"] for tally in tallies) >= CARRIED
+    told = invocations(behind)[before:]
+    assert [each for each in told if each["admitted"] and not each["shared"]]
+    assert sum(each["admitted"] for each in told) == len(sessions)
