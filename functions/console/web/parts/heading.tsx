@@ -37,8 +37,8 @@ export function MainAct({ act, onClick }: { act: string; onClick: () => void }) 
   );
 }
 
-/** `onDelete` absent: it cannot be deleted. */
-export function EditOrDelete({ onEdit, onDelete }: { onEdit: () => void; onDelete?: (() => void) | undefined }) {
+/** `onDelete` undefined: it cannot be deleted. */
+export function EditOrDelete({ onEdit, onDelete }: { onEdit: () => void; onDelete: (() => void) | undefined }) {
   return (
     <span class="acts">
       <MainAct act="Edit" onClick={onEdit} />

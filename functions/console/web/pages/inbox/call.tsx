@@ -77,7 +77,7 @@ export function Fields({ of }: { of: Input }) {
     <>
       {fields.length === 0 && <p class="hint">Its input is empty.</p>}
       {fields.length > 0 && (
-        <dl class="fields">
+        <dl>
           {fields.map(([name, value]) => (
             <Field key={name} name={name} value={value} />
           ))}

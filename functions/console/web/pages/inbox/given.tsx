@@ -141,7 +141,7 @@ function ToolAnswer(asked: Asked) {
   const draft = useDraft<FormValues>(`${placeOf(asked.of)}/form`, {});
   return (
     <Form {...asked} draft={draft} isReady give={() => forms.inputOf(draft.value)}>
-      <FormFields forms={forms} values={draft.value} change={draft.write} />
+      <FormFields of={asked.of} values={draft.value} change={draft.write} />
     </Form>
   );
 }

@@ -197,12 +197,19 @@ function Options({ of, onEdit, onDecided }: Deciding) {
       {options.length > 0 && (
         <div class="deciders">
           {options.includes(opened.value) && (
-            <button type="submit" form={formOf(of)} class="primary" disabled={!isReady || isBusy}>
+            <button
+              type="submit"
+              form={formOf(of)}
+              class="primary"
+              disabled={!isReady || isBusy}
+              aria-describedby={`${of.intervention_id}-${opened.value}`}
+            >
               {opened.value === "modify" ? "Approve with this input" : `Send: ${label(opened.value, of).toLowerCase()}`}
             </button>
           )}
           {options.map((option) =>
-            option === "approve" && opened.value === "modify" ? null : (
+            // What is sent has its own button, and a changed input is not approved unchanged by mistake.
+            (option === "answer" && opened.value === option) || (option === "approve" && opened.value === "modify") ? null : (
               <button
                 key={option}
                 type="button"
