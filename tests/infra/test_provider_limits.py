@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from infra.environments import PROD, UnusableValue
-from shared.domain.limits.admission import ProviderLimits
+from shared.domain.limits.admission import LEARN, ProviderLimits
+from shared.domain.schema.versions import CURRENT
+from shared.settings import Settings
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import actions
 
@@ -16,6 +18,13 @@ LIMITS = {"anthropic": ProviderLimits(tokens_per_minute=400_000)}
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
     return synthesised(replace(PROD, provider_limits=LIMITS), tmp_path_factory.mktemp("limited"))
+
+
+@pytest.fixture(scope="module")
+def learning(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    """As `-c provider_limits` names it, and nothing but it."""
+    named = PROD.with_provider_limits('{"openai": "learn"}')
+    return synthesised(replace(named, write_version=CURRENT), tmp_path_factory.mktemp("learning"))
 
 
 def variables(made: Synthesised, function: str) -> dict[str, str]:
@@ -43,12 +52,29 @@ def test_the_line_is_looked_after_each_minute_and_at_once(limited: Synthesised) 
 def test_step_reaches_the_buckets_of_providers_and_no_other_item_of_the_deployment(
     limited: Synthesised,
 ) -> None:
-    with_limits = [
-        each for each in limited.stateless.statements("StepBase") if "dynamodb:UpdateItem" in actions(each)
-    ]
-    (statement,) = with_limits
-    keys = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
-    assert keys == ["D#*#=A"]
+    assert buckets_of_step(limited) == ["D#*#=A"]
+
+
+def buckets_of_step(made: Synthesised) -> list[str]:
+    """The keys that it may update besides those of a tenant."""
+    (statement,) = (
+        each for each in made.stateless.statements("StepBase") if "dynamodb:UpdateItem" in actions(each)
+    )
+    keys: list[str] = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    return keys
+
+
+def test_limits_that_are_to_be_learnt_bring_all_that_named_ones_do(learning: Synthesised) -> None:
+    for function in ("step", "recover"):
+        told = {
+            name: value if isinstance(value, str) else "made-by-cloudformation"
+            for name, value in variables(learning, function).items()
+        }
+        assert Settings.from_environ(told).limits_of_providers == {"openai": LEARN}
+    assert each_minute(learning).count('{"admit":true}') == 1
+    assert variables(learning, "step")["ACTA_RECOVER_FUNCTION"] == "acta-prod-recover:live"
+    assert buckets_of_step(learning) == ["D#*#=A"]
+    assert learning.findings == ()
 
 
 def test_cdk_nag_has_nothing_to_say_against_it(limited: Synthesised) -> None:

@@ -15,11 +15,12 @@ import pytest
 from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.system_clock import SystemClock
-from shared.domain.limits.admission import in_milliseconds
+from shared.domain.limits.admission import ProviderLimits, in_milliseconds
 from shared.domain.session.commit import Commit
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person, Seen
+from tests.e2e.support.thinking import calls, end, plan
 
 PROVIDER = "offline"
 NO_BURST = 4
@@ -57,8 +58,9 @@ def limits(requests: int) -> dict[str, str]:
 class Line:
     """What an operator sees of the line, and the sessions that are to wait in it."""
 
-    def __init__(self, behind: Behind) -> None:
+    def __init__(self, behind: Behind, provider: str = PROVIDER) -> None:
         self._behind = behind
+        self._provider = provider
         table, dynamodb = behind.settings["ACTA_TABLE"], behind.client("dynamodb")
         self._store = DynamoAdmission(table, dynamodb)
         self._log = DynamoLog(table, SystemClock(), dynamodb)
@@ -106,10 +108,15 @@ class Line:
 
     def owes_nothing(self) -> bool:
         """What the provider was asked for is paid for by now, so the bucket has a burst."""
-        return self._store.bucket(PROVIDER).requests <= in_milliseconds(SystemClock().now())
+        return self._store.bucket(self._provider).requests <= in_milliseconds(SystemClock().now())
+
+    def learnt(self) -> ProviderLimits:
+        return self._store.bucket(self._provider).limits
 
     def is_over(self) -> bool:
-        return not self._store.page_after(PROVIDER, "", 1) and not self._store.bucket(PROVIDER).line
+        return (
+            not self._store.page_after(self._provider, "", 1) and not self._store.bucket(self._provider).line
+        )
 
 
 @pytest.fixture
@@ -190,3 +197,28 @@ def test_a_long_line_is_admitted_by_parts_each_session_once_and_tenants_in_turn(
     told = invocations(behind)[before:]
     assert [each for each in told if each["admitted"] and not each["shared"]]
     assert sum(each["admitted"] for each in told) == len(sessions)
+
+
+@pytest.mark.thorough
+def test_sessions_queue_by_what_the_provider_s_answers_say_that_it_takes(
+    ann: Person, behind: Behind, llmock: Any, llmock_server: Any
+) -> None:
+    """The first call is made unasked, and its answer says: two a minute. The second one has the burst, the third one
+    has to wait for half a minute."""
+    line = Line(behind, "anthropic")
+    llmock.tool_mode("off").limits(rpm=2)
+    llmock.add(plan(), calls(("list_files", {})), end())
+    at = llmock_server.base_url("anthropic")
+    key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": at}
+    learn = {"ACTA_PROVIDER_LIMITS": json.dumps({"anthropic": "learn"})}
+
+    with behind.configured("step", **learn, **key, **SEVERAL_TURNS), behind.configured("recover", **learn):
+        session_id = ann.start("A goal")
+        waiting = seen_queued((ann, session_id))
+        while not line.is_over():
+            line.admitted()
+        seen = ann.finished(session_id)
+
+    assert (waiting["cause"]["code"], waiting["usage"]["llm_calls"]) == ("QUEUED", 2)
+    assert line.learnt() == ProviderLimits(requests_per_minute=2)
+    assert (seen.session["state"], waits(seen)) == ("completed", 1)
