@@ -1,5 +1,6 @@
-"""A sample of the sweep (`make faults` is all of it): each Lambda, each kind of fault, each place to die at. What `make
-test` runs of it is what deployments do: turns fused, and sessions parked.
+"""A sample of the sweep (`make faults` is all of it): each Lambda, each kind of fault, each place to die at. In one
+process `make test` kills workers at each call (`test_fused_crashes.py`, `test_crashes.py`, `test_parking.py` and others
+of tests/integration/agent).
 """
 
 import pytest
@@ -11,7 +12,7 @@ from tests.faults.script import CHARGE
 from tests.faults.stand import Stand
 from tests.faults.sweep import Case, judge, troubles
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
 DEATHS: tuple[tuple[Kind, str], ...] = (
     ("after", "admin dynamodb:TransactWriteItems F#+R#+K# 2"),
@@ -62,7 +63,6 @@ def ends_as_undisturbed(stand: Stand, clean: Run, kind: Kind, name: str) -> None
     assert (verdict.problems, verdict.asked) == ((), ())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "name"), DEATHS)
 def test_a_run_whose_lambda_dies_or_hears_nothing_ends_as_the_undisturbed_one(
     stand: Stand, clean: Run, kind: Kind, name: str
@@ -92,7 +92,6 @@ def test_a_decision_about_a_parked_session_whose_worker_died_is_carried_out_when
     assert (verdict.fired, verdict.problems) == (True, ())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "name"), MAY_HAVE_RUN)
 def test_a_call_that_runs_once_and_died_in_between_is_asked_about_and_ends_as_the_undisturbed_one(
     stand: Stand, clean: Run, kind: Kind, name: str
@@ -102,14 +101,12 @@ def test_a_call_that_runs_once_and_died_in_between_is_asked_about_and_ends_as_th
     assert (verdict.problems, verdict.asked) == ((), (CHARGE,))
 
 
-@pytest.mark.thorough
 def test_what_a_sweep_can_be_named_by_is_what_the_scenario_asks_for(clean: Run, fused_clean: Run) -> None:
     calls = [*clean.track.listing.calls.values(), *fused_clean.track.listing.calls.values()]
     for function, operation in {call.group for call in calls}:
         assert operation in OPERATIONS[function], f"add it to {OPERATIONS[function]} of {function}"
 
 
-@pytest.mark.thorough
 def test_a_function_that_was_cooled_begins_with_a_new_process(stand: Stand, clean: Run) -> None:
     stand.cool("tool")
     verdict = judge(stand, clean, case_of("after", "tool sts:AssumeRole tenant 1"))
@@ -117,14 +114,12 @@ def test_a_function_that_was_cooled_begins_with_a_new_process(stand: Stand, clea
     assert (verdict.problems, verdict.asked) == ((), ())
 
 
-@pytest.mark.thorough
 def test_a_start_that_died_is_mended_by_recovery_when_nobody_comes_back(stand: Stand, clean: Run) -> None:
     verdict = judge(stand, clean, case_of("after", "start dynamodb:TransactWriteItems start 1", left=True))
     assert verdict.fired
     assert verdict.problems == ()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", TROUBLES)
 def test_a_run_whose_services_fail_for_a_few_calls_ends_as_the_undisturbed_one(
     stand: Stand, clean: Run, name: str

@@ -72,7 +72,13 @@ def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
     return bool(marshal.loads(bytecode[HEADER_BYTES:]) == compile(source, "", "exec", dont_inherit=True))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(name, marks=() if name in ("start", "step") else pytest.mark.thorough)
+        for name in FUNCTIONS
+    ],
+)
 def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
     behind: Behind, function: str
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_limit_that_is_lowered_holds_although_shares_have_places(stores: Store
     assert sessions.begin_all() == 2
 
 
+@pytest.mark.thorough
 def test_limits_that_are_small_by_now_have_the_places_that_shares_had(stores: Stores, tenant: str) -> None:
     sessions = Tenant(stores, tenant, most_open=40)
     for _ in range(8):
@@ -271,7 +272,7 @@ class Crash(BaseException):
     """The worker is gone."""
 
 
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_wherever_a_worker_dies_what_is_counted_is_what_is_open(aws: Aws, tenant: str, after: bool) -> None:
     """At each transaction in turn, before it or after it was made: draws and ends among them."""
     client = Client(aws.dynamodb)

@@ -78,6 +78,7 @@ def test_a_question_that_is_decided_while_it_is_looked_for_is_left_out(aws: Aws,
     assert ids(pending(stores.index, tenant, 2, first.cursor)) == ["int_0"]
 
 
+@pytest.mark.thorough
 def test_many_hidden_questions_make_short_pages_that_name_none_of_them(aws: Aws, tenant: str) -> None:
     stores = aws_stores(aws)
     stores.ask_quickly(tenant, [make_intervention("ses_0", "int_0000")])
@@ -197,6 +198,7 @@ def test_what_the_release_before_stored_is_found_before_and_after_it_is_in_the_i
     assert old.fill() == 0
 
 
+@pytest.mark.thorough
 def test_an_index_that_is_seen_incomplete_is_looked_at_again_after_a_minute(old: Old, tenant: str) -> None:
     old.ask("ses_1", "int_1")
     index = old.index()
@@ -210,6 +212,7 @@ def test_an_index_that_is_seen_incomplete_is_looked_at_again_after_a_minute(old:
         old.stores.clock.advance(61)
 
 
+@pytest.mark.thorough
 def test_filling_goes_on_where_it_was_and_puts_nothing_in_that_is_decided_meanwhile(
     old: Old, tenant: str
 ) -> None:
