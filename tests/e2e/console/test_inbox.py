@@ -83,18 +83,40 @@ def test_another_input_is_seen_as_a_difference_before_it_runs(screen: Screen, an
     asked = deletion(ann, "old.txt")
     page = screen.sign_in(ann, place=place(asked))
     page.get_by_role("button", name="Change it").click()
+    page.get_by_text("Edit it as JSON").click()
     field = page.get_by_label("The whole input, as JSON")
     field.fill('{"path": "other.txt"')
     expect(page.get_by_text("This is no JSON yet")).to_be_visible()
     expect(page.get_by_role("button", name="Approve with this input")).to_be_disabled()
     field.fill('{"path": "other.txt"}')
-    expect(page.get_by_label("What you change")).to_contain_text('"path": "old.txt"')
+    expect(page.get_by_label("What you change")).to_contain_text("path: old.txt")
     changes = page.get_by_label("What it changes")
     expect(changes).to_have_count(1)
     expect(changes).to_contain_text("other.txt · 5 characters now")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     screen.accessible()
     screen.picture("modify")
+    page.get_by_role("button", name="Approve with this input").click()
+    expect(page.get_by_text("You changed the input and approved it")).to_be_visible()
+    ann.finished(asked[0])
+    assert ann.files() == {"old.txt"}
+
+
+def test_what_was_changed_is_neither_lost_nor_mistaken_for_what_the_agent_wants(
+    screen: Screen, ann: Person
+) -> None:
+    ann.put_file("other.txt", "other")
+    asked = deletion(ann, "old.txt")
+    page = screen.sign_in(ann, place=place(asked))
+    page.get_by_role("button", name="Change it").click()
+    page.get_by_label("path", exact=True).fill("other.txt")
+    page.get_by_role("button", name="Back to the agent's input").click()
+    expect(page.get_by_text("What you changed is not sent.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name="Approve the agent's input")).to_be_visible()
+    screen.accessible()
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_label("path", exact=True)).to_have_value("other.txt")
     page.get_by_role("button", name="Approve with this input").click()
     expect(page.get_by_text("You changed the input and approved it")).to_be_visible()
     ann.finished(asked[0])
@@ -221,7 +243,7 @@ def test_the_decision_is_in_reach_and_covers_nothing_that_has_the_focus(
         page.keyboard.press("Tab")
         assert page.evaluate(NOT_COVERED)
     page.get_by_role("button", name="Change it").click()
-    expect(page.get_by_label("The whole input, as JSON")).to_be_focused()
+    expect(page.get_by_label("path", exact=True)).to_be_focused()
     assert page.evaluate(NOT_COVERED)
 
 
@@ -235,8 +257,8 @@ def test_what_sends_an_answer_is_seen_and_can_be_clicked_wherever_the_question_i
     page.get_by_role("button", name="Change it").click()
     send = page.get_by_role("button", name="Approve with this input")
     expect(send).to_be_disabled()
-    written = page.get_by_label("The whole input, as JSON")
-    written.fill('{"path": "other.txt"}')
+    written = page.get_by_label("path", exact=True)
+    written.fill("other.txt")
     expect(send).to_be_enabled()
     for where in (0, 99_999):
         page.evaluate("y => window.scrollTo(0, y)", where)

@@ -133,12 +133,12 @@ def test_a_session_is_started_with_files_whose_names_exist_already(screen: Scree
         [{"name": name, "mimeType": "text/html", "buffer": b"new"} for name in ("notes.md", "<b>.html")]
     )
     page.get_by_text("Limits", exact=True).click()
-    page.get_by_label("Steps at most").fill("7")
+    page.get_by_label("Turns at most").fill("7")
     page.get_by_role("link", name="Sessions", exact=True).click()
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
     page.go_back()  # what was written, its limits too, is still there
     page.get_by_text("Limits", exact=True).click()
-    expect(page.get_by_label("Steps at most")).to_have_value("7")
+    expect(page.get_by_label("Turns at most")).to_have_value("7")
     screen.accessible()
     screen.picture("new-session")
     page.get_by_role("button", name="Start").click()

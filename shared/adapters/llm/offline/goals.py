@@ -151,6 +151,8 @@ _FILLERS = _POLITE | _words(
     "the a an my our me all every each any everything of in this it them these those for to into as from "
     "file files document documents storage there new named called"
 )
+_FILES_BESIDE = re.compile(r"\n\nFiles:(?:\n- [^\n]+)+\s*\Z")
+"""What the page for people adds to a goal: the paths of the files that were stored with it."""
 _STORAGE = _words("files documents storage")
 _EVERYTHING = _STORAGE | _words("all every each everything")
 _BACK_REFERENCES = _words("it them each these those")
@@ -197,6 +199,7 @@ class _Clause(NamedTuple):
 def read_goal(text: str) -> Goal:
     """The goal has tasks or a question."""
     goal, at = Goal(text), 0
+    text = _FILES_BESIDE.sub("", text)
     while at < len(text) and not goal.question:
         if literal := _TEXT_TO_THE_END.match(text, at):
             write, at = WriteFile(literal["name"], literal["text"].strip()), len(text)

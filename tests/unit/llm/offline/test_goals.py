@@ -174,3 +174,8 @@ def test_arguments_of_a_tool_that_are_no_json_are_asked_for(arguments: str) -> N
     assert (
         'use lookup_order with {"name": "value"}' in read_goal(f"use lookup_order with {arguments}").question
     )
+
+
+def test_files_that_were_stored_with_the_goal_are_no_task() -> None:
+    goal = "Write a summary of my files to report.md"
+    assert read_goal(f"{goal}\n\nFiles:\n- sales.csv\n- ~/own notes.md").tasks == read_goal(goal).tasks

@@ -1,15 +1,16 @@
 /** What a person gives with an option: an answer, a result, a hint, another input, a higher limit. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import type { Intervention } from "../../api/shapes";
 import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
 import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
-import { Area, Line } from "../../parts/field";
+import { Area, Line, Tick } from "../../parts/field";
 import { Preview } from "./preview";
 import { FormFields, formsOf, type FormValues } from "./tool-form";
+import { visible } from "../../parts/words";
 import { isOfTool } from "./wording";
 
 interface Asked {
@@ -94,13 +95,16 @@ function Limits(asked: Asked) {
   );
 }
 
-/** The input is edited as JSON; what differs is shown before it is sent. */
+/** Texts and yes or no are edited as they are, all else as JSON; what differs is shown before it is sent. */
 function Changed(asked: Asked) {
   const before = JSON.stringify(asked.whole ?? {}, null, 2);
   const draft = useDraft<string | null>(`${placeOf(asked.of)}/modify`, null);
   const after = draft.value ?? before;
+  const [isJson, setJson] = useState(false);
   const parsed = parse(after);
   if (!asked.whole) return <p class="hint">The whole input is being read…</p>;
+  const write = (name: string, value: unknown) => draft.write(JSON.stringify({ ...parsed.input, [name]: value }, null, 2));
+  const fields = Object.entries(parsed.input ?? {}).filter(([, value]) => ["string", "boolean"].includes(typeof value));
   return (
     <Form
       {...asked}
@@ -108,7 +112,20 @@ function Changed(asked: Asked) {
       isReady={parsed.input !== undefined && JSON.stringify(parsed.input) !== JSON.stringify(asked.whole)}
       give={() => ({ input: parsed.input })}
     >
-      <Area label="The whole input, as JSON" rows={10} isCode value={after} write={draft.write} />
+      {fields.map(([name, value]) =>
+        typeof value === "boolean" ? (
+          <Tick key={name} label={visible(name)} is={value} write={(is) => write(name, is)} />
+        ) : (
+          <Area key={name} label={visible(name)} rows={Math.min(10, String(value).split("\n").length)} value={String(value)} write={(text) => write(name, text)} />
+        ),
+      )}
+      <details
+        open={isJson || !parsed.input || fields.length < Object.keys(parsed.input).length}
+        onToggle={(event) => setJson(event.currentTarget.open)}
+      >
+        <summary>Edit it as JSON</summary>
+        <Area label="The whole input, as JSON" rows={10} isCode value={after} write={draft.write} />
+      </details>
       {parsed.problem && (
         <p class="notice bad" role="status">
           {parsed.problem}
@@ -116,13 +133,20 @@ function Changed(asked: Asked) {
       )}
       <h3>What you change</h3>
       <Diff
-        before={before}
-        after={parsed.input === undefined ? after : JSON.stringify(parsed.input, null, 2)}
+        before={parsed.input ? linesOf(asked.whole) : before}
+        after={parsed.input ? linesOf(parsed.input) : after}
         label="What you change"
       />
       {parsed.input && <Preview tool={asked.of.tool_call!.name} input={parsed.input} of={asked.of} />}
     </Form>
   );
+}
+
+/** By the name of each field, its texts line by line. */
+export function linesOf(input: Input): string {
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`)
+    .join("\n");
 }
 
 /** The object in a text, or why there is none. */

@@ -1,4 +1,4 @@
-/** What a call would delete or replace, as it is now. */
+/** What a call would delete, replace or create, as it is now. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -16,12 +16,21 @@ type Seen = { kind: "text"; text: string } | { kind: "bytes"; bytes: number } | 
 
 export function Preview({ tool, input, of }: { tool: string; input: Input; of: Intervention }) {
   const path = input["path"];
-  const isReplaced = tool === "create_file" && input["replace"] === true;
-  if (typeof path !== "string" || !(isReplaced || tool === "delete_file")) return null;
-  return <Now key={path} path={path} of={of} replacedBy={isReplaced ? String(input["content"] ?? "") : undefined} />;
+  const isWritten = tool === "create_file";
+  if (typeof path !== "string" || !(isWritten || tool === "delete_file")) return null;
+  const text = isWritten ? String(input["content"] ?? "") : undefined;
+  return <Now key={path} path={path} of={of} replacedBy={text} mayReplace={input["replace"] === true} />;
 }
 
-function Now({ path, of, replacedBy }: { path: string; of: Intervention; replacedBy: string | undefined }) {
+interface Written {
+  path: string;
+  of: Intervention;
+  /** Undefined: it would be deleted. */
+  replacedBy: string | undefined;
+  mayReplace: boolean;
+}
+
+function Now({ path, of, replacedBy, mayReplace }: Written) {
   const [seen, setSeen] = useState<Seen>();
   const [failure, setFailure] = useState<Error>();
   useEffect(() => {
@@ -29,7 +38,7 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
   }, [path, of.intervention_id]);
   return (
     <div class="preview" role="group" aria-label="What it changes">
-      <h3>{replacedBy === undefined ? "What would be deleted" : "What would be replaced"}</h3>
+      <h3>What would be {replacedBy === undefined ? "deleted" : seen?.kind === "none" ? "created" : "replaced"}</h3>
       <p>
         <code class="value">
           <Text>{path}</Text>
@@ -38,7 +47,10 @@ function Now({ path, of, replacedBy }: { path: string; of: Intervention; replace
       </p>
       {failure && <p class="notice warning">The file could not be read: {failure.message}</p>}
       {!seen && !failure && <p class="hint">The file is being read…</p>}
-      {seen?.kind === "none" && <p class="notice">There is no such file now.</p>}
+      {seen?.kind === "none" && <p class="notice">There is no such file now{replacedBy !== undefined && ": this makes a new one"}.</p>}
+      {replacedBy !== undefined && !mayReplace && seen && seen.kind !== "none" && (
+        <p class="notice warning">There is a file at this path: without “replace” the call fails.</p>
+      )}
       {seen?.kind === "private" && (
         <p class="notice">Only whoever started the session sees this file.</p>
       )}

@@ -129,6 +129,8 @@ function Options({ of, onEdit, onDecided }: Deciding) {
   const { input: whole } = useWhole(of, of.tool_call);
   const decider = deciderOf(of, may, hasAsked || isRefused);
   const isNobody = isRefused && !of.approver_must_differ;
+  // Another input was written and is not open: approving would run the agent's.
+  const isChanged = opened.value !== "modify" && written(`${placeOf(of)}/modify`) !== undefined;
 
   async function choose(chosen: Chosen): Promise<void> {
     setBusy(true);
@@ -159,6 +161,11 @@ function Options({ of, onEdit, onDecided }: Deciding) {
       <section class="deciding" aria-label="Your decision">
         <Deadline of={of} />
         {decider.why && <p class="notice">{decider.why}</p>}
+        {isChanged && (
+          <p class="notice warning" role="status">
+            What you changed is not sent. “Change it” shows it again.
+          </p>
+        )}
         <Refusal error={refusal} />
         {options.length > 0 && (
           <div class="comment">
@@ -219,7 +226,11 @@ function Options({ of, onEdit, onDecided }: Deciding) {
                 aria-describedby={`${of.intervention_id}-${option}`}
                 onClick={(event) => (needsMore(option, of) ? open(option, event.currentTarget.closest("article")!) : void choose({ option }))}
               >
-                {label(option, of)}
+                {option === "modify" && opened.value === option
+                  ? "Back to the agent's input"
+                  : option === "approve" && isChanged
+                    ? "Approve the agent's input"
+                    : label(option, of)}
                 {needsMore(option, of) && opened.value !== option ? "…" : ""}
               </button>
             ),

@@ -8,6 +8,8 @@ import { Call, isWhole } from "./call";
 import { choose, chooseNone, chosen, comment, type Result, results } from "./chosen";
 import { decide } from "./deciding";
 import { Decision } from "./decision";
+import { visible } from "../../parts/words";
+import { subject } from "./wording";
 
 /** So many requests are under way at a time. */
 const AT_ONCE = 4;
@@ -65,6 +67,7 @@ export function Several() {
       <div class="deciders">
         {open.length > 0 && (
           <>
+            <p class="hint">{visible(open.map((one) => subject(one).join(" ")).join(" · "))}</p>
             <button type="button" class="primary" disabled={isBusy || !open.every(isWhole)} onClick={() => void decideAll("approve")}>
               Approve {open.length}
             </button>

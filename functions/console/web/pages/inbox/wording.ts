@@ -43,7 +43,7 @@ export function reason(one: Intervention): string | undefined {
       case "high_stakes":
         return "The agent may not do this alone.";
       case "replaces_file":
-        return "What stands in the file now would be gone.";
+        return "Its present text stays among its versions for 30 days.";
       case "plan_step":
         return "This step of the plan asks for permission first.";
     }
@@ -109,7 +109,7 @@ export function consequence(option: string, one: Intervention): string {
     case "approve":
       return "Runs exactly what is shown here, once.";
     case "reject":
-      return "It does not run. The agent is told so, with your comment, and goes on another way.";
+      return "It does not run. The agent is told so, with your comment; it tries another way or gives up.";
     case "modify":
       return "Runs with your input instead, and the agent is told so.";
     case "answer":

@@ -74,7 +74,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
         {problem ? <Problem text={problem} /> : <p class="hint">Reading the memory …</p>}
         <p class="acts">
           <button type="button" onClick={onClose}>
-            Leave it
+            Stop editing
           </button>
         </p>
       </Dialog>

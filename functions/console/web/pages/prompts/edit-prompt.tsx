@@ -103,7 +103,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
             {isBusy ? "Wait …" : "Put in force"}
           </button>
           <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("leave") : onDone())}>
-            Leave it
+            Stop editing
           </button>
           {begun.seed_content !== content && (
             <button type="button" disabled={isBusy} onClick={() => (isChanged ? setAsked("seed") : change({ content: begun.seed_content }))}>

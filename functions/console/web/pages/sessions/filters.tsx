@@ -53,6 +53,7 @@ export function Filters() {
       />
       <Typed label="Metadata, as name=value" name="metadata" pattern="[^=]{1,64}=.*" />
       <Tick label="Mine" is={of("mine") !== ""} write={(is) => change("mine", is ? "1" : "")} />
+      <button>Search</button>
       {isNarrowed() && (
         <button type="button" onClick={() => go(location.pathname, { replace: true })}>
           Show all

@@ -4,11 +4,11 @@ import type { Shapes } from "../../api/shapes";
 
 type Limits = Pick<Shapes["StartSession"], "max_steps" | "token_budget" | "cost_budget_usd" | "review_every">;
 
-const FIELDS: readonly { name: keyof Limits; label: string; least: number; step?: string }[] = [
-  { name: "max_steps", label: "Steps at most", least: 1 },
-  { name: "token_budget", label: "Tokens at most", least: 1 },
-  { name: "cost_budget_usd", label: "US dollars at most", least: 0.000001, step: "any" },
-  { name: "review_every", label: "Ask a person every … turns (0: never)", least: 0 },
+const FIELDS: readonly { name: keyof Limits; label: string; pattern?: string }[] = [
+  { name: "max_steps", label: "Turns at most" },
+  { name: "token_budget", label: "Tokens at most" },
+  { name: "cost_budget_usd", label: "US dollars at most", pattern: "[0-9]*[.,]?[0-9]+" },
+  { name: "review_every", label: "Ask a person every … turns (0: never)" },
 ];
 
 /** What was typed, by the limit's name. */
@@ -16,7 +16,7 @@ export type Typed = Partial<Record<keyof Limits, string>>;
 
 export function limitsOf(typed: Typed): Limits {
   const limits: Limits = {};
-  for (const { name } of FIELDS) if (typed[name]) limits[name] = Number(typed[name]);
+  for (const { name } of FIELDS) if (typed[name]) limits[name] = Number(typed[name]!.replace(",", "."));
   return limits;
 }
 
@@ -26,13 +26,13 @@ export function LimitFields({ typed, write }: { typed: Typed; write: (typed: Typ
       <summary>Limits</summary>
       <p class="hint">What is left empty is the agent's, else the deployment's.</p>
       <div class="limits">
-        {FIELDS.map(({ name, label, least, step }) => (
+        {FIELDS.map(({ name, label, pattern }) => (
           <label key={name}>
             {label}
             <input
-              type="number"
-              min={least}
-              step={step ?? "1"}
+              // A field for numbers takes 1,5 for 15 where the browser's language writes 1.5.
+              inputMode="decimal"
+              pattern={pattern ?? "[0-9]+"}
               value={typed[name]}
               onInput={(event) => write({ ...typed, [name]: event.currentTarget.value })}
             />
