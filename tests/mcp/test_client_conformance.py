@@ -55,6 +55,7 @@ def test_no_check_of_a_scenario_for_clients_fails(
     assert_nothing_fails(suite, version, scenario, tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("version", "scenario"), SAMPLE)
 def test_no_check_of_a_sample_for_clients_fails(
     suite_if_there_is_one: Environment, version: str, scenario: str, tmp_path: Path

@@ -77,6 +77,7 @@ def test_of_a_dozen_starts_at_once_as_many_are_open_as_may_and_their_ends_make_r
     assert counts(behind, "open")["o"] == 0
 
 
+@pytest.mark.thorough
 def test_of_twenty_starts_at_once_no_minute_has_one_too_many(admit: Admit, behind: Behind) -> None:
     """The minute may change between two of them."""
     bob = admit(tenant="minute")

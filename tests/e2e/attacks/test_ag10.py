@@ -72,6 +72,7 @@ def test_an_agent_that_never_means_to_end_has_its_turns_and_makes_no_more_of_its
     assert boss.data("/v1/agents") == agents
 
 
+@pytest.mark.thorough
 def test_an_agent_that_does_the_same_for_ever_is_stopped_for_a_person_and_then_for_good(
     boss: Person, llmock: Any
 ) -> None:

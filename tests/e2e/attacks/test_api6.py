@@ -20,6 +20,7 @@ def sink() -> Iterator[Sink]:
         yield made
 
 
+@pytest.mark.thorough
 def test_who_asks_for_a_payment_cannot_have_it_paid_alone_with_whatever_agent(
     configured: None, admit: Admit, sink: Sink, llmock: Any
 ) -> None:

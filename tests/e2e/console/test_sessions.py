@@ -71,6 +71,7 @@ def test_a_session_that_somebody_starts_appears_by_itself(screen: Screen, ann: P
     expect(page.get_by_role("link", name="Count the pears")).to_be_visible(timeout=15_000)
 
 
+@pytest.mark.thorough
 def test_a_long_list_has_pages_and_back_leads_to_the_one_before(screen: Screen, ann: Person) -> None:
     for number in range(27):
         ann.start(metadata={"number": str(number)})

@@ -77,6 +77,7 @@ def test_ctrl_c_ends_it_in_order_too(running: Served) -> None:
     assert [pid for pid in family if is_alive(pid)] == []
 
 
+@pytest.mark.thorough
 def test_a_killed_one_leaves_no_process_and_the_next_start_just_works(running: Served) -> None:
     family, url = running.descendants(), running.ready["api_url"]
     assert family

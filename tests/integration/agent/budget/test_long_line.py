@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import islice
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def made(calls: Deaths) -> Counter[str]:
     return Counter(f"{point.port}.{point.method}" for point in calls.met if point.when == "before")
 
 
+@pytest.mark.thorough
 def test_of_two_thousand_in_line_a_dispatcher_hands_over_what_the_bucket_carries_in_few_requests() -> None:
     one, sessions = line_of((WHALE, 1_990), *((f"{MINNOW}-{n}", 1) for n in range(10)))
     calls = counting(one)
@@ -101,6 +103,7 @@ def test_of_two_thousand_in_line_a_dispatcher_hands_over_what_the_bucket_carries
     assert {f"{MINNOW}-{n}" for n in range(10)} < set(tenants)
 
 
+@pytest.mark.thorough
 def test_looks_go_on_until_a_long_line_is_empty_and_nobody_is_paid_for_twice() -> None:
     one, sessions = line_of((WHALE, 700), ("acme", 700))
     for _ in range(10):

@@ -27,7 +27,9 @@ def test_many_engines_at_one_session_leave_the_log_of_one(count: int, seed: int,
 
 
 @pytest.mark.parametrize("cap", [1, 8])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.thorough if n >= 10 else ()) for n in range(40)]
+)
 def test_a_call_that_runs_once_has_its_effect_once_however_many_engines_there_are(
     seed: int, cap: int
 ) -> None:

@@ -199,7 +199,8 @@ def test_the_undisturbed_life_is_counted_truly_and_ends_with_nothing_open() -> N
     assert life.raw_index.counts(TENANT).open == 0
 
 
-@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("after", [False, True])
 def test_wherever_a_worker_dies_what_is_counted_is_what_is_open(after: bool) -> None:
     """At every outgoing call in turn, before it and after it was done."""
     fuse = Fuse(0, after=after)

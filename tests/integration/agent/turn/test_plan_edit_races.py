@@ -29,6 +29,7 @@ from tests.integration.agent.turn.test_fused_crashes import (
 )
 
 CAPS = (1, 8)
+SAMPLED = (pytest.param(1, marks=pytest.mark.thorough), 8)
 EDIT: tuple[Operation, ...] = (
     SkipStep(op="skip", step_number=3),
     AddStep(op="add", description="write more"),
@@ -184,7 +185,7 @@ def gates(cap: int) -> int:
     return passed
 
 
-@pytest.mark.parametrize("cap", CAPS)
+@pytest.mark.parametrize("cap", SAMPLED)
 def test_an_edit_at_any_call_that_a_worker_makes_is_carried_out(cap: int) -> None:
     accepted = 0
     for nth in range(1, gates(cap) + 1):
@@ -202,7 +203,7 @@ def test_an_edit_at_any_call_that_a_worker_makes_is_carried_out(cap: int) -> Non
     assert accepted > gates(cap) // 2
 
 
-@pytest.mark.parametrize("cap", CAPS)
+@pytest.mark.parametrize("cap", SAMPLED)
 def test_limits_that_are_changed_at_any_call_stay_changed(cap: int) -> None:
     for nth in range(1, gates(cap) + 1):
         passed, scene = 0, Scene(cap)
