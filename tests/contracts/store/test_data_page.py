@@ -174,6 +174,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     line.close("anthropic", NOW)
     line.learn("anthropic", ProviderLimits(9, 9), NOW)
     line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
+    line.share_out(TENANT, "anthropic", Price(1, 1), NOW, NOW)
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
     stores.attempts.write(TENANT, SESSION, Marker(), after=None)
     now = stores.clock.now()

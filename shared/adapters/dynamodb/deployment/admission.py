@@ -10,7 +10,7 @@ D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by t
                                                      c tokens of its call, a since when, exactly
 
 A taking is one update that reads nothing. Which of its forms holds is guessed by what this process saw last; where the
-guess is wrong the item comes back with the refusal.
+guess is wrong the item is read, and so it is first where a line was seen last.
 """
 
 from datetime import datetime
@@ -66,6 +66,12 @@ class DynamoAdmission:
         share: "_Share | None" = None,
     ) -> Took:
         seen = self._seen.get(provider, Bucket())
+        if (
+            not tenant and not is_owed and seen.has_line(now)
+        ):  # a read costs less than an update that is refused
+            self._seen[provider] = seen = self.bucket(provider)
+            if seen.has_line(now):
+                return Took(False, seen)
         for _ in range(ATTEMPTS):
             sets, conditions, values = _update(seen, price, now, is_owed=is_owed)
             if tenant:
@@ -143,10 +149,15 @@ class DynamoAdmission:
 
     def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
-        times = {":q": _n(in_milliseconds(line_until)), ":now": _n(in_milliseconds(now))}
-        _, begins = self._updated(one.provider, ["q = :q"], ["(attribute_not_exists(q) OR q <= :now)"], times)
-        if not begins:
-            self._updated(one.provider, ["q = :q"], ["q < :q"], {":q": times[":q"]})
+        answer = self._dynamodb.call(
+            "update_item",
+            TableName=self._table,
+            Key=_bucket_key(one.provider),
+            UpdateExpression="SET q = :q",
+            ExpressionAttributeValues={":q": _n(in_milliseconds(line_until))},
+            ReturnValues="ALL_OLD",
+        )
+        begins = not _bucket(answer.get("Attributes", {})).has_line(in_milliseconds(now))
         tenant = _LINE + key_part(one.tenant)
         answer = self._query(
             one.provider,

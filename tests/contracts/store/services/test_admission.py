@@ -202,3 +202,29 @@ def test_what_is_shared_out_is_what_the_bucket_carries(store: AdmissionStore, pr
     assert store.share_out("acme", provider, HALF, NOW, until).granted
     store.close(provider, NOW + 20 * SECOND)
     assert not store.share_out("acme", provider, Price(1), NOW, until, mine=in_milliseconds(until)).granted
+
+
+def test_who_meets_a_line_again_and_joins_it_writes_a_place_and_the_bucket_once(
+    moto_account: Aws, provider: str
+) -> None:
+    """One bucket is all tenants': it takes a thousand writes a second, those included that are refused."""
+    asked: list[str] = []
+    moto_account.dynamodb.meta.events.register(
+        "before-call.dynamodb", lambda model, **_: asked.append(model.name)
+    )
+    store = DynamoAdmission(moto_account.table, moto_account.dynamodb)
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
+    assert not store.take(provider, HALF, NOW).granted
+    asked.clear()
+
+    assert not store.take(provider, HALF, NOW).granted
+    store.join(waiting(provider, "acme", 2), NOW, NOW + 60 * SECOND)
+
+    assert asked == ["GetItem", "PutItem", "UpdateItem", "Query"]
+
+
+def test_a_line_that_was_seen_and_has_ended_since_stops_nobody(store: AdmissionStore, provider: str) -> None:
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
+    assert not store.take(provider, HALF, NOW).granted
+    store.keep_line(provider, store.bucket(provider), None)
+    assert store.take(provider, HALF, NOW).granted
