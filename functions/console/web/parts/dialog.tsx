@@ -1,7 +1,10 @@
 /** A question or a form above the page. Escape leaves it, and the focus goes back to where it was. */
 
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+
+import { Refusal } from "./refusal";
+import { useAct } from "./use-act";
 
 interface Shown {
   title: string;
@@ -55,42 +58,20 @@ interface Asked {
 
 /** Asks once more before something is done. */
 export function Confirm({ title, act, isDangerous = false, onAct, onClose, children }: Asked) {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
-
-  async function begin(): Promise<void> {
-    setBusy(true);
-    setProblem("");
-    try {
-      await onAct();
-      onClose();
-    } catch (error) {
-      setProblem((error as Error).message);
-      setBusy(false);
-    }
-  }
+  const { isBusy, failure, act: begin } = useAct();
 
   return (
     <Dialog title={title} onClose={onClose} isBusy={isBusy}>
       {children}
-      <Problem text={problem} />
+      <Refusal error={failure} />
       <p class="acts">
         <button type="button" disabled={isBusy} autofocus onClick={onClose}>
           Leave it
         </button>
-        <button type="button" class={isDangerous ? "danger" : "primary"} disabled={isBusy} onClick={() => void begin()}>
+        <button type="button" class={isDangerous ? "danger" : "primary"} disabled={isBusy} onClick={() => void begin(() => onAct().then(onClose))}>
           {isBusy ? "Wait …" : act}
         </button>
       </p>
     </Dialog>
   );
-}
-
-/** Why something did not work, where it was tried. Nothing where the text is empty. */
-export function Problem({ text }: { text: string }) {
-  return text ? (
-    <p class="notice bad" role="alert">
-      {text}
-    </p>
-  ) : null;
 }

@@ -1,9 +1,9 @@
 /** A form that is sent once at a time. Where it is not taken it stays, and says why, by field. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 
 import { Refusal } from "./refusal";
+import { useAct } from "./use-act";
 
 interface Shown {
   /** What the button says that sends it. */
@@ -17,22 +17,13 @@ interface Shown {
 }
 
 export function Form({ act, onSend, onClose, close = "Leave it", isReady = true, children }: Shown) {
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-
-  async function send(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
-    await onSend().catch(setFailure);
-    setBusy(false);
-  }
-
+  const { isBusy, failure, act: begin } = useAct();
   return (
     <form
       class="fields"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) void send();
+        if (!isBusy) void begin(onSend);
       }}
     >
       {children}

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { bytes } from "../../parts/amounts";
-import { Problem } from "../../parts/dialog";
+import { Refusal } from "../../parts/refusal";
 import { visible } from "../../parts/words";
 import { contentOf, textOf } from "./saving";
 
@@ -13,7 +13,7 @@ type Seen = { text: string } | { size: number };
 
 export function Content({ path }: { path: string }) {
   const [seen, setSeen] = useState<Seen>();
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<Error>();
   const [shown, setShown] = useState(PART);
   useEffect(() => {
     contentOf(path)
@@ -21,9 +21,9 @@ export function Content({ path }: { path: string }) {
         const text = await textOf(content);
         setSeen(text === undefined ? { size: content.size } : { text });
       })
-      .catch((error: Error) => setProblem(error.message));
+      .catch(setProblem);
   }, [path]);
-  if (problem) return <Problem text={problem} />;
+  if (problem) return <Refusal error={problem} />;
   if (!seen) return <p class="hint">Reading the file …</p>;
   if ("size" in seen) return <p class="empty">It is no text ({bytes(seen.size)}). Download it to see it.</p>;
   if (seen.text === "") return <p class="empty">It is empty.</p>;

@@ -6,7 +6,8 @@ import { fileAddress } from "../../api/file-names";
 import { condition, type FileVersion, isMet } from "../../api/files";
 import { ask, Refused } from "../../api/request";
 import { bytes } from "../../parts/amounts";
-import { Confirm, Dialog, Problem } from "../../parts/dialog";
+import { Confirm, Dialog } from "../../parts/dialog";
+import { Refusal } from "../../parts/refusal";
 import { Diff } from "../../parts/diff";
 import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
@@ -101,10 +102,10 @@ interface Two {
 /** What has changed from that version to the file as it is. */
 function Compared({ path, before, after, onClose }: Two) {
   const [texts, setTexts] = useState<[string | undefined, string | undefined]>();
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<Error>();
   useEffect(() => {
     const read = async (version: FileVersion) => textOf(await contentOf(path, version.version_id));
-    Promise.all([read(before), read(after)]).then(setTexts, (error: Error) => setProblem(error.message));
+    Promise.all([read(before), read(after)]).then(setTexts, setProblem);
   }, []);
   const [was, is] = texts ?? [];
   return (
@@ -112,7 +113,7 @@ function Compared({ path, before, after, onClose }: Two) {
       <p class="hint">
         From the version of <Ago at={before.modified_at} /> to the file as it is.
       </p>
-      <Problem text={problem} />
+      <Refusal error={problem} />
       {!texts && !problem && <p class="hint">Reading both …</p>}
       {texts &&
         (was === undefined || is === undefined ? (

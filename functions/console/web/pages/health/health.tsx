@@ -8,6 +8,7 @@ import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Refusal } from "../../parts/refusal";
 import { Table } from "../../parts/table";
+import { useAct } from "../../parts/use-act";
 import { visible } from "../../parts/words";
 import { AuditTrail } from "./audit-trail";
 import { Deployment } from "./deployment";
@@ -44,20 +45,10 @@ export function Health() {
 function Models() {
   const live = useEvery("models", EVERY_MS, (signal) => get<ConfiguredModels>("/v1/models", undefined, signal));
   const [checked, setChecked] = useState<CheckedKeys["providers"]>();
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const { isBusy, failure, act } = useAct();
   const found = live.value.value;
 
-  async function check(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      setChecked((await ask<CheckedKeys>("POST", "/v1/models/check", { body: {} })).data.providers);
-    } catch (error) {
-      setFailure(error);
-    }
-    setBusy(false);
-  }
+  const check = async () => setChecked((await ask<CheckedKeys>("POST", "/v1/models/check", { body: {} })).data.providers);
 
   return (
     <section aria-labelledby="models">
@@ -86,7 +77,7 @@ function Models() {
           />
           <Refusal error={failure} />
           <p class="acts">
-            <button type="button" disabled={isBusy} onClick={() => void check()}>
+            <button type="button" disabled={isBusy} onClick={() => void act(check)}>
               {isBusy ? "Wait …" : "Ask the providers whether the keys work"}
             </button>
           </p>

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Refused } from "../../api/request";
 import { Unsent, useDraft, written } from "../../drafts/use-draft";
-import { Dialog, Problem } from "../../parts/dialog";
+import { Dialog } from "../../parts/dialog";
+import { Refusal } from "../../parts/refusal";
 import { Choice, Line, Tick } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { Ago } from "../../parts/time";
@@ -41,7 +42,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
 export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () => void }) {
   const [now, setNow] = useState<AsRead>();
   const [isTheirs, setTheirs] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<Error>();
   const [isShared, setShared] = useState(false);
   useEffect(() => {
     read(memory.memory_id)
@@ -50,7 +51,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
         setTheirs(begun !== undefined && begun !== found.memory.updated_at);
         setNow(found);
       })
-      .catch((error: Error) => setProblem(error.message));
+      .catch(setProblem);
   }, []);
 
   async function save(words: Words): Promise<void> {
@@ -71,7 +72,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
   if (!now) {
     return (
       <Dialog title="Edit the memory" onClose={onClose}>
-        {problem ? <Problem text={problem} /> : <p class="hint">Reading the memory …</p>}
+        {problem ? <Refusal error={problem} /> : <p class="hint">Reading the memory …</p>}
         <p class="acts">
           <button type="button" onClick={onClose}>
             Stop editing

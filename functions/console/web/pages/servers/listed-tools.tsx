@@ -10,6 +10,7 @@ import { Json } from "../../parts/json";
 import { Long } from "../../parts/long";
 import { Refusal } from "../../parts/refusal";
 import { say } from "../../parts/toasts";
+import { useAct } from "../../parts/use-act";
 import { Text, visible } from "../../parts/words";
 import { type Listed, proposed, sent, type Server, type Wish, wishOf } from "./server-fields";
 
@@ -29,17 +30,10 @@ interface Shown {
 export function ListedTools({ server, onDone }: Shown) {
   const [listed, setListed] = useState<Listed[]>();
   const [wishes, setWishes] = useState<Record<string, Wish>>({});
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const { isBusy, failure, act } = useAct();
   const path = at("/v1/mcp-servers/{}", server.name);
   const chosen = Object.keys(wishes).length;
 
-  async function act(work: () => Promise<unknown>): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
-    await work().catch(setFailure);
-    setBusy(false);
-  }
   const read = async () => {
     setListed((await ask<{ items: Listed[] }>("POST", `${path}/refresh`)).data.items);
     setWishes({});

@@ -9,10 +9,11 @@ import type { Session, Shapes } from "../../api/shapes";
 import { Unsent, useAskBeforeLeaving, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { bytes } from "../../parts/amounts";
-import { Problem } from "../../parts/dialog";
 import { Dropzone } from "../../parts/dropzone";
 import { Choice, Line } from "../../parts/field";
 import { NameRule } from "../../parts/name-rule";
+import { Refusal } from "../../parts/refusal";
+import { useAct } from "../../parts/use-act";
 import { Text } from "../../parts/words";
 import { agents, mayStart, namesOf } from "./agents";
 import { withFiles } from "./goal-text";
@@ -48,16 +49,15 @@ export function NewSession() {
   const [stored, setStored] = useState<Put[]>([]);
   const [rule, setRule] = useState<Rule>("both");
   const [folder, setFolder] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { isBusy, failure, act } = useAct();
   const key = useRef({ of: "", key: "" });
 
   const startable = (known.value.value ?? []).filter(mayStart);
   const agent = startable.find((each) => each.agent_id === (agentId || "default"));
   const place = visibility === "private" ? `${PRIVATE}${folder}` : folder;
 
-  /** The files that were not stored yet; those that were are not sent again. Whether all of them are stored now. */
-  async function store(): Promise<Put[] | undefined> {
+  /** The files that were not stored yet; those that were are not sent again. Throws Error where one is not stored now. */
+  async function store(): Promise<Put[]> {
     const done = [...stored];
     const left = await putAll(files, place, rule, (put) => {
       done.push(put);
@@ -67,30 +67,20 @@ export function NewSession() {
     setFiles(failed);
     if (failed.length === 0) return done;
     const why = left.filter((each) => each.problem).map((each) => `${each.name}: ${each.problem}`);
-    setProblem(`The session was not started, because a file was not stored. ${why.join(" ")}`);
-    return undefined;
+    throw new Error(`The session was not started, because a file was not stored. ${why.join(" ")}`);
   }
 
   async function begin(): Promise<void> {
-    setBusy(true);
-    setProblem("");
-    try {
-      const ready = await store();
-      if (!ready) return;
-      const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limitsOf(limits) };
-      if (agentId) body.agent_id = agentId;
-      if (visibility) body.visibility = visibility;
-      // The same request again is the same session; another one is another.
-      const said = JSON.stringify(body);
-      if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
-      const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: key.current.key });
-      draft.drop();
-      go(to("sessions", data.session_id));
-    } catch (error) {
-      setProblem((error as Error).message);
-    } finally {
-      setBusy(false);
-    }
+    const ready = await store();
+    const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limitsOf(limits) };
+    if (agentId) body.agent_id = agentId;
+    if (visibility) body.visibility = visibility;
+    // The same request again is the same session; another one is another.
+    const said = JSON.stringify(body);
+    if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
+    const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: key.current.key });
+    draft.drop();
+    go(to("sessions", data.session_id));
   }
 
   return (
@@ -100,7 +90,7 @@ export function NewSession() {
         class="fields start"
         onSubmit={(event) => {
           event.preventDefault();
-          void begin();
+          void act(begin);
         }}
       >
         <label>
@@ -125,7 +115,7 @@ export function NewSession() {
             It is there for: <Text>{agent.goal}</Text>
           </p>
         )}
-        <Problem text={known.failure.value ? `The agents could not be read. ${known.failure.value.message}` : ""} />
+        <Refusal error={known.failure.value && new Error(`The agents could not be read. ${known.failure.value.message}`)} />
         <Dropzone
           label="Drop files for it here, or choose them"
           isDisabled={isBusy}
@@ -167,7 +157,7 @@ export function NewSession() {
           of={SEEN_BY}
         />
         <LimitFields typed={limits} write={(next) => draft.write({ ...draft.value, limits: next })} />
-        <Problem text={problem} />
+        <Refusal error={failure} />
         <p class="acts">
           <button type="submit" class="primary" disabled={isBusy}>
             {isBusy ? "Wait …" : "Start"}
