@@ -216,7 +216,7 @@ export function useLive<Value>(key: string, load: Load<Value>, growing?: Growing
 }
 
 /** The same of a value that is read whole every `again` milliseconds. Infinity: once. */
-export function useEvery<Value>(key: string, again: number, read: (signal: AbortSignal) => Promise<Value>): Live<Value> {
+export function useEvery<Value>(key: string, read: (signal: AbortSignal) => Promise<Value>, again = 15_000): Live<Value> {
   return useLive(key, async (_, signal) => ({ value: await read(signal), again }));
 }
 

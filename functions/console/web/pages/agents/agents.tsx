@@ -17,7 +17,6 @@ import { OneAgent } from "./one-agent";
 
 export type Agent = Shapes["Agent"];
 
-const EVERY_MS = 15_000;
 /** Where a new one is kept while it is written. */
 const PLACE = "new-agent";
 const NEW = { agent_id: "my-agent", name: "My agent", system_prompt: "You …", goal: "", tools: [], limits: {} };
@@ -29,7 +28,7 @@ export function Agents() {
 
 function List() {
   const [isMaking, setMaking] = useState(() => written(PLACE) !== undefined);
-  const live = useEvery<Agent[]>("agents", EVERY_MS, () => all<Agent>("/v1/agents"));
+  const live = useEvery<Agent[]>("agents", () => all<Agent>("/v1/agents"));
 
   async function create(fields: Record<string, unknown>): Promise<void> {
     const made = await ask<Agent>("POST", "/v1/agents", { body: fields });

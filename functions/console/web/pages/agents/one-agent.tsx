@@ -27,7 +27,7 @@ export function OneAgent({ id }: { id: string }) {
   const [isEditing, setEditing] = useState(() => written(`agent/${id}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const path = at("/v1/agents/{}", id);
-  const live = useEvery(`agent.${id}`, EVERY_MS, (signal) => get<Agent>(path, undefined, signal));
+  const live = useEvery(`agent.${id}`, (signal) => get<Agent>(path, undefined, signal), EVERY_MS);
   const agent = live.value.value;
 
   async function save(changed: Record<string, unknown>, version: number): Promise<void> {

@@ -23,7 +23,7 @@ export function DeletedFiles({ folder }: { folder: string }) {
 }
 
 function Files({ folder }: { folder: string }) {
-  const live = useEvery<Deleted>(`files.deleted.${me.value?.user}.${folder}`, EVERY_MS, (signal) => deletedFiles(folder, signal));
+  const live = useEvery<Deleted>(`files.deleted.${me.value?.user}.${folder}`, (signal) => deletedFiles(folder, signal), EVERY_MS);
   const found = live.value.value;
   return (
     <>

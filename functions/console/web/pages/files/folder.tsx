@@ -17,10 +17,8 @@ import { DeletedFiles } from "./deleted";
 import { type Entry, wayTo } from "./entries";
 import { filePage, folderAddress, type Listing, listing } from "./listing";
 
-const EVERY_MS = 15_000;
-
 export function Folder({ folder }: { folder: string }) {
-  const live = useEvery<Listing>(`files.${me.value?.user}.${folder}`, EVERY_MS, (signal) => listing(folder, signal));
+  const live = useEvery<Listing>(`files.${me.value?.user}.${folder}`, (signal) => listing(folder, signal));
   const [rule, setRule] = useState<Rule>("both");
   const [puts, setPuts] = useState<Put[]>([]);
   const [isBusy, setBusy] = useState(false);

@@ -20,12 +20,10 @@ import { Way } from "./folder";
 import { download } from "./saving";
 import { Versions } from "./versions";
 
-const EVERY_MS = 15_000;
-
 type Act = { kind: "delete" } | { kind: "replace"; by: File };
 
 export function OneFile({ path }: { path: string }) {
-  const live = useEvery<FileVersion[]>(`file.${me.value?.user}.${path}`, EVERY_MS, (signal) => versionsOf(path, signal));
+  const live = useEvery<FileVersion[]>(`file.${me.value?.user}.${path}`, (signal) => versionsOf(path, signal));
   const [act, setAct] = useState<Act>();
   /** The newest version when the act was asked for: what the person means. */
   const [meant, setMeant] = useState<FileVersion>();

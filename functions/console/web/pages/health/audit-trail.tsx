@@ -12,7 +12,6 @@ import { Text, visible } from "../../parts/words";
 
 type AuditRecord = Shapes["AuditRecord"];
 
-const EVERY_MS = 15_000;
 const FILTERS = [
   { name: "action", title: "Action", hint: "session.start" },
   { name: "user", title: "Person", hint: "as the sign-in names them" },
@@ -28,7 +27,7 @@ const OUTCOMES: Record<AuditRecord["outcome"], string> = {
 export function AuditTrail() {
   const asked: Record<string, string | undefined> = { cursor: cursor() };
   for (const { name } of FILTERS) asked[name] = query.value.get(name) ?? undefined;
-  const live = useEvery(`audit.${JSON.stringify(asked)}`, EVERY_MS, (signal) => get<Page<AuditRecord>>("/v1/audit", asked, signal));
+  const live = useEvery(`audit.${JSON.stringify(asked)}`, (signal) => get<Page<AuditRecord>>("/v1/audit", asked, signal));
   const found = live.value.value;
   return (
     <section aria-labelledby="audit">

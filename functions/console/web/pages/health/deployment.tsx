@@ -33,7 +33,7 @@ const DID: Record<Exclude<keyof Scan, "ended_at" | "looked">, string> = {
 };
 
 export function Deployment() {
-  const live = useEvery("deployment", EVERY_MS, (signal) => get<DeploymentHealth>("/v1/admin/health", undefined, signal));
+  const live = useEvery("deployment", (signal) => get<DeploymentHealth>("/v1/admin/health", undefined, signal), EVERY_MS);
   const found = live.value.value;
   return (
     <section aria-labelledby="deployment">

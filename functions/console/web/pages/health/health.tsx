@@ -43,7 +43,7 @@ export function Health() {
 }
 
 function Models() {
-  const live = useEvery("models", EVERY_MS, (signal) => get<ConfiguredModels>("/v1/models", undefined, signal));
+  const live = useEvery("models", (signal) => get<ConfiguredModels>("/v1/models", undefined, signal), EVERY_MS);
   const [checked, setChecked] = useState<CheckedKeys["providers"]>();
   const { isBusy, failure, act } = useAct();
   const found = live.value.value;

@@ -19,7 +19,6 @@ import { DeleteMemory } from "./delete-memory";
 import { AddMemory, EditMemory, placeOf } from "./edit-memory";
 import { byWhom, KINDS, type Memory } from "./words";
 
-const EVERY_MS = 15_000;
 const PAGE = 25;
 
 type Act = { kind: "add" } | { kind: "edit" | "delete"; memory: Memory };
@@ -27,7 +26,7 @@ type Act = { kind: "add" } | { kind: "edit" | "delete"; memory: Memory };
 export function Memories() {
   const of = (name: string) => query.value.get(name) || undefined;
   const asked = { agent_id: of("agent"), kind: of("kind"), limit: PAGE, cursor: cursor() };
-  const live = useEvery(`memories.${me.value?.user}.${JSON.stringify(asked)}`, EVERY_MS, (signal) =>
+  const live = useEvery(`memories.${me.value?.user}.${JSON.stringify(asked)}`, (signal) =>
     get<Page<Memory>>("/v1/memories", asked, signal),
   );
   const [act, setAct] = useState<Act>();

@@ -24,10 +24,10 @@ interface Read {
 
 export function OnePrompt({ name }: { name: string }) {
   const [isEditing, setEditing] = useState(() => written(placeOf(name)) !== undefined);
-  const live = useEvery<Read>(`prompt.${name}`, EVERY_MS, async (signal) => ({
+  const live = useEvery<Read>(`prompt.${name}`, async (signal) => ({
     prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),
     versions: await all<Prompt>(at("/v1/admin/prompts/{}/versions", name), { limit: 100 }),
-  }));
+  }), EVERY_MS);
   const found = live.value.value;
   return (
     <>

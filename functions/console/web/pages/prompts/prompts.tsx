@@ -12,15 +12,13 @@ import { OnePrompt } from "./one-prompt";
 export type Prompt = Shapes["Prompt"];
 export type PromptInForce = Shapes["PromptInForce"];
 
-const EVERY_MS = 15_000;
-
 export function Prompts() {
   const name = path.value[1];
   return name ? <OnePrompt key={name} name={name} /> : <List />;
 }
 
 function List() {
-  const live = useEvery<Prompt[]>("prompts", EVERY_MS, () => all<Prompt>("/v1/admin/prompts"));
+  const live = useEvery<Prompt[]>("prompts", () => all<Prompt>("/v1/admin/prompts"));
   return (
     <>
       <h1 tabIndex={-1}>Prompts</h1>

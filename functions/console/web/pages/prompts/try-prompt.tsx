@@ -38,10 +38,10 @@ export function TryPrompt(shown: Shown) {
 }
 
 function Sessions(shown: Shown) {
-  const live = useEvery<Session[]>("prompts.sessions", Infinity, async (signal) => {
+  const live = useEvery<Session[]>("prompts.sessions", async (signal) => {
     const newest = await get<Page<Session>>("/v1/sessions", { limit: 30 }, signal);
     return newest.items.filter((each) => each.run);
-  });
+  }, Infinity);
   const sessions = live.value.value;
   if (sessions?.length === 0) return <p class="hint">There is no session to try it on.</p>;
   return sessions ? <Attempt {...shown} sessions={sessions} /> : null;
@@ -53,8 +53,9 @@ function Attempt({ current, versions, written, sessions }: Shown & { sessions: r
   const [place, setPlace] = useState(BEGINNING!);
   const draft = useDraft("try-prompt", "");
   const session = sessions.find((each) => each.session_id === chosen) ?? sessions[0]!;
-  const said = useEvery(`prompts.places.${session.session_id}`, Infinity, (signal) =>
+  const said = useEvery(`prompts.places.${session.session_id}`, (signal) =>
     get<Page<Message>>(at("/v1/sessions/{}/messages", session.session_id), { limit: 100 }, signal),
+    Infinity,
   ).value.value?.items;
   const goal = said?.find(({ role }) => role === "user");
   const version = text || (written === undefined ? String(current.version) : WRITTEN);

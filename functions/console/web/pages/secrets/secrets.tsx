@@ -18,7 +18,6 @@ import { ToolTabs } from "../tools/tabs";
 
 type Secret = Shapes["ToolSecret"];
 
-const EVERY_MS = 15_000;
 const PATH = "/v1/tool-secrets";
 
 /** Those that there are, for choosing one. */
@@ -35,7 +34,7 @@ export function secretNames(found: readonly Secret[], chosen: string): [string, 
 }
 
 export function Secrets() {
-  const live = useEvery<Secret[]>("secrets", EVERY_MS, () => all<Secret>(PATH));
+  const live = useEvery<Secret[]>("secrets", () => all<Secret>(PATH));
   const [set, setSet] = useState<Secret | "new">();
   const [deleted, setDeleted] = useState<Secret>();
   const found = live.value.value;

@@ -19,8 +19,6 @@ import { ListedTools } from "./listed-tools";
 import { clientOf, type Server } from "./server-fields";
 import { ServerForm } from "./server-form";
 
-const EVERY_MS = 15_000;
-
 export function Servers() {
   const name = path.value[1];
   return name ? <One key={name} name={name} /> : <List />;
@@ -28,7 +26,7 @@ export function Servers() {
 
 function List() {
   const [isAdding, setAdding] = useState(written("server/") !== undefined);
-  const live = useEvery<Server[]>("servers", EVERY_MS, () => all<Server>("/v1/mcp-servers"));
+  const live = useEvery<Server[]>("servers", () => all<Server>("/v1/mcp-servers"));
   const found = live.value.value;
   return (
     <>
@@ -66,7 +64,7 @@ function One({ name }: { name: string }) {
   const [isEditing, setEditing] = useState(written(`server/${name}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const address = at("/v1/mcp-servers/{}", name);
-  const live = useEvery(`server.${name}`, EVERY_MS, (signal) => get<Server>(address, undefined, signal));
+  const live = useEvery(`server.${name}`, (signal) => get<Server>(address, undefined, signal));
   const server = live.value.value;
   return (
     <>

@@ -24,7 +24,7 @@ const PAGE = 25;
 
 export function Sessions() {
   const asked = { ...wanted(), limit: PAGE, cursor: cursor() };
-  const live = useEvery(`sessions.${JSON.stringify(asked)}`, EVERY_MS, (signal) => page<Page<Session>>("/v1/sessions", asked, signal));
+  const live = useEvery(`sessions.${JSON.stringify(asked)}`, (signal) => page<Page<Session>>("/v1/sessions", asked, signal), EVERY_MS);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [cancelled, setCancelled] = useState<Session[]>();
   const found = live.value.value?.items;

@@ -24,7 +24,6 @@ export interface Listed {
   agents: Agent[];
 }
 
-const EVERY_MS = 15_000;
 const KINDS: Record<Tool["kind"], string> = {
   builtin: "built in",
   python: "Python of the environment",
@@ -39,7 +38,7 @@ export const EFFECTS: Record<Tool["effect"], string> = {
 };
 
 export function Tools() {
-  const live = useEvery<Listed>("tools", EVERY_MS, async () => ({ tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") }));
+  const live = useEvery<Listed>("tools", async () => ({ tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") }));
   const found = live.value.value;
   const [isMaking, setMaking] = useState(() => written("tool/") !== undefined);
   const name = path.value[1];

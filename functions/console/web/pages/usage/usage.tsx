@@ -27,7 +27,7 @@ const GROUPS: { by: TenantUsage["by"]; title: string; role: string }[] = [
 export function Usage() {
   const range = RANGES[query.value.get("range") ?? ""] ? query.value.get("range")! : "7d";
   const group = GROUPS.find((each) => each.by === query.value.get("by") && may(each.role)) ?? GROUPS[0]!;
-  const live = useEvery<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, EVERY_MS, (signal) => read(range, group.by, signal));
+  const live = useEvery<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, (signal) => read(range, group.by, signal), EVERY_MS);
   const found = live.value.value;
   const all = may("admin");
   return (
