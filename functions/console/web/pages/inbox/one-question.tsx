@@ -35,7 +35,7 @@ export function OneQuestion({ session, intervention, isHistory }: Addressed) {
       <p class="back">
         <a href={to("inbox") + (isHistory ? "?show=decided" : "")}>← {isHistory ? "Decided" : "All that waits"}</a>
       </p>
-      <Freshness of={live} />
+      {(!one || one.state === "pending") && <Freshness of={live} />}
       {!one && !live.failure.value && <p class="hint">Reading…</p>}
       {one && (
         <>

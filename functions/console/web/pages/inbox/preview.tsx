@@ -47,9 +47,9 @@ function Now({ path, of, replacedBy, mayReplace }: Written) {
       </p>
       {failure && <p class="notice warning">The file could not be read: {failure.message}</p>}
       {!seen && !failure && <p class="hint">The file is being read…</p>}
-      {seen?.kind === "none" && <p class="notice">There is no such file now{replacedBy !== undefined && ": this makes a new one"}.</p>}
+      {seen?.kind === "none" && <p class="notice">There is no such file now.</p>}
       {replacedBy !== undefined && !mayReplace && seen && seen.kind !== "none" && (
-        <p class="notice warning">There is a file at this path: without “replace” the call fails.</p>
+        <p class="notice warning">There is such a file: without “replace” the call fails.</p>
       )}
       {seen?.kind === "private" && (
         <p class="notice">Only whoever started the session sees this file.</p>

@@ -163,7 +163,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
         {decider.why && <p class="notice">{decider.why}</p>}
         {isChanged && (
           <p class="notice warning" role="status">
-            What you changed is not sent. “Change it” shows it again.
+            What you changed is not sent. “Change it” shows it.
           </p>
         )}
         <Refusal error={refusal} />
@@ -190,7 +190,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
           />
         )}
         <dl>
-          {options.map((option) => (
+          {options.filter((option) => option !== "approve" || opened.value !== "modify").map((option) => (
             <Fragment key={option}>
               <dt>{label(option, of)}</dt>
               <dd id={`${of.intervention_id}-${option}`}>{consequence(option, of)}</dd>

@@ -20,10 +20,14 @@ export function Waterfall({ sessionId, seq }: { sessionId: string; seq: number }
   const line = useMemo(() => lineOf(steps ?? []), [steps]);
   if (!steps) return <p class="hint">Reading …</p>;
   if (!steps.length) return <p class="empty">Nothing has run yet.</p>;
+  // Several questions may have been open at once.
+  const asked = steps.filter(({ kind }) => kind === "intervention");
+  const waited = lineOf(asked).busy;
   return (
     <>
       <p class="hint">
-        Something ran for {seconds(line.busy)}; {seconds(line.idle)} were idle
+        Something ran for {seconds(line.busy - waited)}
+        {waited > 0 && `, ${seconds(waited)} waited for people`}; {seconds(line.idle)} idle
         {line.folds.length > 0 && <>, folded at the dotted lines</>}.
       </p>
       <LongList
