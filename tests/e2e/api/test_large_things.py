@@ -85,6 +85,7 @@ def test_the_longest_message_and_the_largest_result_leave_every_answer_and_paylo
     assert max(len(item["z"]["B"]) for item in stored) < 16_384
 
 
+@pytest.mark.thorough
 def test_a_long_session_comes_whole_in_small_pages(ann: Person, behind: Behind) -> None:
     told = write(behind, ann.tenant)
     path = f"/v1/sessions/{told.session_id}"

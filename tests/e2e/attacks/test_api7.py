@@ -35,6 +35,7 @@ def test_no_tool_is_made_for_an_address_inside_however_it_is_written(boss: Perso
         assert list(error["details"]) == ["config.url"]
 
 
+@pytest.mark.thorough
 def test_neither_a_redirect_nor_an_argument_leads_a_call_elsewhere(
     boss: Person, llmock: Any, sink: Sink, inside: Sink
 ) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from shared.adapters.dynamodb.tools import DynamoToolStore
 from shared.adapters.system_clock import SystemClock
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
@@ -26,6 +28,7 @@ def of_pattern(pattern: str) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
 
 
+@pytest.mark.thorough
 def test_a_file_of_dashes_is_read_and_its_session_ends(boss: Person, llmock: Any) -> None:
     stage = Stage(boss, llmock.tool_mode("off"))
     boss.put_file("dashes.txt", DASHES)

@@ -149,6 +149,7 @@ def test_a_lambda_tool_gets_its_key_and_may_fail(boss: Person, llmock: Any) -> N
     assert "order 0 is nobody" in failed
 
 
+@pytest.mark.thorough
 def test_a_call_has_the_seconds_of_its_tool(boss: Person, llmock: Any) -> None:
     for name, seconds in (("hasty", 1), ("patient", 60)):
         add(boss, name, "lambda", effect="read", timeout_seconds=seconds, function=FUNCTION)
@@ -160,6 +161,7 @@ def test_a_call_has_the_seconds_of_its_tool(boss: Person, llmock: Any) -> None:
     assert "12" in patient
 
 
+@pytest.mark.thorough
 def test_what_the_deployment_cannot_give_is_refused_and_one_of_before_gets_what_there_is(
     boss: Person, behind: Behind, llmock: Any
 ) -> None:

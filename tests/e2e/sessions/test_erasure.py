@@ -37,6 +37,7 @@ def recover(behind: Behind) -> None:
     assert "FunctionError" not in answer, answer["Payload"].read()
 
 
+@pytest.mark.thorough
 def test_of_a_deleted_session_no_version_is_left_and_later_no_note_either(
     ann: Person, model: Any, behind: Behind
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_session_that_began_beside_the_release_before_goes_on_and_is_erased_wh
     assert behind.objects_of(session_id) == []
 
 
+@pytest.mark.thorough
 def test_what_a_worker_stores_after_the_deletion_is_erased_with_the_next_recovery(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:

@@ -4,6 +4,8 @@ import json
 import time
 from typing import Any
 
+import pytest
+
 from shared.tenant_hash import tenant_hash
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
@@ -25,6 +27,7 @@ def story(deployed: Deployed, session_id: str) -> list[dict[str, Any]]:
         time.sleep(LOOK_SECONDS)
 
 
+@pytest.mark.thorough
 def test_a_sessions_story_is_told_across_all_functions_and_names_nobody(
     deployed: Deployed, ann: Person, behind: Behind
 ) -> None:

@@ -151,8 +151,6 @@ _FILLERS = _POLITE | _words(
     "the a an my our me all every each any everything of in this it them these those for to into as from "
     "file files document documents storage there new named called"
 )
-_FILES_BESIDE = re.compile(r"\n\nFiles:(?:\n- [^\n]+)+\s*\Z")
-"""What the page for people adds to a goal: the paths of the files that were stored with it."""
 _STORAGE = _words("files documents storage")
 _EVERYTHING = _STORAGE | _words("all every each everything")
 _BACK_REFERENCES = _words("it them each these those")
@@ -196,10 +194,17 @@ class _Clause(NamedTuple):
         return not words.isdisjoint(self.words)
 
 
+def _without_files(text: str) -> str:
+    """Without what the page for people adds to a goal: the paths of the files that were stored with it."""
+    goal, mark, files = text.rpartition("\n\nFiles:\n")
+    is_added = mark and all(line.startswith("- ") for line in files.strip().split("\n"))
+    return goal if is_added else text
+
+
 def read_goal(text: str) -> Goal:
     """The goal has tasks or a question."""
     goal, at = Goal(text), 0
-    text = _FILES_BESIDE.sub("", text)
+    text = _without_files(text)
     while at < len(text) and not goal.question:
         if literal := _TEXT_TO_THE_END.match(text, at):
             write, at = WriteFile(literal["name"], literal["text"].strip()), len(text)

@@ -179,6 +179,7 @@ def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
     assert [live(stores, each, tenant, other, shards=here) for each in KINDS if each != kind] == [[]] * 3
 
 
+@pytest.mark.thorough
 def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -> None:
     entries = [
         IndexEntry(tenant, f"ses_{n}", "a", "active", Live("active", NOW)) for n in range(20 * LIVE_SHARDS)
@@ -191,6 +192,7 @@ def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -
     assert min(sizes) > 0
 
 
+@pytest.mark.thorough
 def test_an_entry_of_the_release_before_moves_to_its_shard_when_it_is_written_again(
     stores: Stores, tenant: str
 ) -> None:
