@@ -9,8 +9,9 @@ import hashlib
 import json
 import subprocess
 import sys
-import zlib
 from pathlib import Path
+
+from zopfli import gzip
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "functions" / "console" / "web"
@@ -43,13 +44,6 @@ def hash_of(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def compressed(page: str, at: int) -> bytes:
-    """As gzip. What stands before `at` has codes of its own: styles are other text than a script."""
-    stream = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
-    before = stream.compress(page[:at].encode()) + stream.flush(zlib.Z_BLOCK)
-    return before + stream.compress(page[at:].encode()) + stream.flush()
-
-
 def made() -> dict[str, bytes]:
     script, style = built("main.tsx"), built("styles/all.css")
     page = (WEB / "index.html").read_text(encoding="utf-8").replace(STYLE, style).replace(SCRIPT, script)
@@ -59,7 +53,7 @@ def made() -> dict[str, bytes]:
         "page": hashlib.sha256(page.encode()).hexdigest()[:32],
     }
     return {
-        "page.html.gz": compressed(page, page.index(script)),
+        "page.html.gz": gzip.compress(page.encode()),
         "hashes.json": json.dumps(hashes).encode(),
     }
 

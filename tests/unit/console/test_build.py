@@ -8,7 +8,7 @@ import pytest
 
 from infra.packaging.console_page import WEB, hash_of, made
 
-MOST_BYTES = 64 * 1_024
+MOST_BYTES = 63 * 1_024
 """Compressed, all in. The aim was 60 KB."""
 
 

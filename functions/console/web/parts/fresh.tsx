@@ -1,6 +1,7 @@
 /** Whether what is shown is current: nothing while it is, and since when it is not. */
 
 import type { Live } from "../live/watch";
+import { isOver } from "../sign-in/tokens";
 import { Ago, now } from "./time";
 
 /** Everything is read each minute or more often, in a minute at most: what is older is of a machine that was asleep. */
@@ -23,9 +24,11 @@ export function Freshness({ of }: { of: Live<unknown> }) {
           What you see is from <Ago at={of.at.value} />.{" "}
         </>
       )}
-      <button type="button" onClick={of.refresh}>
-        Try now
-      </button>
+      {!isOver.value && (
+        <button type="button" onClick={of.refresh}>
+          Try now
+        </button>
+      )}
     </p>
   );
 }

@@ -3,7 +3,7 @@
 import { get } from "../../api/request";
 import type { Page, Shapes } from "../../api/shapes";
 import { useEvery } from "../../live/watch";
-import { narrow, query } from "../../navigation/places";
+import { narrow, query, to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { cursor, Pager } from "../../parts/pager";
 import { Table } from "../../parts/table";
@@ -57,7 +57,12 @@ export function AuditTrail() {
             { title: "Action", cell: (each) => each.action },
             {
               title: "On what",
-              cell: (each) => <Text>{Object.entries(each.details).map(([name, value]) => `${name} ${value}`).join(", ")}</Text>,
+              cell: ({ details: { session_id, ...others } }) => (
+                <>
+                  {session_id && <a href={to("sessions", String(session_id))}>a session</a>}{" "}
+                  <Text>{Object.entries(others).map(([name, value]) => `${name} ${value}`).join(", ")}</Text>
+                </>
+              ),
             },
             { title: "End", cell: (each) => OUTCOMES[each.outcome] + (each.code ? ` (${each.code})` : "") },
             { title: "From", cell: (each) => visible(each.source) },

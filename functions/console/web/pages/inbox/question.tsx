@@ -17,7 +17,7 @@ import { Call, isWhole, useWhole } from "./call";
 import { decide, type Chosen } from "./deciding";
 import { Decision } from "./decision";
 import { formOf, Given, needsMore } from "./given";
-import { Requests } from "./tool-form";
+import { isLinkAlone, Requests } from "./tool-form";
 import { deciderOf } from "./who-decides";
 import { placeOf } from "./given";
 import { byDefault, consequence, isOfTool, isPause, label, reason, speaker, title } from "./wording";
@@ -211,7 +211,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
               disabled={!isReady || isBusy}
               aria-describedby={`${of.intervention_id}-${opened.value}`}
             >
-              {opened.value === "modify" ? "Approve with this input" : `Send: ${label(opened.value, of).toLowerCase()}`}
+              {sending(opened.value, of)}
             </button>
           )}
           {options.map((option) =>
@@ -239,6 +239,12 @@ function Options({ of, onEdit, onDecided }: Deciding) {
       )}
     </>
   );
+}
+
+/** On the button that sends what was given with an option. */
+function sending(option: string, of: Intervention): string {
+  if (option === "modify") return "Approve with this input";
+  return isLinkAlone(of) ? "I have been there: go on" : `Send: ${label(option, of).toLowerCase()}`;
 }
 
 function Deadline({ of }: { of: Intervention }) {

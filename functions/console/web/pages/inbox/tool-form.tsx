@@ -5,6 +5,7 @@ import { useId, useState } from "preact/hooks";
 import type { Intervention } from "../../api/shapes";
 import { Tick } from "../../parts/field";
 import { Quoted, Text, visible } from "../../parts/words";
+import { isOfTool } from "./wording";
 
 interface Choices {
   enum?: unknown[];
@@ -78,6 +79,11 @@ export function choicesOf({ enum: values, enumNames, oneOf, anyOf }: Choices): [
   const named = oneOf ?? anyOf;
   if (named) return named.map((each) => [String(each.const), each.title ?? String(each.const)]);
   return values?.map((each, index) => [String(each), String(enumNames?.[index] ?? each)]);
+}
+
+/** Whether the server of a tool wants something done elsewhere, and no answer. */
+export function isLinkAlone(of: Intervention): boolean {
+  return isOfTool(of) && formsOf(of).requests.every(([, { schema }]) => !schema);
 }
 
 /** The server whose tool it is, by its name here. */

@@ -8,7 +8,7 @@ import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { IsLive } from "../../parts/fresh";
 import { InLine } from "../../parts/in-line";
-import { stateInWords } from "../../parts/session-state";
+import { isOpen, stateInWords } from "../../parts/session-state";
 import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
@@ -40,7 +40,7 @@ export function Summary({ session, live, conversation }: Shown) {
         {session.forked_from && (
           <a href={to("sessions", session.forked_from.session_id)}>begun from another session</a>
         )}{" "}
-        <IsLive of={live} />
+        {isOpen(session) && <IsLive of={live} />}
       </p>
       {session.goal && <Goal key={session.goal} session={session} conversation={conversation} />}
       <Reason session={session} />

@@ -33,5 +33,5 @@ test("figures are short and small amounts are not nothing", () => {
   assert.deepEqual([999, 1_500, 2_340_000].map(short), ["999", "1.5 k", "2.3 M"]);
   assert.deepEqual([0, 0.00123, 12.345].map(dollars), ["$0", "$0.0012", "$12.35"]);
   assert.deepEqual([percent(1, 3), percent(0, 0)], ["33 %", "none"]);
-  assert.equal(reason("failed/model_refused"), "failed: model refused");
+  assert.equal(reason("failed/model_refused"), "Failed: model refused");
 });

@@ -1,6 +1,7 @@
 /** What the charts of the usage show, made of the API's sums. */
 
 import type { Bar } from "../../parts/chart";
+import { STATES } from "../../parts/session-state";
 import type { TenantUsage, UsageItem, Work } from "./usage-shapes";
 
 export const RANGES: Record<string, { title: string; days: number }> = {
@@ -43,9 +44,11 @@ export function meanWait(work: Work): number | null {
   return closed > 0 ? waited_seconds / closed : null;
 }
 
-/** `completed/plan_completed` in words: `completed: plan completed`. */
+/** `completed/plan_completed` in words: `Ended: plan completed`. That a run ended does not say that its goal was met. */
 export function reason(name: string): string {
-  return name.replace("/", ": ").replaceAll("_", " ");
+  const [end, why] = name.split("/");
+  const said = STATES.find(([state]) => state === end)?.[1] ?? end;
+  return (why ? `${said}: ${why}` : said!).replaceAll("_", " ");
 }
 
 export function short(count: number): string {
