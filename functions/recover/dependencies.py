@@ -38,7 +38,7 @@ THREADS = 4
 
 class Dependencies(NamedTuple):
     """`grace`, `warn`: seconds, as in `SweepDeps` (`shared/agent/recovery/sweep.py`). `unreadable`: what this process
-    could not read. `erase_again_after`: as `after` in `ErasureDeps` (`shared/agent/lifecycle/erase_again.py`).
+    could not read. `erase_again_after`: as `after` in `ErasureDeps` (`shared/agent/lifecycle/erasure.py`).
     `load`: None where nothing measures it. `limits`: as in `restart` (`shared/agent/recovery/restart.py`).
     """
 

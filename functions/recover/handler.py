@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
 from functions.recover.dependencies import Dependencies, dependencies
-from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.lifecycle.erasure import ErasureDeps, erase_again
 from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.admit import admit, admit_paid

@@ -10,8 +10,8 @@ from shared.agent.interventions.opening import wait_for_people
 from shared.agent.recovery.restart import try_now
 from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
-from shared.domain.interventions import approval
 from shared.domain.interventions.intervention import Intervention, is_about_outage, is_about_restore, is_pause
+from shared.domain.plan.permissions import with_permission
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord
@@ -186,7 +186,7 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     head = change.head
     if head.plan is not None:
         edited = head.has_unread_plan_edit
-        change.set(plan=approval.with_permission(head.plan, one.tool_call.name, is_edited=edited))
+        change.set(plan=with_permission(head.plan, one.tool_call.name, is_edited=edited))
 
 
 def _go_on_with(

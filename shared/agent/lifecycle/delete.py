@@ -7,6 +7,7 @@ what one of them stored late, and what a deletion that was cut short left, is er
 from contextlib import suppress
 
 from shared.agent.lifecycle.control import cancel
+from shared.agent.lifecycle.erasure import erase
 from shared.agent.recovery.recover import end_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
@@ -55,12 +56,6 @@ def _check_whose(log: SessionLog, index: SessionIndex, tenant: str, session_id: 
         log.read(tenant, session_id, since=1, limit=1)  # its first commit says it, too
     except PoisonedSession:
         index.check_listed(tenant, session_id)
-
-
-def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
-    """Removes every item and blob of a session whose end is in its log, or that has none. It may be repeated."""
-    log.delete(tenant, session_id)
-    blobs.delete_all(tenant, session_id)
 
 
 def _end(repository: SessionRepository, workflow: Workflow, requester: Requester, head: Head) -> None:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringC
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused, ToolInputInvalid
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.interventions.approval import permissions_approved, permissions_owed
+from shared.domain.plan.permissions import permissions_approved, permissions_owed
 from shared.domain.plan.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,

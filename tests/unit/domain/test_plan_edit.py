@@ -8,7 +8,6 @@ import pytest
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.domain.definitions.builtins import builtins
 from shared.domain.errors import Conflict, ValidationFailed
-from shared.domain.interventions.approval import needs_permission
 from shared.domain.plan.edit import (
     MAX_EDITED_STEPS,
     AddStep,
@@ -19,6 +18,7 @@ from shared.domain.plan.edit import (
     SkipStep,
     edited,
 )
+from shared.domain.plan.permissions import needs_permission
 from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus
 from shared.domain.plan.update import MAX_STEP_NUMBER
 from shared.domain.schema.versions import ADDED

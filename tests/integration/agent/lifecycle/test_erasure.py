@@ -7,7 +7,7 @@ import pytest
 
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.agent.lifecycle.erase_again import ErasureDeps, erase_again
+from shared.agent.lifecycle.erasure import ErasureDeps, erase_again
 from shared.agent.lifecycle.fork import fork, parent_at
 from shared.agent.lifecycle.start import NewSession
 from shared.agent.session.repository import SessionRepository

@@ -1,4 +1,4 @@
-"""Erases each deleted session once more, when every worker that it may have had is gone (ADR 44).
+"""Erases a deleted session, and once more when every worker that it may have had is gone (ADR 44).
 
 A worker may store a text after the deletion and die before it learns of it. Nobody else would ever look there again.
 """
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
-from shared.agent.lifecycle.delete import erase
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import LiveSession, SessionIndex, SessionLog
@@ -27,6 +26,12 @@ class ErasureDeps(NamedTuple):
     after: float
     time_is_left: Callable[[], bool]
     failed: Callable[[str, Exception], None]
+
+
+def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
+    """Removes every item and blob of a session whose end is in its log, or that has none. It may be repeated."""
+    log.delete(tenant, session_id)
+    blobs.delete_all(tenant, session_id)
 
 
 def erase_again(deps: ErasureDeps) -> int:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.interventions.approval import (
+from shared.domain.plan.permissions import (
     ANY_RISKY_TOOL,
     needs_permission,
     permissions_approved,
