@@ -133,7 +133,7 @@ def test_while_nobody_answers_it_says_since_when_and_goes_on_by_itself(screen: S
     expect(page.locator(".live")).to_have_count(0)
     screen.context.set_offline(False)
     expect(page.get_by_text("What you see is from")).to_have_count(0)
-    expect(page.locator(".live")).to_be_visible()
+    expect(page.locator(".state")).to_have_text("Goal met")
 
 
 def test_it_fits_a_phone(screens: Screens, ann: Person) -> None:
