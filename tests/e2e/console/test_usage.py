@@ -72,7 +72,7 @@ def test_a_member_sees_their_own_on_a_phone(screens: Screens, ann: Person) -> No
     page = screen.sign_in(ann, place="usage")
     expect(page.get_by_role("heading", name="Your usage")).to_be_visible()
     expect(page.get_by_label("Grouped by")).to_have_count(0)
-    expect(page.get_by_text("1 ended; 100 % were completed.")).to_be_visible()
+    expect(page.get_by_text("1 ended; 100 % by themselves, with the goal or without.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     in_both_themes(screen, page, "usage-phone")
 

@@ -65,7 +65,7 @@ export function EndsChart({ usage }: Shown) {
   return (
     <Chart
       title="How runs ended"
-      says={all ? `${all} ended; ${percent(runs.completed, runs.completed + runs.failed + runs.cancelled)} ended by themselves, with the goal or without.` : "No run ended in this time."}
+      says={all ? `${all} ended; ${percent(runs.completed, runs.completed + runs.failed + runs.cancelled)} by themselves, with the goal or without.` : "No run ended in this time."}
       of="End"
       series={["Runs"]}
       bars={found.sort((one, other) => other[1] - one[1]).map(([name, count]) => ({ label: reason(name), values: [count] }))}
