@@ -1,6 +1,6 @@
 /** A state that outlives reloading and leaving, until it is sent or thrown away. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { me } from "../sign-in/tokens";
 import { drafts } from "./drafts";
@@ -69,9 +69,10 @@ export function Unsent({ of, hasButton = true }: { of: Pick<Draft<unknown>, "dro
 
 const open = new Set<object>();
 
-/** As long as there is something that cannot be kept, such as a file, whoever leaves the page is asked. */
+/** As long as there is something that cannot be kept, such as a file, whoever leaves the page is asked:
+ *  from the moment that it is shown, so not in an effect that runs after the paint. */
 export function useAskBeforeLeaving(is: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!is) return;
     const mark = {};
     open.add(mark);
