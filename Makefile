@@ -68,8 +68,8 @@ format: setup ## rewrite files in the house's format
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
 
-scale: setup ## where a deployment breaks, from counted figures and dated quotas; docs/scale.md (WITH="--peak 5 --region us-east-1")
-	@$(BIN)/python -m infra.scale $(WITH)
+scale: setup ## at how many sessions a day each quota is used up; docs/scale.md explains it (WITH="peak=5 region=us-east-1")
+	@$(BIN)/python -m docs.scale $(WITH)
 
 bench: setup ## exact cost and speed figures, also in build/bench.json (ONLY="prefix cancels" for some)
 	@$(BIN)/python -m tests.bench $(ONLY)

@@ -28,8 +28,8 @@ from infra.names import (
 )
 from infra.packaging.asset import code_of
 from infra.packaging.tool_folders import CATALOGUE
+from infra.quotas import recovery_workers
 from infra.rollout.release import release_of
-from infra.scale.quotas import recovery_workers
 from infra.sizing import FunctionName
 from shared.domain.limits.admission import LEARN, ProviderLimits
 from shared.domain.limits.tenant_limits import TenantLimits

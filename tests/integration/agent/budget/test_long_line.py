@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta.testing.memory.admission import MemoryAdmission
-from infra.scale.ceilings import REQUESTS_OF_A_LOOK, REQUESTS_OF_ONE
 from shared.agent.model_call.admission import Admission
 from shared.agent.recovery.admit import SETTLED, WORK
 from shared.agent.recovery.admit_one import Sharing
@@ -25,6 +24,8 @@ from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, poin
 from tests.in_process.queues import PROVIDER, Handed, QueueHouse
 from tests.integration.agent.budget.test_admission import MINNOW, WHALE, house, start
 
+REQUESTS_OF_A_LOOK, REQUESTS_OF_ONE = 18, 4
+"""Of a look at a long line with six workers, and of each admission that they make then."""
 CLOSED = 30
 """Seconds for which the provider takes nothing, so that everybody joins the line."""
 SMALL = Sharing(long=3, few=2, batch=2)
