@@ -102,11 +102,18 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) requirements/mcp.in -o requirements/mcp.txt
 	@echo "lock: done"
 
-audit: setup ## ask public advisories about every pinned package (needs the network)
-	@$(BIN)/python -m infra.local.toolchain audit && $(BIN)/python -m infra.packaging.audit
+audit: setup ## ask public advisories about every pinned package (needs the network; it fails where one gives no answer)
+	@$(BIN)/python -m infra.local.toolchain audit
+	@failed=0; for lock in requirements/*.txt; do echo "audit: $$lock"; .venv-audit/bin/pip-audit --strict \
+		--require-hashes --disable-pip --progress-spinner off -r $$lock || failed=1; done; \
+		npm audit --package-lock-only || failed=1; exit $$failed
 
-sbom: setup ## what each zip and the tools contain, as CycloneDX JSON in build/sbom
-	@$(BIN)/python -m infra.packaging.sbom
+sbom: setup ## what the locks pin, those that the zips are built from among them, as CycloneDX JSON in build/sbom
+	@$(BIN)/python -m infra.local.toolchain audit
+	@mkdir -p build/sbom
+	@for lock in requirements/*.txt; do .venv-audit/bin/cyclonedx-py requirements --output-reproducible $$lock \
+		-o build/sbom/$$(basename $$lock .txt).cdx.json || exit 1; done
+	@npm sbom --sbom-format=cyclonedx --package-lock-only >build/sbom/npm.cdx.json
 
 clean: ## remove everything that was made, the local stack's data included
 	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp .venv-mcp node_modules build cdk.out .acta

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+
 from shared.domain.plan.plan import PlanStep
 from shared.domain.session.head import Budget, Head
 
