@@ -8,8 +8,8 @@ import pytest
 
 from infra.packaging.console_page import WEB, hash_of, made
 
-MOST_BYTES = 63 * 1_024
-"""Compressed, all in. The aim was 60 KB."""
+MOST_BYTES = 70 * 1_024
+"""Compressed, all in. A bound that nobody raises without noticing (ADR 113)."""
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
  * while nobody looks. What is shown is never newer than it says (`at`).
  */
 
+import { signal, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { Refused } from "../api/refused";
 import { pauseAfter } from "./pause";
-import { signal, type Signal } from "./signal";
 
 export interface Live<Value> {
   value: Signal<Value | undefined>;

@@ -1,6 +1,6 @@
 /** The places of the page, each an address below `/console`, and going from one to another. */
 
-import { signal } from "../live/signal";
+import { signal } from "@preact/signals";
 
 export const ROOT = "/console";
 

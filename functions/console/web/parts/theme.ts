@@ -1,6 +1,6 @@
 /** Light or dark: as the system has it, or as the person chose in this browser. */
 
-import { signal } from "../live/signal";
+import { signal } from "@preact/signals";
 
 const KEPT = "acta.theme";
 

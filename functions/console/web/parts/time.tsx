@@ -1,6 +1,6 @@
 /** Instants and spans, as people say them. One clock ticks for the whole page. */
 
-import { signal } from "../live/signal";
+import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());
 setInterval(() => {

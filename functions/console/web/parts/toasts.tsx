@@ -1,7 +1,8 @@
 /** Short words on what was just done, or why it was not. Screen readers hear them. */
 
+import { signal } from "@preact/signals";
+
 import { Refused } from "../api/refused";
-import { signal } from "../live/signal";
 
 interface Toast {
   id: number;

@@ -3,9 +3,10 @@
  * that are open. So nothing stays on a machine whose browser was closed.
  */
 
+import { signal } from "@preact/signals";
+
 import type { Me } from "../api/shapes";
 import { drafts } from "../drafts/drafts";
-import { signal } from "../live/signal";
 import { byRenewal, revoke, SignInFailed, type Tokens } from "./code-flow";
 
 export const me = signal<Me | undefined>(undefined);

@@ -1,10 +1,10 @@
 /** A call that is decided on: the tool, its whole input, and what it would delete or replace. */
 
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { at, get } from "../../api/request";
 import type { Intervention, Shapes } from "../../api/shapes";
-import { signal } from "../../live/signal";
 import { Json } from "../../parts/json";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";

@@ -1,7 +1,8 @@
 /** The questions that are ticked, to be decided together; by their ids. */
 
+import { signal } from "@preact/signals";
+
 import type { Intervention } from "../../api/shapes";
-import { signal } from "../../live/signal";
 
 export const chosen = signal<ReadonlyMap<string, Intervention>>(new Map());
 

@@ -1,8 +1,9 @@
 /** The agents of the tenant, for choosing one. */
 
+import { signal } from "@preact/signals";
+
 import { all } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
-import { signal } from "../../live/signal";
 import { visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 
