@@ -218,7 +218,7 @@ class InProcess:
 
     def start(self, message: str | None, **limits: Any) -> Head:
         new = NewSession(
-            agent_id=limits.get("agent_id", DEFAULT_AGENT), message=message,
+            agent_id=limits.get("agent_id", DEFAULT_AGENT), agent_name=limits.get("agent_name", ""), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
             cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
             visibility=limits.get("visibility", "tenant"), output_schema=limits.get("output_schema", ""),

@@ -100,6 +100,7 @@ def run(
     head = acta.start(
         goal,
         agent_id=definition.agent_id,
+        agent_name=definition.name,
         review_every=review_every,
         visibility="private" if private else "tenant",
         output_schema="" if schema is None else schema_text(schema),

@@ -165,6 +165,7 @@ def _new_session(
     schema = agent.output_schema if body.output_schema is None else body.output_schema
     return NewSession(
         agent_id=agent.agent_id,
+        agent_name=agent.name,
         message=said,
         max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
         token_budget=limits.token_budget or settings.token_budget,

@@ -13,7 +13,8 @@ from shared.api.request.listing_cursor import ListingCursor
 from shared.api.response.envelope import Response, success
 from shared.api.response.usage_view import usage_view
 from shared.domain.errors import Forbidden, ValidationFailed
-from shared.domain.spending.usage_cost import cost_of
+from shared.domain.spending.usage import Amounts
+from shared.domain.spending.usage_cost import UsageCost, cost_of
 from shared.ports.audit import Pseudonyms
 from shared.ports.clock import Clock
 from shared.ports.meter import UsageReader
@@ -42,12 +43,12 @@ def add_usage(
         left = [name for name in found.items if cursor is None or name > cursor]
         names = left[:limit]
         next_cursor = names[-1] if len(left) > limit else None
+        agent_names = usage.agent_names(caller.tenant, names) if by == "agent" else {}
 
-        return success(
-            usage_view(
-                found, by, names, next_cursor, lambda row: cost_of(row, receipt.prices, receipt.architecture)
-            )
-        )
+        def priced(row: Amounts) -> UsageCost:
+            return cost_of(row, receipt.prices, receipt.architecture)
+
+        return success(usage_view(found, by, names, next_cursor, priced, agent_names))
 
 
 def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:

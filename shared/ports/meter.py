@@ -95,6 +95,10 @@ class UsageReader(Protocol):
         """In the order of time. `first`, `last`: hours or days, both included. `name`: rows of that name alone."""
         ...
 
+    def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
+        """What the agents are called now, by their ids. Those that are deleted are left out."""
+        ...
+
     def counted_until(self, tenant: str) -> datetime | None:
         """The time of the newest commit that is counted. None: none is."""
         ...

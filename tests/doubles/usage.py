@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
 from shared.adapters.storage.documents import to_commit
 from shared.domain.session.commit import Commit
@@ -80,6 +82,11 @@ class MemoryUsage:
             fits = whose == tenant and key.dimension == dimension and first <= key.at <= last
             if fits and name in (None, key.name):
                 yield key, amounts
+
+    def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
+        agents = MemoryDefinitions(self._table, FakeClock())
+        found = [agents.agent(tenant, each) for each in agent_ids]
+        return {agent.agent_id: agent.name for agent in found if agent is not None}
 
     def counted_until(self, tenant: str) -> datetime | None:
         return self._until.get(tenant)

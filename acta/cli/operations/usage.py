@@ -33,7 +33,7 @@ def usage(arguments: Namespace) -> int:
 def rows(told: Row) -> Iterator[tuple[object, ...]]:
     """One for each item, and one for the whole time."""
     for item in told["items"]:
-        key = str(item["key"])
+        key = str(item.get("agent_name") or item["key"])
         yield row(key[:16].replace("T", " ") if told["by"] in ("hour", "day") else key, item)
     yield row("together", told["total"])
 

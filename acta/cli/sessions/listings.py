@@ -15,6 +15,8 @@ from acta.cli.terminal.session_lines import line_words, outcome_words, state_wor
 from acta.cli.terminal.text import echo, one_line
 
 LABEL_WIDTH = 20
+MAX_AGENT = 20
+"""Characters of an agent's name."""
 Row = Mapping[str, Any]
 
 
@@ -46,7 +48,10 @@ def sessions(arguments: Namespace) -> int:
         goal = one_line(session.get("goal") or "", 60)
         private = "(private) " if session.get("visibility") == "private" else ""
         line = "".join(f"({words}) " for words in line_words(session))
-        echo(f"{session['session_id']}  {at}  {state_words(session):<16}  {private}{line}{goal}")
+        agent = one_line(session.get("agent_name") or session.get("agent_id") or "", MAX_AGENT)
+        echo(
+            f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}  {private}{line}{goal}"
+        )
     return exit_codes.OK
 
 

@@ -53,6 +53,7 @@ class NewSession(NamedTuple):
     notify_url: str | None = None
     prompts: Mapping[str, int] = MappingProxyType({})
     """As in `Head`; the caller has found them."""
+    agent_name: str = ""
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
@@ -215,6 +216,7 @@ def empty_head(requester: Requester, new: NewSession, session_id: str, now: date
         tenant=requester.tenant,
         session_id=session_id,
         agent_id=new.agent_id,
+        agent_name=new.agent_name,
         created_by=requester.user,
         state="idle",
         created_at=now,

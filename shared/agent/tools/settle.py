@@ -4,6 +4,7 @@ What becomes of a result that comes after a cancel is decided in `finish`.
 """
 
 from datetime import datetime
+from typing import Any
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
@@ -11,6 +12,7 @@ from shared.agent.session.fencing import check_run
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.runtime import CallResult, ToolRuntime
+from shared.domain.definitions.builtins import CREATE_FILE
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
@@ -79,7 +81,10 @@ def finish(now: Session, change: Change, call: ToolCall, result: CallResult, dur
     head = change.head
     open_call = head.open_call(call.call_id)
     if open_call is None or open_call.state != "done":  # else a person ended it, and it has its event
-        finished = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
+        finished: dict[str, Any] = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
+        if result.ok and call.name == CREATE_FILE:
+            # The input that ran, which a person may have changed. `tool.requested` has it only where it is short.
+            finished["path"] = (call.input or {}).get("path")
         change.event("tool.finished", call.event_data | finished)
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:

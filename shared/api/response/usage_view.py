@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shared.api.response.views import instant, instant_or_none
@@ -18,15 +18,20 @@ Priced = Callable[[Amounts], UsageCost]
 
 
 def usage_view(
-    report: Report, by: By, names: Sequence[str], next_cursor: str | None, priced: Priced
+    report: Report,
+    by: By,
+    names: Sequence[str],
+    next_cursor: str | None,
+    priced: Priced,
+    agent_names: Mapping[str, str],
 ) -> usage.TenantUsage:
-    """`names`: the items of this page."""
+    """`names`: the items of this page. `agent_names`: what agents are called, by their ids."""
     return {
         "by": by,
         "from": instant(report.span.since),
         "to": instant(report.span.until),
         "complete_until": instant_or_none(report.complete_until),
-        "items": [_item(name, by, report.items[name], priced) for name in names],
+        "items": [_item(name, by, report.items[name], priced, agent_names.get(name)) for name in names],
         "next_cursor": next_cursor,
         "total": {
             "tokens": _tokens(report.total),
@@ -37,10 +42,11 @@ def usage_view(
     }
 
 
-def _item(name: str, by: By, row: Amounts, priced: Priced) -> usage.UsageItem:
+def _item(name: str, by: By, row: Amounts, priced: Priced, agent_name: str | None) -> usage.UsageItem:
     of_model = by == "model"
     return {
         "key": visible(name),
+        "agent_name": agent_name,
         "tokens": _tokens(row),
         "cost": _model_cost(row, priced) if of_model else _cost(row, priced),
         "work": None if of_model else _work(row),

@@ -44,6 +44,7 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
     return {
         "session_id": head.session_id,
         "agent_id": head.agent_id,
+        "agent_name": head.agent_name or head.agent_id,
         "created_by": head.created_by,
         "visibility": head.visibility,
         "state": head.state,
@@ -230,6 +231,7 @@ def intervention_view(one: Intervention) -> interventions.Intervention:
     return {
         "intervention_id": one.intervention_id,
         "session_id": one.session_id,
+        "agent_name": one.agent_name,
         "type": one.type,
         "context": _context(one),
         "tool_call": None if one.tool_call is None else pending_call_view(one, one.tool_call),

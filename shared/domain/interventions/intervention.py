@@ -27,7 +27,7 @@ class Intervention(StoredModel):
     """`context`: what the person is shown, by type. `default_action`: what happens at `timeout_at`; None: it waits
     until somebody decides. `warned`: the warning before the timeout was given. `role`: the role that may decide; None:
     any member of the tenant. State `withdrawn`: the session ended before anybody decided. `private_to`: the owner of
-    the private session that asks; None: it is the tenant's.
+    the private session that asks; None: it is the tenant's. `agent_name`: what the agent that asks is called.
     """
 
     intervention_id: str
@@ -48,6 +48,7 @@ class Intervention(StoredModel):
     resolved_at: datetime | None = None
     created_at: datetime
     private_to: str | None = None
+    agent_name: str = ""
 
     def is_due(self, now: datetime) -> bool:
         """Whether the time to decide is over."""

@@ -28,12 +28,21 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
             "Limits": frozenset({"at_token_limit"}),
             "Commit": frozenset({"failed_attempts"}),
             "Head": frozenset(
-                {"background", "counted", "forked_from", "held", "outage", "output_schema", "plan_edit"}
+                {
+                    "agent_name",
+                    "background",
+                    "counted",
+                    "forked_from",
+                    "held",
+                    "outage",
+                    "output_schema",
+                    "plan_edit",
+                }
                 | {"prompts", "read_outside", "spent", "tally", "visibility", "writers"}
             ),
             "ExecutionPlan": frozenset({"approved"}),
             "HttpConfig": frozenset({"parameters", "secret_headers"}),
-            "Intervention": frozenset({"private_to"}),
+            "Intervention": frozenset({"agent_name", "private_to"}),
             "Memory": frozenset({"origin", "only_for", "private"}),
             "OpenCall": frozenset({"asked", "task", "tool_written"}),
             "Policy": frozenset({"approver_must_differ"}),

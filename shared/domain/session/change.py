@@ -137,8 +137,10 @@ class Change:
         """Adds an intervention to the head, and its event. It is for those who may see the session, and for whoever may
         decide it.
         """
-        if self.head.private_to is not None:
-            opened = opened.model_copy(update={"private_to": self.head.private_to})
+        head = self.head
+        opened = opened.model_copy(
+            update={"private_to": head.private_to, "agent_name": head.agent_name or head.agent_id}
+        )
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
         self.event("intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type})

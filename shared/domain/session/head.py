@@ -347,20 +347,23 @@ class ForkedFrom(StoredModel):
 class Head(VersionedModel):
     """A session's state after a commit.
 
-    `goal`: its beginning, at most `MAX_GOAL_CHARS`. `review_every`: turns between two reviews by a person; 0: none.
-    `max_steps`: of each run. It, `review_every` and the limits in `budget` are chosen in `functions/start/routes.py`.
-    `last_seq`, `last_step`: the highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to
-    the model yet, oldest first. `compacted_at`: the number of the commit with the last compaction, from where the
-    conversation is read; 0: none. `held`: how the run ends once its pause is lifted; None: it does not end then.
-    `writers`: the subjects of those whose words the agent has been given, beside `created_by`; None: nobody's were kept
-    yet, because no release before did. `read_outside`: whether the agent has been given a text from outside in this
-    session; None: a release before wrote the head, and nobody knows. `visibility`: who may see the session, from its
-    start on; a private one is its owner's, who is `created_by`.
+    `agent_name`: what the agent was called when the session began. It stands here because listings and polls then show
+    it without a read of the agent, which may be deleted since. `goal`: its beginning, at most `MAX_GOAL_CHARS`.
+    `review_every`: turns between two reviews by a person; 0: none. `max_steps`: of each run. It, `review_every` and the
+    limits in `budget` are chosen in `functions/start/routes.py`. `last_seq`, `last_step`: the highest numbers in use.
+    `undelivered`: ids of users' messages that no turn has shown to the model yet, oldest first. `compacted_at`: the
+    number of the commit with the last compaction, from where the conversation is read; 0: none. `held`: how the run
+    ends once its pause is lifted; None: it does not end then. `writers`: the subjects of those whose words the agent
+    has been given, beside `created_by`; None: nobody's were kept yet, because no release before did. `read_outside`:
+    whether the agent has been given a text from outside in this session; None: a release before wrote the head, and
+    nobody knows. `visibility`: who may see the session, from its start on; a private one is its owner's, who is
+    `created_by`.
     """
 
     tenant: str
     session_id: str
     agent_id: str
+    agent_name: str = ""
     created_by: str
     state: SessionState
     state_reason: str | None = None

@@ -118,6 +118,11 @@ def test_the_items_are_the_total_whatever_they_are_by(office: Office, by: str) -
     assert all((item["work"] is None) == (by == "model") for item in told["items"])
 
 
+def test_sums_by_agent_say_what_each_is_called(office: Office) -> None:
+    assert [item["agent_name"] for item in office.ask(by="agent").data["items"]] == ["Default"]
+    assert [item["agent_name"] for item in office.ask(by="model").data["items"]] == [None]
+
+
 def test_pages_have_every_item_once(office: Office) -> None:
     first = office.ask(by="user", limit="1").data
     second = office.ask(by="user", limit="1", cursor=first["next_cursor"]).data

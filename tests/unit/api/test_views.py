@@ -42,7 +42,8 @@ def test_instants_are_utc_with_milliseconds() -> None:
 def test_a_session_has_exactly_the_public_fields() -> None:
     view = session_view(HEAD)
     assert set(view) == {
-        "session_id", "agent_id", "created_by", "visibility", "state", "state_reason", "goal", "created_at",
+        "session_id", "agent_id", "agent_name", "created_by", "visibility", "state", "state_reason", "goal",
+            "created_at",
         "updated_at", "run",
         "plan", "usage", "retry_at", "cause", "queue",
         "budget", "limits", "interventions", "result", "error", "held", "last_seq", "metadata",
@@ -144,7 +145,7 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     view: Any = intervention_view(PENDING)
     assert set(view) == {
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
-        "timeout_at",
+        "timeout_at", "agent_name",
         "state", "resolution", "input", "comment", "resolved_by", "resolved_at", "created_at", "role", "amended",
         "approver_must_differ",
     }  # fmt: skip

@@ -120,6 +120,15 @@ class DynamoUsage:
             if "Item" in answer:
                 yield items.item_row(key.dimension, answer["Item"])
 
+    def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
+        # Rows are by id, because names change. What reads no names imports no definitions.
+        from shared.adapters.dynamodb.definition_items import agent_key, item_agent
+        from shared.domain.definitions.agent import built_in
+
+        found = [item_agent(item) for item in self._get(agent_key(tenant, each) for each in agent_ids)]
+        names = {agent.agent_id: agent.name for agent in (built_in(), *found)}
+        return {each: names[each] for each in agent_ids if each in names}
+
     def counted_until(self, tenant: str) -> datetime | None:
         answers = query(
             self._dynamodb,

@@ -67,6 +67,8 @@ class Intervention(TypedDict):
 
     intervention_id: str
     session_id: str
+    agent_name: str
+    """What the agent that asks was called when its session began."""
     type: InterventionType
     context: Context
     tool_call: PendingCall | None

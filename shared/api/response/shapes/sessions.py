@@ -126,6 +126,8 @@ class Session(TypedDict):
 
     session_id: str
     agent_id: str
+    agent_name: str
+    """As the agent was called when the session began: also where it was renamed or deleted since."""
     created_by: str
     """The subject of the person who started it."""
     visibility: Visibility

@@ -107,6 +107,8 @@ class UsageItem(TypedDict):
     key: str
     """The beginning of the hour or day, the agent's id, the model's name, or the pseudonym of the user, which is their
     `who` in the audit trail."""
+    agent_name: str | None
+    """By agent: what it is called now. null: of all else, and of an agent that was deleted."""
     tokens: Tokens
     cost: UsageCost
     work: Work | None

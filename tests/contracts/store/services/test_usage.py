@@ -10,10 +10,12 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
+from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.dynamodb.usage.items import usage_pk
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
 from shared.agent.usage.fold import Folded, fold
+from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import Usage
 from shared.domain.spending.tally import Tally
@@ -71,6 +73,21 @@ def backend(request: pytest.FixtureRequest) -> Backend:
         return Backend(MemoryLog(table, FakeClock()), MemoryUsage(table), tenant)
     account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
     return Backend(aws_stores(account).log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
+
+
+def test_agents_are_called_what_they_are_called_now(moto_account: Aws) -> None:
+    definitions = DynamoDefinitions(moto_account.table, FakeClock(), moto_account.dynamodb)
+    usage = DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb)
+    tenant, at = f"tenant-{uuid4().hex}", NOW
+    desk = AgentDefinition(agent_id="desk", name="Desk", version=1, created_at=at, updated_at=at)
+    definitions.create_agent(tenant, desk)
+    assert usage.agent_names(tenant, ["desk", "default", "gone"]) == {"desk": "Desk", "default": "Default"}
+    assert usage.agent_names(tenant, ["gone"]) == {}
+    orders = desk.model_copy(update={"name": "Orders", "version": 2})
+    definitions.replace_agent(tenant, desk, orders)
+    assert usage.agent_names(tenant, ["desk"]) == {"desk": "Orders"}
+    definitions.delete_agent(tenant, orders)
+    assert usage.agent_names(tenant, ["desk"]) == {}
 
 
 def test_what_is_counted_is_read_by_hour_and_by_day_of_each_name(backend: Backend) -> None:

@@ -34,6 +34,24 @@ def test_a_modified_call_runs_with_the_persons_input() -> None:
     assert files(house) == ["a.txt"]
 
 
+@pytest.mark.parametrize("bytes_written", [10, 9_000])
+def test_the_end_of_a_write_says_where_it_wrote_whatever_the_size_and_whoever_chose(
+    bytes_written: int,
+) -> None:
+    content = "x" * bytes_written
+    write = says("", call("create_file", path="a.txt", content=content, replace=True))
+    house = House(
+        ScriptedModel([plans("write"), write, says("", step(1, "completed", "ok")), completes("Written.")])
+    )
+    house.files.write(TENANT, "a.txt", b"alpha")
+    session = house.start("Write a.txt").session_id
+    house.run()
+    house.resolve(session, house.head(session).interventions[0], "modify", path="b.txt", content=content)
+    house.run()
+    (ended,) = [each.event.data for each in house.poll(session).events if each.event.type == "tool.finished"]
+    assert (ended["ok"], ended["path"], files(house)) == (True, "b.txt", ["a.txt", "b.txt"])
+
+
 def test_a_modified_input_is_checked_against_the_tools_schema() -> None:
     house, session = waiting_house()
     with pytest.raises(ValidationFailed):

@@ -70,11 +70,11 @@ def test_a_queued_session_is_listed_with_its_place_in_the_line(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     queue = {"since": "2026-11-22T09:00:01.5Z", "position": 2}
-    queued = session("executing", state_reason="queued", queue=queue, goal="Do it")
+    queued = session("executing", state_reason="queued", queue=queue, goal="Do it", agent_name="Desk")
     deployment.on("GET", "/v1/sessions", success({"items": [queued], "next_cursor": None}))
     assert acta("sessions") == 0
     line = "(in line since 09:00:01 UTC; 2 sessions were before it of its tenant) Do it"
-    assert capsys.readouterr().out.splitlines()[0].endswith(f"awaits its turn   {line}")
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"awaits its turn   {'Desk':<20}  {line}")
 
 
 def test_versions_of_prompts_are_tried_by_a_run(acta: Acta, deployment: FakeDeployment) -> None:
@@ -213,11 +213,14 @@ def test_the_listing_says_for_what_a_session_waits_in_its_one_line(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     waits = session(
-        "executing", state_reason="waiting_for_key", goal="Tidy up", created_at="2026-01-31T09:00:00Z"
-    )
+        "executing", state_reason="waiting_for_key", goal="Tidy up", created_at="2026-01-31T09:00:00Z",
+        agent_name="A very long name of an agent",
+    )  # fmt: skip
     deployment.on("GET", "/v1/sessions", success({"items": [waits], "next_cursor": None}))
     assert acta("sessions") == 0
-    assert capsys.readouterr().out == f"{SESSION_ID}  2026-01-31 09:00:00  awaits key        Tidy up\n"
+    assert capsys.readouterr().out == (
+        f"{SESSION_ID}  2026-01-31 09:00:00  awaits key        A very long name of…  Tidy up\n"
+    )
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
