@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from shared.domain import errors
+from shared.domain.rules import outage_causes
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,6 @@ _AWS_ERRORS = _names(
 _MODEL_ERRORS = _names(
     errors.ProviderOverloaded, errors.ProviderTimeout, errors.ProviderUnavailable, errors.StreamBroken
 )
-_WORKER_ERRORS = ("Sandbox.Timedout", "Runtime.ExitError")
 
 NEVER = Retrier(_names(errors.Fenced, errors.Refused, errors.PoisonedSession), attempts=0)
 """Another attempt meets the same refusal. First, because `States.TaskFailed` would match these names too."""
@@ -93,10 +93,10 @@ LAMBDA_SERVICE = Retrier(
 """Lambda itself failed or throttled the call. AWS asks for retries here: Step Functions Developer Guide, "Handle
 transient Lambda service exceptions"."""
 
-WORKER_LOST = Retrier(("States.Timeout", *_WORKER_ERRORS), attempts=3, longest_pause=30)
+WORKER_LOST = Retrier(("States.Timeout", *outage_causes.WORKER_LOST), attempts=3, longest_pause=30)
 """The Lambda hung, ran out of its time or its process died. Few attempts: a session may kill every worker it gets."""
 
-WORKER_LOST_BEFORE_A_WAIT = Retrier(_WORKER_ERRORS, attempts=3, longest_pause=30)
+WORKER_LOST_BEFORE_A_WAIT = Retrier(outage_causes.WORKER_LOST, attempts=3, longest_pause=30)
 """The same without `States.Timeout`, which in a wait for people is a warning or an expiry that is due."""
 
 ANY_OTHER = Retrier(("States.TaskFailed",), attempts=2, longest_pause=30)

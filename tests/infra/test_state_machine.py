@@ -12,6 +12,7 @@ from infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state
 from infra.environments import LOCAL, PROD
 from infra.sizing import Sizing
 from shared.domain import errors
+from shared.domain.rules.outage_causes import WORKER_LOST
 from tests.infra.conftest import Synthesised
 
 MACHINE = definition(LOCAL)
@@ -146,7 +147,7 @@ def test_a_call_that_lambda_itself_refused_is_made_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BOUND if name != "Ask"])
 def test_a_worker_that_hung_or_died_is_replaced(name: str) -> None:
-    for error in ("States.Timeout", "Sandbox.Timedout", "Runtime.ExitError"):
+    for error in ("States.Timeout", *WORKER_LOST):
         assert attempts(name, error) == 3
     assert attempts(name, "States.TaskFailed") == 2
 

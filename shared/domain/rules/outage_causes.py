@@ -44,6 +44,14 @@ _BY_CLASS: dict[type[ActaError], Cause] = {
     Refused: _RELEASE,
 }
 _BY_NAME = {error.__name__: cause for error, cause in _BY_CLASS.items()}
+WORKER_LOST = (
+    "Runtime.ExitError",
+    "Sandbox.Timedout",
+    "Lambda.Unknown",
+    "Lambda.ClientExecutionTimeoutException",
+)
+"""The engine's names for a worker that died or gave no answer in its time. Step Functions reports memory that ran out
+and time-outs as `Lambda.Unknown` (Developer Guide, "Handle transient Lambda service exceptions")."""
 _LAMBDA_SERVICE = "Lambda."
 """How the engine's names for an error of the Lambda service begin."""
 
@@ -73,7 +81,7 @@ def cause_of(error: str) -> Cause | None:
     """
     if error == PoisonedSession.__name__:
         return None
-    if error.startswith(_LAMBDA_SERVICE):
+    if error.startswith(_LAMBDA_SERVICE) and error not in WORKER_LOST:
         return _LAMBDA
     return _BY_NAME.get(error, _CRASH)
 

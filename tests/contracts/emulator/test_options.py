@@ -15,11 +15,9 @@ from infra.local.loopback import HOST
 from tests.contracts.emulator.cloud import Cloud, invoking, one_state
 from tests.contracts.emulator.conftest import emulator_on
 
-THROTTLED = "Lambda.TooManyRequestsException"
-
 
 class Check(ThreadingHTTPServer):
-    """Refuses invocations whose event says so; without an answer where it says `unheard`."""
+    """Refuses invocations with the error that their event names; without an answer where it says `unheard`."""
 
     def __init__(self) -> None:
         super().__init__((HOST, 0), _Asked)
@@ -36,7 +34,7 @@ class _Asked(BaseHTTPRequestHandler):
         if what == "unheard":
             self.close_connection = True
             return
-        body = json.dumps({"error": THROTTLED, "cause": "told to"}).encode() if what == "refuse" else b""
+        body = json.dumps({"error": what, "cause": "told to"}).encode() if what else b""
         self.send_response(200 if body else 204)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -74,7 +72,13 @@ def test_no_wait_and_no_retry_interval_is_longer_than_it_was_told(hurried: Cloud
 
 
 @pytest.mark.parametrize(
-    ("what", "error"), [("refuse", THROTTLED), ("unheard", "Lambda.SdkClientException"), ("", None)]
+    ("what", "error"),
+    [
+        ("Lambda.TooManyRequestsException", "Lambda.TooManyRequestsException"),
+        ("Lambda.Unknown", "Lambda.Unknown"),
+        ("unheard", "Lambda.SdkClientException"),
+        ("", None),
+    ],
 )
 def test_an_invocation_by_a_state_machine_may_be_refused_from_outside(
     hurried: Cloud, check: Check, what: str, error: str | None

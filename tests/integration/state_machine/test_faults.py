@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from shared.domain import errors
+from shared.domain.rules.outage_causes import WORKER_LOST
 from tests.integration.state_machine.machine import DONE, Json, Machine, answers, raises
 
 STORE = ["StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"]
@@ -95,6 +96,15 @@ def test_a_worker_that_dies_is_replaced_and_a_session_that_kills_every_worker_is
     assert run.states == ["Route", "Think", "HandleError", "Route", "Done"]
     assert len(run.to("think")) == 4
     assert [each["error"] for each in run.to("handle_error")] == ["Runtime.ExitError"]
+
+
+@pytest.mark.parametrize("error", WORKER_LOST)
+def test_a_worker_that_is_lost_is_replaced_three_times_whatever_the_engine_calls_it(
+    machine: Machine, error: str
+) -> None:
+    run = machine.run(script={"think": [raises(error)], **HANDLED})
+    assert len(run.to("think")) == 4
+    assert [each["error"] for each in run.to("handle_error")] == [error]
 
 
 def test_a_decision_that_is_not_drawn_is_an_error_like_any_other(machine: Machine) -> None:

@@ -118,6 +118,8 @@ def test_six_crashes_take_about_three_quarters_of_an_hour() -> None:
         ("States.Timeout", "waiting_for_aws", "STEP_FAILED"),
         ("Sandbox.Timedout", "waiting_for_aws", "STEP_FAILED"),
         ("Runtime.ExitError", "waiting_for_aws", "STEP_FAILED"),
+        ("Lambda.Unknown", "waiting_for_aws", "STEP_FAILED"),
+        ("Lambda.ClientExecutionTimeoutException", "waiting_for_aws", "STEP_FAILED"),
         ("KeyError", "waiting_for_aws", "STEP_FAILED"),
         ("DecisionUnknown", "waiting_for_aws", "STEP_FAILED"),
     ],

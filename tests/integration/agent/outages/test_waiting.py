@@ -25,6 +25,7 @@ from shared.domain.errors import (
     StreamBroken,
 )
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
+from shared.domain.rules.outage_causes import WORKER_LOST
 from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Event
 from shared.domain.session.head import Head
@@ -224,15 +225,16 @@ def test_a_patience_of_zero_asks_nobody_ever() -> None:
     assert house.head(session).state == "completed"
 
 
-def test_a_session_that_kills_its_workers_waits_for_a_person_and_does_not_fail() -> None:
+@pytest.mark.parametrize("error", WORKER_LOST)
+def test_a_session_that_kills_its_workers_waits_for_a_person_and_does_not_fail(error: str) -> None:
     house, session = begun(SCRIPT[0])
     at = _until_think(house)
     for _ in range(6):
-        decision = handle_error(house.errors, at, "Runtime.ExitError")
+        decision = handle_error(house.errors, at, error)
         assert (decision.next, decision.then) == ("wait", "think")
         at = decision.at
         house.clock.advance(decision.wait_seconds or 0)
-    assert handle_error(house.errors, at, "Runtime.ExitError").next == "ask"
+    assert handle_error(house.errors, at, error).next == "ask"
     head = house.head(session)
     (asked,) = head.interventions
     assert (head.state, head.error, asked.timeout_at) == ("waiting_for_user", None, None)
