@@ -39,6 +39,9 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
 
+    def as_now(head: Head) -> Json:
+        return session_view(head, now=repository.clock.now())
+
     @api.post("/v1/sessions/{session_id}/pause")
     def pause(session_id: str) -> Response:
         return controlled(session_id, lambda requester: control.pause(repository, requester, session_id))
@@ -108,7 +111,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         return success(deps.idempotency.answer(requester.key, act, repeat))
 
     def controlled(
-        session_id: str, act: Callable[[Requester], Head], view: Callable[[Head], Json] = session_view
+        session_id: str, act: Callable[[Requester], Head], view: Callable[[Head], Json] = as_now
     ) -> Response:
         requester = requester_of(api.request)
 

@@ -215,7 +215,8 @@ def build(deps: Dependencies) -> Api:
         """As the API shows it, with its whole answer. Raises SessionNotFound."""
         log, blobs = deps.status.log, deps.status.blobs
         head = History(log, blobs, api.caller.tenant, message.text("taskId")).head
-        return dict(session_view(head, whole_answer(log, blobs, head) if head.state == "completed" else None))
+        answer = whole_answer(log, blobs, head) if head.state == "completed" else None
+        return dict(session_view(head, answer, deps.status.clock.now()))
 
     methods: Mapping[str, Mapping[str, Callable[[Message], Json]]] = {
         STATELESS: {

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from functions.status.pages import page_of_items, searched_page
+from functions.status.pages import Json, page_of_items, searched_page
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response
@@ -14,6 +14,7 @@ from shared.bound_tenant import carried
 from shared.domain.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.domain.session.listed import LISTED_GOAL_CHARS, Listed, Wanted
+from shared.ports.clock import Clock
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 
 READ_AT_ONCE = 8
@@ -22,7 +23,7 @@ PAGES = 5
 ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
 
 
-def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
+def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) -> None:
     @api.get("/v1/sessions")
     def sessions(
         state: str | None = None,
@@ -63,7 +64,10 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog) -> None:
         def cursor_after(head: Head) -> str:
             return index.cursor_after_session(tenant, head.session_id)
 
-        shown = page_of_items(heads, session_view, cursor_after, following)
+        def as_now(head: Head) -> Json:
+            return session_view(head, now=clock.now())
+
+        shown = page_of_items(heads, as_now, cursor_after, following)
         return searched_page(shown, index)
 
     def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:

@@ -14,7 +14,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
 from shared.api.response.receipt_view import cost_view
-from shared.api.response.views import event_view, partial_view, session_view
+from shared.api.response.views import delay_at, event_view, partial_view, session_view
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
 from shared.ports.running_text import Partials
@@ -74,7 +74,9 @@ def add_polling(
         seen, waited = read(session_id, after, limit.seconds(wait))
         partial = running_text(partials, seen.head) if api.settings.partial_text_ms else None
         partial_at = () if partial is None else (int(partial.at.timestamp() * 1000),)
-        tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), *partial_at)
+        now = clock.now()
+        is_ahead = int(delay_at(seen.head, now) is not None)  # a wait ends without a commit
+        tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), is_ahead, *partial_at)
         if matches(api.request.headers.get("if-none-match"), tag):
             return not_modified(tag)
         is_over = seen.head.is_over
@@ -83,7 +85,7 @@ def add_polling(
         usual = limit.pause_ms(api.settings.poll_after_ms, 0 if is_over else wait)
         poll_after_ms = 0 if comes_at_once else pause_ms(usual, waited=waited)
         view: sessions.Snapshot = {
-            "session": session_view(seen.head),
+            "session": session_view(seen.head, now=now),
             "cost": cost_view(receipt.of(seen.head)),
             "events": [event_view(one.event) for one in seen.events],
             "cursor": str(seen.cursor),

@@ -17,7 +17,7 @@ def build(deps: Dependencies) -> Api:
 
 def add_routes(api: Api, deps: Dependencies) -> Api:
     add_me(api)
-    add_listing(api, deps.session_index, deps.log)
+    add_listing(api, deps.session_index, deps.log, deps.clock)
     receipt = ReceiptMaker(deps.prices, deps.architecture)
     add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls, receipt)
     add_receipt(api, deps.log, receipt)

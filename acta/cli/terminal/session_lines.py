@@ -148,6 +148,8 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
     `resume`: the command for that.
     """
     what, cause = awaited(session), session.get("cause") or {}
+    if session.get("retrying"):
+        yield f"tries again now ({one_line(str(cause.get('code')), 60)})"
     if what is None:
         return
     yield _wait(what, session.get("retry_at"), cause.get("code"))

@@ -7,7 +7,7 @@ A person's answer and an expiry's default do the same; the record of who decided
 from typing import Any
 
 from shared.agent.interventions.opening import wait_for_people
-from shared.agent.recovery.restart import try_now
+from shared.agent.recovery.restart import decide_to_go_on, try_now
 from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions.intervention import Intervention, is_about_outage, is_about_restore, is_pause
@@ -82,6 +82,10 @@ def settle(
         said = {"comment": comment} if comment else {}
         change.event("intervention.resolved", data | {"resolved_by": by} | said)
     _apply(change, one, option, given, comment, by, message_id, expired)
+    if by is not None or is_about_outage(
+        one
+    ):  # nobody's silence about anything else is a decision about the outage
+        decide_to_go_on(change)
     _end_if_held(change)
     if not change.head.is_over:
         if change.head.interventions:
@@ -157,7 +161,9 @@ def _apply(
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry" if is_about_outage(one):
-            _try_on(change, given.get("hint"))
+            if given.get("hint"):
+                hint = f"A person says: {given['hint']}"
+                change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case "error_recovery", "retry" if is_about_restore(one):
             hint = f"{RESTORED} A person says: {given['hint']}" if given.get("hint") else RESTORED
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
@@ -167,14 +173,6 @@ def _apply(
             change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case _:
             pass
-
-
-def _try_on(change: Change, hint: str | None) -> None:
-    """The outage's patience begins anew."""
-    if change.head.outage is not None:
-        change.set(outage=change.head.outage.decided(change.now))
-    if hint:
-        change.set(progress=change.head.progress.model_copy(update={"hint": f"A person says: {hint}"}))
 
 
 def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:
@@ -249,8 +247,8 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
 
 
 def _go_on(change: Change) -> None:
-    """No intervention is open any more: the session takes the state of what the engine does next. An outage's wait ends
-    with what was decided.
+    """No intervention is open any more: the session takes the state of what the engine does next, and waits for nothing
+    else first.
     """
     try_now(change)
     match next_decision(change.head, change.now).next:

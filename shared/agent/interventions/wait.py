@@ -9,7 +9,7 @@ from shared.agent.session.engine_decision import Timeouts, next_decision, wait_d
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.interventions.intervention import Intervention, is_about_outage
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.execution_history import EVENTS_PER_ASK
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
@@ -39,7 +39,6 @@ def ask(
                     "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
                 )
         change.set(wait=wait if change.head.interventions else None)
-        _end_outage_of_aws(change)
         if change.head.run is not None:
             counted = change.head.run.events + EVENTS_PER_ASK
             change.set(run=change.head.run.model_copy(update={"events": counted, "parked": False}))
@@ -55,14 +54,6 @@ def ask(
         wake(repository, workflow, session, wait.token)
     elif session.head.wait is None or session.head.wait.token != wait.token:
         _send(workflow, wait.token, wait_decision(session.head, timeouts))
-
-
-def _end_outage_of_aws(change: Change) -> None:
-    """The wait for people has begun, so AWS answers. A question about an outage goes on showing it."""
-    outage, open_ones = change.head.outage, change.head.interventions
-    is_over = outage is not None and outage.reason == "waiting_for_aws"
-    if is_over and open_ones and not any(map(is_about_outage, open_ones)):
-        change.end_outage()
 
 
 def _is_live(head: Head, at: Position, wait: Wait) -> bool:

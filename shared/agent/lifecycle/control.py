@@ -9,7 +9,7 @@ from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
 from shared.agent.recovery.recover import end_engine, wake_engine
-from shared.agent.recovery.restart import is_waiting, try_now
+from shared.agent.recovery.restart import decide_to_go_on, is_waiting, try_now
 from shared.agent.session.endings import cancelled
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
@@ -83,6 +83,7 @@ def resume(
             return CommitDraft(change, idempotency=requester.key)
         if is_waiting(change.head, change.now):
             try_now(change)
+            decide_to_go_on(change)
             return CommitDraft(change, idempotency=requester.key)
         if change.head.coarse_state == "active":
             return _nothing_to_do(change, requester)

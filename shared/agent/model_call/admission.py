@@ -31,7 +31,7 @@ from shared.domain.limits.admission import (
     Wanted,
     in_milliseconds,
 )
-from shared.domain.rules.outage import Outage, as_queued, waiting_in_line
+from shared.domain.rules.outage import QUEUED, Delay
 from shared.domain.rules.prices import NamedModel, charged_tokens
 from shared.domain.session.attempt import Attempt
 from shared.domain.session.change import Change
@@ -76,7 +76,7 @@ class Admission:
         limits = self._limits_of(provider)
         if limits is None:
             return True
-        queued = as_queued(head.outage if head is not None else None)
+        queued = head.delay if head is not None else None
         if queued is not None and queued.admitted:
             return True
         wanted, now = Wanted(tokens), self._clock.now()
@@ -84,7 +84,7 @@ class Admission:
         lacks = held.lacks(wanted)
         if any(Price.of(limits, lacks)):
             # its time in the line is over: it calls, whatever is owed
-            is_owed = queued is not None and queued.retry_at is not None
+            is_owed = queued is not None and queued.is_queued and queued.until is not None
             taken = self._take(provider, limits, lacks, is_owed=is_owed)
             if taken is None:
                 return False
@@ -151,17 +151,17 @@ class Admission:
             with suppress(TransientError):
                 self._store.close(provider, until)
 
-    def join(self, provider: str, tokens: int, head: Head) -> Outage:
+    def join(self, provider: str, tokens: int, head: Head) -> Delay:
         """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.
         Raises what the store raises.
         """
-        now, queued = self._clock.now(), as_queued(head.outage)
-        since = queued.since if queued is not None else now
+        now, queued = self._clock.now(), head.delay
+        since = queued.since if queued is not None and queued.is_queued else now
         one = InLine(provider, head.tenant, head.session_id, since, tokens)
         place = self._store.join(one, now, now + LINE)
         if place.begins_line:
             self._call_dispatcher()
-        return waiting_in_line(now, since, now + FALLBACK, place.position)
+        return Delay(reason="queued", code=QUEUED, since=since, until=now + FALLBACK, position=place.position)
 
 
 def wait_in_line(

@@ -102,7 +102,7 @@ def begin(
         check_turn(change.head, turn.at)
         if change.head.is_over:
             return None
-        change.end_outage()
+        change.end_wait()
         change.set(background=running)
         turn_again(change)
         return CommitDraft(change, _waits(turn.deps, change.head, running, change.now, turn.kind))

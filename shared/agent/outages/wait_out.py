@@ -8,7 +8,7 @@ from shared.agent.session.engine_decision import Timeouts, next_decision, outage
 from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.next_turn import turn_again
 from shared.agent.session.repository import CommitDraft
-from shared.domain.rules.outage import Cause, Outage, OutageLimits, waiting, waiting_for_tokens
+from shared.domain.rules.outage import TOKEN_LIMIT, Cause, Delay, Outage, OutageLimits, failed_again
 from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
@@ -32,7 +32,7 @@ def wait_out(
 ) -> CommitDraft:
     """Ends a turn that has no reply: the engine waits, or a person is asked, and then it goes on where it was.
 
-    `retry_after`: as in `waiting`.
+    `retry_after`: as in `failed_again`.
     """
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
@@ -48,14 +48,15 @@ def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
     until = change.head.budget.window_ends
     if until is None:
         return CommitDraft(change, next_decision(change.head, change.now))
-    return wait_through(change, waiting_for_tokens(change.now, until), rules)
+    delay = Delay(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=change.now, until=until)
+    return wait_through(change, delay, rules)
 
 
-def wait_through(change: Change, wait: Outage, rules: OutageRules) -> CommitDraft:
-    """Ends a turn without a reply, for a reason that is no fault: the engine waits, and takes the turn again."""
+def wait_through(change: Change, delay: Delay, rules: OutageRules) -> CommitDraft:
+    """Ends a turn without a reply, for a reason that is no failure: the engine waits, and takes the turn again."""
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
-    change.begin_wait(wait)
+    change.begin_wait(delay)
     turn_again(change)
     decision = outage_wait(change.head, change.now)
     return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
@@ -72,7 +73,7 @@ def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -
     head = change.head
     if head.is_over or head.interventions or head.outage is None:
         return CommitDraft(change, next_decision(head, change.now))
-    _ask(change, head.outage.tried_now(), rules.limits, asking)
+    _ask(change, head.outage, rules.limits, asking)
     turn_again(change)
     decision = wait_decision(change.head, rules.timeouts)
     return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
@@ -90,19 +91,20 @@ def wait_or_ask(
     the patience, or workers have crashed too often. Where something is asked already, it waits.
     """
     head, now = change.head, change.now
-    outage = waiting(head.outage, cause, head.session_id, now, limits, retry_after=retry_after)
-    change.set(wait=None)  # the engine calls this, so it waits for nobody
+    outage = failed_again(head.outage, cause, now, retry_after=retry_after)
+    change.set(outage=outage, wait=None)  # the engine calls this, so it waits for nobody
     if outage.needs_person(now, limits) and not head.interventions:
-        _ask(change, outage.tried_now(), limits, asking)
+        _ask(change, outage, limits, asking)
         return True
+    delay = outage.pause(head.session_id, now, limits, retry_after)
     if cause.reason == "waiting_for_provider":
-        change.event("llm.retried", {"code": cause.code, "wait_seconds": outage.seconds_left(now)})
-    change.begin_wait(outage)
+        change.event("llm.retried", {"code": cause.code, "wait_seconds": delay.seconds_left(now)})
+    change.begin_wait(delay)
     return False
 
 
 def _ask(change: Change, outage: Outage, limits: OutageLimits, asking: AskingRules) -> None:
     """A session that keeps killing its worker waits for a person, any other one tries on by itself in the end."""
-    change.set(outage=outage)
+    change.set(delay=None)
     open_outage_question(change, outage, asking, None if outage.has_crashed_too_often else limits.patience)
     wait_for_people(change)

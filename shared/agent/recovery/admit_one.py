@@ -16,7 +16,6 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.limits.admission import COMMITTED, InLine, ProviderLimits
-from shared.domain.rules.outage import as_queued
 from shared.domain.session.change import Change
 from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_workers import RecoveryWorkers
@@ -104,15 +103,15 @@ class Admitting:
 
     def _moved(self, one: InLine, session: Session) -> Tried:
         head, now = session.head, self._clock.now()
-        queued = as_queued(head.outage)
+        queued = head.delay
         if head.is_over:
             return "dropped"
-        if queued is None:
+        if queued is None or not queued.is_queued:
             return "dropped" if now - one.since > COMMITTED else "early"
         if queued.admitted:  # and nobody knows whether it was started
             self._start(session)
             return "dropped"
-        if queued.retry_at is None:  # somebody has resumed it: it comes again, or calls
+        if queued.until is None:  # somebody has resumed it: it comes again, or calls
             return "early"
         if not queued.is_ahead(now):  # it goes on by itself
             return "dropped"
@@ -130,11 +129,10 @@ class Admitting:
         """Ends the wait by a commit, and has the next generation go on."""
 
         def build(_: Session, change: Change) -> CommitDraft | None:
-            queued = as_queued(change.head.outage)
-            if change.head.is_over or queued is None or not queued.is_ahead(change.now):
+            queued = change.head.delay
+            if queued is None or not queued.is_queued or not queued.is_ahead(change.now):
                 return None
-            try_now(change)
-            change.set(outage=queued.tried_now().model_copy(update={"admitted": is_admitted}))
+            try_now(change, admitted=is_admitted)
             return CommitDraft(change, next_decision(change.head, change.now))
 
         done = self._deps.repository.commit(session, position(session.head).key("admit"), build)

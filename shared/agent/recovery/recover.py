@@ -154,7 +154,7 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         now = repository.clock.now()
         if is_due(head, now) and not workflow.start(next_decision(head, now)):
             restart(repository, workflow, session)
-    elif head.wait is None and head.outage is not None and head.outage.retry_at is None:
+    elif head.wait is None and head.delay is not None and head.delay.until is None:
         # `try_now` has begun this generation, or an earlier one: then starting it again is harmless.
         workflow.stop(head.session_id, run.run_id, run.generation - 1)
         if not workflow.start(next_decision(head, repository.clock.now())):

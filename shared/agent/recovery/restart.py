@@ -13,7 +13,7 @@ from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
-from shared.domain.rules.outage import DEFAULT_LIMITS, Outage, OutageLimits, waiting
+from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits, failed_again
 from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head, Restarts, Run
@@ -51,7 +51,9 @@ def restart(
         begin_next_generation(change, run, restarts)
         if restarts.count > MOST_RESTARTS:
             head, now = change.head, change.now
-            change.begin_wait(waiting(head.outage, EXECUTION_LOST, head.session_id, now, limits))
+            outage = failed_again(head.outage, EXECUTION_LOST, now)
+            change.set(outage=outage)
+            change.begin_wait(outage.pause(head.session_id, now, limits))
             return CommitDraft(change, outage_wait(change.head, now))
         return CommitDraft(change, next_decision(change.head, change.now))
 
@@ -74,28 +76,35 @@ def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parke
 
 
 def is_waiting(head: Head, now: datetime) -> bool:
-    """Whether the engine waits for the next try in an outage, and for nobody's decision."""
-    return head.coarse_state == "active" and head.outage is not None and head.outage.is_ahead(now)
+    """Whether the engine waits for the next try, and for nobody's decision."""
+    return head.coarse_state == "active" and head.delay is not None and head.delay.is_ahead(now)
 
 
-def try_now(change: Change) -> None:
-    """Ends an outage's wait before its time: somebody has decided it, so patience begins anew.
+def try_now(change: Change, *, admitted: bool = False) -> None:
+    """Ends the present wait before its time. `admitted`: as in `Delay`.
 
     The execution that waits cannot be woken, so the next generation goes on. One that waits for people is woken by its
     token, and one that still runs other calls comes to the lost ones by itself.
     """
     head, run = change.head, change.head.run
-    if head.outage is None or run is None:
+    if head.delay is None or run is None:
         return
-    if head.outage.is_ahead(change.now) and head.wait is None and not _runs_calls(head, head.outage):
+    if head.delay.is_ahead(change.now) and head.wait is None and not _runs_calls(head):
         begin_next_generation(change, run, Restarts())
-    change.set(outage=head.outage.decided(change.now))
-    change.end_wait()
+    change.end_wait(
+        head.delay.model_copy(update={"until": None, "admitted": admitted or head.delay.admitted})
+    )
 
 
-def _runs_calls(head: Head, outage: Outage) -> bool:
+def decide_to_go_on(change: Change) -> None:
+    """Somebody has decided that the session goes on: its patience with what has failed begins again."""
+    if change.head.outage is not None:
+        change.set(outage=change.head.outage.decided(change.now))
+
+
+def _runs_calls(head: Head) -> bool:
     """Whether the execution may still run calls beside those that wait."""
-    lost = outage.lost_calls
+    lost = head.outage.lost_calls if head.outage is not None else ()
     return bool(lost) and any(
         call.state == "started" and call.task is None and call.call_id not in lost
         for call in head.unfinished_calls

@@ -24,7 +24,7 @@ def failed(change: Change, code: str, message: str) -> CommitDraft:
     """`code` and `message` are shown to the user (design §3, `error`)."""
     withdraw(change)
     _close_plan(change, "failed", code.lower())
-    change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None)
+    change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)
     change.to_state("failed", code.lower())
     change.event("run.finished", {"state": "failed", "code": code})
     return CommitDraft(change, next_decision(change.head, change.now))
@@ -34,7 +34,7 @@ def completed(change: Change, result: Result, by: str | None = None) -> CommitDr
     """`by`: the person who finished the run, if one did."""
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
-    change.set(result=result, calls=(), held=None, outage=None)
+    change.set(result=result, calls=(), held=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
     finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
@@ -50,7 +50,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
-    change.set(calls=started, held=None, outage=None)
+    change.set(calls=started, held=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("cancelled", "cancelled")
     change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
@@ -71,6 +71,7 @@ def restored(change: Change, run_id: str) -> None:
         calls=(),
         held=None,
         outage=None,
+        delay=None,
         lease=None,
         background=None,
         plan=None if head.plan is None else without_permissions(head.plan),

@@ -55,7 +55,7 @@ def end_decision(head: Head) -> Decision:
 
 
 def next_decision(head: Head, now: datetime) -> Decision:
-    """Where the engine goes on: first the rest of an outage's wait, then the open calls, then the next turn. That turn
+    """Where the engine goes on: first the rest of a wait, then the open calls, then the next turn. That turn
     waits where a person is asked. A run that is over ends, once its provider and the servers of its calls have been
     told to end what they still do.
     """
@@ -67,7 +67,7 @@ def next_decision(head: Head, now: datetime) -> Decision:
     turn = next_turn_kind(head)
     if head.interventions:
         return Decision(next=turn, at=at)
-    if head.outage is not None and head.outage.is_ahead(now):
+    if head.delay is not None and head.delay.is_ahead(now):
         return outage_wait(head, now)
     calls = head.unfinished_calls
     due = tuple(call.call_id for call in calls if call.task is None or call.task.is_due(now))
@@ -86,8 +86,8 @@ def _wait_for_servers(head: Head, now: datetime) -> Decision:
 
 
 def outage_wait(head: Head, now: datetime) -> Decision:
-    """The engine waits until an outage's next try, at no compute cost, whether or not people are asked beside."""
-    seconds = head.outage.seconds_left(now) if head.outage is not None else 1
+    """The engine waits until the next try, at no compute cost, whether or not people are asked at the same time."""
+    seconds = head.delay.seconds_left(now) if head.delay is not None else 1
     return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
 
 

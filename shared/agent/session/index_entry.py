@@ -54,9 +54,9 @@ def _sought(head: Head) -> _Sought | None:
     match head.coarse_state:
         case "active":
             is_parked = head.run is not None and head.run.parked
-            if is_parked and head.outage is not None and head.outage.retry_at is not None:
-                return _Sought("active", head.outage.retry_at)
-            is_tried_now = head.outage is not None and head.outage.retry_at is None
+            if is_parked and head.delay is not None and head.delay.until is not None:
+                return _Sought("active", head.delay.until)
+            is_tried_now = head.delay is not None and head.delay.until is None
             return _Sought("woken" if head.wait is not None or is_tried_now or is_parked else "active")
         case "waiting_for_user":
             ends = _ends(head)

@@ -22,7 +22,7 @@ def resumes_at(head: Head, warn: float = 0.0) -> datetime | None:
     `warn`: seconds before its expiry at which a question is warned of.
     """
     if not head.interventions:
-        return head.outage.retry_at if head.outage is not None else None
+        return head.delay.until if head.delay is not None else None
     warning = timedelta(seconds=warn)
     times = [
         one.timeout_at if one.warned else one.timeout_at - warning

@@ -72,7 +72,7 @@ class Session:
         self.called_at = first.at
         """When the last reply was committed, and so its calls were asked for. Of a reply before `first`: no later."""
         self.has_waited = False
-        """Whether people were asked, or an outage was waited out, since the last reply was committed."""
+        """Whether people were asked, or the world was waited for, since the last reply was committed."""
         self.number = first.number - 1
         self.head: Head = first.head
         if before:
@@ -104,7 +104,7 @@ class Session:
         self.number = commit.number
         self.head = commit.head
         head = commit.head  # a state has a reason while it waits for something
-        self.has_waited |= bool(head.interventions or head.outage or head.state_reason)
+        self.has_waited |= bool(head.interventions or head.delay or head.state_reason)
         if self._segment_commits and self.number % self._segment_commits == 0:
             self._end_segment()
 

@@ -223,7 +223,7 @@ def _joins(change: Change, call_id: str) -> bool:
 
 
 def _waits(head: Head, now: datetime) -> bool:
-    return head.outage is not None and head.outage.is_ahead(now)
+    return head.delay is not None and head.delay.is_ahead(now)
 
 
 def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec | None:

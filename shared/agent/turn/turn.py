@@ -301,7 +301,7 @@ def _decision_without_model(
         return next_decision(head, now)
     if head.interventions:
         return wait_decision(head, deps.timeouts)
-    if head.outage is not None and head.outage.is_ahead(now):
+    if head.delay is not None and head.delay.is_ahead(now):
         return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
     if asks_after_waiting(head, now, deps.outage_limits):
         return _ask_after_waiting(deps, session, kind, at)

@@ -10,6 +10,7 @@ from shared.domain.interventions.intervention import (
     OTHERS_ONLY,
     Intervention,
     PendingCall,
+    is_about_outage,
     is_for_others_only,
     is_shortened,
     reviewed_calls,
@@ -17,7 +18,7 @@ from shared.domain.interventions.intervention import (
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
 from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.goal_marker import for_people, in_words, running_for_people
-from shared.domain.rules.outage import as_queued
+from shared.domain.rules.outage import DELAY_REASONS, Delay
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
@@ -38,9 +39,13 @@ def instant_or_none(at: datetime | None) -> str | None:
     return None if at is None else instant(at)
 
 
-def session_view(head: Head, answer: str | None = None) -> sessions.Session:
-    """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only."""
+def session_view(head: Head, answer: str | None = None, now: datetime | None = None) -> sessions.Session:
+    """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only. `now`:
+    when it is shown, since a wait ends without a commit; None: as the commit left it.
+    """
     run, result, error = head.run, head.result, head.error
+    delay = delay_at(head, now or head.updated_at)
+    is_due = delay is None and head.state_reason in DELAY_REASONS
     return {
         "session_id": head.session_id,
         "agent_id": head.agent_id,
@@ -48,10 +53,11 @@ def session_view(head: Head, answer: str | None = None) -> sessions.Session:
         "created_by": head.created_by,
         "visibility": head.visibility,
         "state": head.state,
-        "state_reason": head.state_reason,
-        "retry_at": _retry_at(head),
-        "cause": _cause(head),
-        "queue": _queue(head),
+        "state_reason": None if is_due else head.state_reason,
+        "retry_at": None if delay is None or head.interventions else instant_or_none(delay.until),
+        "retrying": delay is None and head.outage is not None and head.coarse_state == "active",
+        "cause": _cause(head, delay),
+        "queue": _queue(delay),
         "goal": head.goal,
         "created_at": instant(head.created_at),
         "updated_at": instant(head.updated_at),
@@ -110,27 +116,23 @@ def held_view(held: Ending) -> sessions.Held:
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
 
 
-def _retry_at(head: Head) -> str | None:
-    """When the session tries again; None where it does not wait for the world."""
-    outage = head.outage
-    if outage is None or head.is_over or head.state_reason != outage.reason:
+def delay_at(head: Head, now: datetime) -> Delay | None:
+    """What the session waits for at that time beside people; None: nothing, be its next try still on its way."""
+    return head.delay if head.delay is not None and head.delay.is_ahead(now) else None
+
+
+def _cause(head: Head, delay: Delay | None) -> sessions.Cause | None:
+    """Why it waits for the world. While it tries again, or asks a person whether to: what has failed last."""
+    failed = head.coarse_state == "active" or any(map(is_about_outage, head.interventions))
+    of = delay or (head.outage if failed else None)
+    return None if of is None else {"code": of.code, "message": explained(of.code)}
+
+
+def _queue(delay: Delay | None) -> sessions.Queue | None:
+    """Its place in the provider's queue; None where it waits in none."""
+    if delay is None or delay.position is None:
         return None
-    return instant_or_none(outage.retry_at)
-
-
-def _cause(head: Head) -> sessions.Cause | None:
-    """Why the session waits for the world; None where it does not."""
-    if head.outage is None or head.is_over:
-        return None
-    return {"code": head.outage.code, "message": explained(head.outage.code)}
-
-
-def _queue(head: Head) -> sessions.Queue | None:
-    """Its place in the provider's line; None where it waits in none."""
-    queued = as_queued(head.outage)
-    if queued is None or head.is_over or queued.position is None or queued.retry_at is None:
-        return None
-    return {"since": instant(queued.since), "position": queued.position}
+    return {"since": instant(delay.since), "position": delay.position}
 
 
 def partial_view(partial: Partial, head: Head) -> sessions.Partial:

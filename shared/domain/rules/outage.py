@@ -1,9 +1,10 @@
-"""An outage: what a session needs from the world does not answer, so it waits and tries again (design §2). Pure
-functions.
+"""Why a session waits, in two parts (design §2). Pure functions.
 
-An outage begins with the first wait and ends with the first commit that shows that the work goes on again. It never
-ends a run by itself: the pauses grow, and a person is asked once it has lasted long
-(`shared/agent/outages/wait_out.py`). The engine's retries before the first wait: `infra/engine/retries.py`.
+`Outage` is the history of failure: it begins with the first failure and ends with a reply, or with a tool call that is
+finished. Until then the pauses grow, and after a long time a person is asked (`shared/agent/outages/wait_out.py`).
+`Delay` is the present wait, for whatever it is: the next try after a failure, more tokens, or the session's turn in its
+provider's queue. A delay never changes the history. The engine's retries before the first failure counts:
+`infra/engine/retries.py`.
 """
 
 import math
@@ -13,15 +14,14 @@ from typing import Literal, NamedTuple, get_args
 
 from shared.domain.schema.stored_model import StoredModel
 
-OutageReason = Literal[
+DelayReason = Literal[
     "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued"
 ]
 """What the session waits for; its `state_reason` meanwhile."""
-OUTAGE_REASONS: tuple[str, ...] = get_args(OutageReason)
+DELAY_REASONS: tuple[str, ...] = get_args(DelayReason)
 
 TOKEN_LIMIT = "TOKEN_LIMIT"
 QUEUED = "QUEUED"
-_WORLD_IS_WELL = ("waiting_for_tokens", "queued")
 
 RETRIES_COUNT_AS = 6
 """The engine's own retries have taken minutes. So the first pause after them is about a minute, not a second."""
@@ -34,7 +34,7 @@ class Cause(NamedTuple):
     kills its worker, so that waiting may not help.
     """
 
-    reason: OutageReason
+    reason: DelayReason
     code: str
     is_crash: bool = False
 
@@ -51,34 +51,52 @@ class OutageLimits(NamedTuple):
 DEFAULT_LIMITS = OutageLimits()
 
 
-class Outage(StoredModel):
-    """`reason`, `code`: of the last failure. `since`: when the outage began. `waits`: how far the pauses have grown.
-    `crashes`: waits after a crash since a person was asked last. `retry_at`: when the session tries again; None: it
-    does now, or a person is asked. `patient_from`: when the patience began; None: with the outage.
-    `lost_calls`: ids of the calls that wait; empty: a turn waits. The execution may still run others of the reply.
-    `position`: of a session that waits in a line, how many of its tenant were before it when it came. `admitted`: it
-    has come out of the line, and what its call may use has been taken for it.
-    """
+class Delay(StoredModel):
+    """What the session waits for now, and until when."""
 
     reason: str
     code: str
     since: datetime
-    waits: int = 0
-    crashes: int = 0
-    retry_at: datetime | None = None
-    patient_from: datetime | None = None
-    lost_calls: tuple[str, ...] = ()
+    """When it began to wait. A session that joins its provider's queue again keeps the time of its first place."""
+    until: datetime | None
+    """When the session goes on, at the latest. None: the wait was ended before its time, and the next try is made."""
     position: int | None = None
+    """In a provider's queue: how many sessions of its tenant were before it when it came. None: it is in none."""
     admitted: bool = False
+    """It has come out of the queue, and what its call may use has been taken from the provider's bucket for it."""
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it is about a place in a provider's queue."""
+        return self.code == QUEUED
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether the next try is still to be waited for."""
-        return self.retry_at is not None and self.retry_at > now
+        return self.until is not None and self.until > now
 
     def seconds_left(self, now: datetime) -> int:
         """Whole seconds until the next try, at least 1."""
-        left = (self.retry_at - now).total_seconds() if self.retry_at is not None else 0.0
+        left = (self.until - now).total_seconds() if self.until is not None else 0.0
         return max(1, math.ceil(left))
+
+
+class Outage(StoredModel):
+    """What has failed since the last reply or finished call."""
+
+    reason: str
+    code: str
+    """Of the last failure, as `reason` is."""
+    since: datetime
+    """When the first one was met."""
+    waits: int = 0
+    """How far the pauses have grown."""
+    crashes: int = 0
+    """Failures that the session itself may have caused, since a person last decided to go on."""
+    patient_from: datetime | None = None
+    """When the patience began. None: with the outage."""
+    lost_calls: tuple[str, ...] = ()
+    """Ids of the calls that the last failure was about. Empty: it was a turn. The execution may still run others of the
+    same reply."""
 
     def needs_person(self, now: datetime, limits: OutageLimits) -> bool:
         """Whether waiting alone has gone on for long enough."""
@@ -92,61 +110,36 @@ class Outage(StoredModel):
         began = self.patient_from or self.since
         return bool(limits.patience) and (now - began).total_seconds() >= limits.patience
 
-    def tried_now(self) -> "Outage":
-        """The wait is over before its time."""
-        return self.model_copy(update={"retry_at": None})
-
     def decided(self, now: datetime) -> "Outage":
-        """A person, or the question's expiry, has said to try on: patience begins anew."""
-        return self.model_copy(update={"retry_at": None, "crashes": 0, "patient_from": now})
+        """A person, or the expiry of the question about the outage, has said to go on: patience begins again."""
+        return self.model_copy(update={"crashes": 0, "patient_from": now})
+
+    def pause(
+        self, session_id: str, now: datetime, limits: OutageLimits, retry_after: float | None = None
+    ) -> Delay:
+        """The wait before the next try. `retry_after`: as in `failed_again`."""
+        seconds = pause_seconds(session_id, self.waits, limits.longest_pause, retry_after or 0.0)
+        return Delay(reason=self.reason, code=self.code, since=now, until=now + timedelta(seconds=seconds))
 
 
-def waiting_for_tokens(now: datetime, until: datetime) -> Outage:
-    """No outage of the world's, and waited for in the same way: the session's tokens are used up `until` then."""
-    return Outage(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=now, retry_at=until)
-
-
-def waiting_in_line(now: datetime, since: datetime, until: datetime, position: int) -> Outage:
-    """No outage either: the provider takes no more calls now. Whoever admits it ends the wait, at the latest `until`
-    does. `since`: its place in the line.
-    """
-    return Outage(reason="queued", code=QUEUED, since=since, retry_at=until, position=position)
-
-
-def as_queued(outage: Outage | None) -> Outage | None:
-    """The wait in the line, which may be over already. None: the session is in none."""
-    return outage if outage is not None and outage.code == QUEUED else None
-
-
-def waiting(
-    before: Outage | None,
-    cause: Cause,
-    session_id: str,
-    now: datetime,
-    limits: OutageLimits,
-    *,
-    retry_after: float | None = None,
+def failed_again(
+    before: Outage | None, cause: Cause, now: datetime, *, retry_after: float | None = None
 ) -> Outage:
-    """The outage after one more failure, with the time of the next try.
+    """The outage with one more failure, or a new one.
 
     `retry_after`: seconds that the provider asks for in its answer to a single call; None: the engine's retries are
     used up, or no retry helps.
     """
-    if before is not None and before.reason in _WORLD_IS_WELL:
-        before = None  # that was over when this began
-    waits = before.waits if before is not None else 0
-    waits = (waits if retry_after is not None else max(waits, RETRIES_COUNT_AS)) + 1
-    seconds = pause_seconds(session_id, waits, limits.longest_pause, retry_after or 0.0)
-    crashes = before.crashes if before is not None else 0
-    return Outage(
-        reason=cause.reason,
-        code=cause.code,
-        since=before.since if before is not None else now,
-        waits=waits,
-        crashes=crashes + cause.is_crash,
-        retry_at=now + timedelta(seconds=seconds),
-        patient_from=before.patient_from if before is not None else None,
-    )
+    before = before or Outage(reason=cause.reason, code=cause.code, since=now)
+    waits = before.waits if retry_after is not None else max(before.waits, RETRIES_COUNT_AS)
+    failed = {
+        "reason": cause.reason,
+        "code": cause.code,
+        "waits": waits + 1,
+        "crashes": before.crashes + cause.is_crash,
+        "lost_calls": (),
+    }
+    return before.model_copy(update=failed)
 
 
 def pause_seconds(session_id: str, waits: int, longest: float, retry_after: float = 0.0) -> int:

@@ -32,6 +32,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
                     "agent_name",
                     "background",
                     "counted",
+                    "delay",
                     "forked_from",
                     "held",
                     "outage",

@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.compaction import Compacted
-from shared.domain.rules.outage import OUTAGE_REASONS, Outage
+from shared.domain.rules.outage import DELAY_REASONS, Delay
 from shared.domain.session.commit import Commit, Decision, Event, EventDraft, EventType, StepRecord
 from shared.domain.session.conversation import Content, Entry, UserEntry
 from shared.domain.session.head import TRANSITIONS, Head, IllegalTransition, SessionState
@@ -56,27 +56,27 @@ class Change:
         self.set(state=state, state_reason=reason)
         self.event("state.changed", {"from": before, "to": state, "reason": reason})
 
-    def begin_wait(self, outage: Outage) -> None:
-        """The session waits until the outage's next try: its state stays, and each wait has an event. While people are
-        asked, what they are asked stays the reason.
+    def begin_wait(self, delay: Delay) -> None:
+        """The session waits: its state stays, and each wait has an event. While people are asked, what they are asked
+        stays the reason.
         """
         state, now = self.head.state, self.now
-        reason = self.head.state_reason if state == "waiting_for_user" else outage.reason
-        self.set(outage=outage, state_reason=reason)
-        data = {"from": state, "to": state, "reason": reason, "code": outage.code}
-        retry_at = outage.retry_at.isoformat() if outage.retry_at is not None else None
-        self.event("state.changed", data | {"retry_at": retry_at, "wait_seconds": outage.seconds_left(now)})
+        reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
+        self.set(delay=delay, state_reason=reason)
+        data = {"from": state, "to": state, "reason": reason, "code": delay.code}
+        retry_at = delay.until.isoformat() if delay.until is not None else None
+        self.event("state.changed", data | {"retry_at": retry_at, "wait_seconds": delay.seconds_left(now)})
+
+    def end_wait(self, trying: Delay | None = None) -> None:
+        """The session waits for the world no more. `trying`: the wait, where its next try is made before its time."""
+        self.set(delay=trying)
+        if self.head.state_reason in DELAY_REASONS:
+            self.to_state(self.head.state)
 
     def end_outage(self) -> None:
-        """The work goes on. Does nothing where there is no outage."""
-        if self.head.outage is not None:
-            self.set(outage=None)
-        self.end_wait()  # also where the outage itself was left out for the release before
-
-    def end_wait(self) -> None:
-        """The session does not wait for the world any more, be it over or tried now."""
-        if self.head.state_reason in OUTAGE_REASONS:
-            self.to_state(self.head.state)
+        """The work goes on: what has failed before is forgotten."""
+        self.set(outage=None)
+        self.end_wait()
 
     def first_state(self, state: SessionState) -> None:
         """Sets the state of a new session and adds the event. Raises IllegalTransition."""

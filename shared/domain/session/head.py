@@ -12,7 +12,7 @@ from pydantic import Field
 from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus
-from shared.domain.rules.outage import Outage
+from shared.domain.rules.outage import Delay, Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
@@ -393,7 +393,9 @@ class Head(VersionedModel):
     compacted_at: int = 0
     held: Ending | None = None
     outage: Outage | None = None
-    """What the session waits for, or has waited for since the last sign that the work goes on; None: nothing."""
+    """What has failed since the last reply or finished call; None: nothing has."""
+    delay: Delay | None = None
+    """What the session waits for beside people, or has waited for until the turn that now runs; None: nothing."""
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
     read_outside: bool | None = None
     visibility: Visibility = "tenant"

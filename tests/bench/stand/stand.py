@@ -235,7 +235,7 @@ class Stand:
     def _where(self, session_id: str) -> str:
         """The session's state and what it waits for, without a word of its content."""
         head = self.repository().newest(TENANT, session_id).head
-        outage = "" if head.outage is None else f", {head.outage.code}"
+        outage = "" if head.delay is None else f", {head.delay.code}"
         asked = f"{len(self.provider.sent)} of {self.provider.replies} replies"
         return f"{head.state}, {head.state_reason}{outage}, event {head.last_seq}, after {asked}"
 

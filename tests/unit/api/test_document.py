@@ -34,7 +34,7 @@ from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
 from shared.domain.errors import Quota
 from shared.domain.interventions.options_and_defaults import InterventionType
 from shared.domain.notifications.notification import EndNotification, NotificationEvent, QuestionNotification
-from shared.domain.rules.outage import OUTAGE_REASONS
+from shared.domain.rules.outage import DELAY_REASONS
 from shared.settings import Settings
 from tests.unit.api.gateway import Answer, Gateway
 
@@ -242,7 +242,7 @@ def test_who_begins_is_told_that_completed_is_no_success() -> None:
 def test_every_reason_of_a_state_and_of_an_end_is_told() -> None:
     schemas = document()["components"]["schemas"]
     told = schemas["Session"]["properties"]["state_reason"]["description"]
-    for reason in (*get_args(InterventionType), *OUTAGE_REASONS, PAUSED, REPAIRED, "cancelled"):
+    for reason in (*get_args(InterventionType), *DELAY_REASONS, PAUSED, REPAIRED, "cancelled"):
         assert f"`{reason}`" in told
     told = schemas["Result"]["properties"]["reason"]["description"]
     for reason in ("goal_complete", "plan_completed", "max_steps", "budget_exceeded"):

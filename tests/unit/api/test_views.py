@@ -45,7 +45,7 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "session_id", "agent_id", "agent_name", "created_by", "visibility", "state", "state_reason", "goal",
             "created_at",
         "updated_at", "run",
-        "plan", "usage", "retry_at", "cause", "queue",
+        "plan", "usage", "retry_at", "retrying", "cause", "queue",
         "budget", "limits", "interventions", "result", "error", "held", "last_seq", "metadata",
         "prompts", "forked_from",
     }  # fmt: skip

@@ -6,13 +6,14 @@ import pytest
 
 from shared.domain import errors
 from shared.domain.rules.outage import (
+    DELAY_REASONS,
     MOST_CRASHES,
-    OUTAGE_REASONS,
     Cause,
+    Delay,
     Outage,
     OutageLimits,
+    failed_again,
     pause_seconds,
-    waiting,
 )
 from shared.domain.rules.outage_causes import cause_of, cause_of_error, explained
 
@@ -24,20 +25,19 @@ LIMITS = OutageLimits()
 
 def after(
     times: int, cause: Cause = BUSY, retry_after: float | None = None, limits: OutageLimits = LIMITS
-) -> list[Outage]:
-    """One outage after each of so many failures; each wait is waited for."""
-    seen: list[Outage] = []
+) -> list[tuple[Outage, Delay]]:
+    """One outage after each of so many failures, with its wait; each wait is waited for."""
+    seen: list[tuple[Outage, Delay]] = []
     now = NOW
     for _ in range(times):
-        before = seen[-1] if seen else None
-        seen.append(waiting(before, cause, "ses_1", now, limits, retry_after=retry_after))
-        now = seen[-1].retry_at or now
+        outage = failed_again(seen[-1][0] if seen else None, cause, now, retry_after=retry_after)
+        seen.append((outage, outage.pause("ses_1", now, limits, retry_after)))
+        now = seen[-1][1].until or now
     return seen
 
 
-def pauses(outages: list[Outage]) -> list[float]:
-    began = [NOW, *(one.retry_at or NOW for one in outages)]
-    return [((one.retry_at or NOW) - at).total_seconds() for one, at in zip(outages, began, strict=False)]
+def pauses(seen: list[tuple[Outage, Delay]]) -> list[float]:
+    return [((delay.until or NOW) - delay.since).total_seconds() for _, delay in seen]
 
 
 def test_pauses_double_up_to_the_longest_and_at_most_half_of_each_is_left_out() -> None:
@@ -72,28 +72,28 @@ def test_a_retry_after_of_days_is_not_waited_for_at_once() -> None:
 
 
 def test_an_outage_keeps_when_it_began_and_tells_its_last_cause() -> None:
-    first = waiting(None, BUSY, "ses_1", NOW, LIMITS)
-    later = waiting(first, CRASH, "ses_1", NOW + timedelta(hours=1), LIMITS)
+    first = failed_again(None, BUSY, NOW)
+    later = failed_again(first, CRASH, NOW + timedelta(hours=1))
     assert (later.since, later.reason, later.code) == (NOW, "waiting_for_aws", "STEP_FAILED")
     assert later.waits == first.waits + 1
 
 
 def test_time_decides_when_a_person_is_asked_and_no_count_of_waits() -> None:
-    outage = after(5_000, limits=OutageLimits(patience=0))[-1]
+    outage = after(5_000, limits=OutageLimits(patience=0))[-1][0]
     assert not outage.needs_person(NOW + timedelta(days=400), OutageLimits(patience=0))
-    first = waiting(None, BUSY, "ses_1", NOW, LIMITS)
+    first = failed_again(None, BUSY, NOW)
     assert not first.needs_person(NOW + timedelta(hours=23), LIMITS)
     assert first.needs_person(NOW + timedelta(hours=24), LIMITS)
 
 
 def test_patience_begins_anew_with_a_decision_and_so_do_crashes() -> None:
-    outage = after(MOST_CRASHES + 1, CRASH)[-1]
+    outage = after(MOST_CRASHES + 1, CRASH)[-1][0]
     assert outage.needs_person(NOW, LIMITS)
-    assert not after(MOST_CRASHES, CRASH)[-1].needs_person(NOW, LIMITS)
+    assert not after(MOST_CRASHES, CRASH)[-1][0].needs_person(NOW, LIMITS)
     later = NOW + timedelta(hours=30)
     again = outage.decided(later)
     assert not again.needs_person(later + timedelta(hours=23), LIMITS)
-    assert (again.since, again.retry_at) == (NOW, None)
+    assert (again.since, again.waits, again.crashes) == (NOW, outage.waits, 0)
 
 
 def test_six_crashes_take_about_three_quarters_of_an_hour() -> None:
@@ -147,6 +147,6 @@ def test_every_cause_has_a_sentence_of_its_own_and_an_unknown_one_has_one_too() 
     codes = {cause.code for name in [*names, "Lambda.X", "Refused", "KeyError"] if (cause := cause_of(name))}
     texts = [explained(code) for code in (*codes, "EXECUTION_LOST", "PROVIDER_KEY_REFUSED", "OF_TOMORROW")]
     assert len(set(texts)) == len(texts)
-    assert set(OUTAGE_REASONS) == {
+    assert set(DELAY_REASONS) == {
         "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued",
     }  # fmt: skip

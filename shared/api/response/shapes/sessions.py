@@ -141,7 +141,11 @@ class Session(TypedDict):
     where an operator had a failed run go on, else null. Of `completed`: `result.reason`. Of `failed`: `error.code` in
     small letters. Of `cancelled`: `cancelled`. Of `idle`: null."""
     retry_at: Instant | None
-    """While it waits for the world: when it tries again. While it is `queued`: when it goes on at the latest."""
+    """While it waits for the world: when it tries again. While it is `queued`: when it goes on at the latest. null as
+    soon as that time has come."""
+    retrying: bool
+    """The try after a failure is made now: `cause` says what failed before. false while it waits for that try, and
+    once a reply has come or a tool call has finished."""
     cause: Cause | None
     queue: Queue | None
     """While it is `queued`."""

@@ -58,9 +58,9 @@ def test_all_end_though_the_provider_takes_four_calls_a_minute() -> None:
 
     waiting = [head for head in queued if head.state_reason == "queued"]
     assert len(waiting) == 12  # the first has made its plan
-    assert [head.outage.position for head in waiting if head.outage] == list(range(12))
+    assert [head.delay.position for head in waiting if head.delay] == list(range(12))
     assert {one.of("acme", session).state for session in sessions} == {"completed"}
-    assert one.of("acme", sessions[-1]).outage is None
+    assert one.of("acme", sessions[-1]).delay is None
 
 
 def test_no_more_calls_are_made_than_the_limit_says() -> None:
@@ -101,10 +101,10 @@ def test_who_waits_too_long_calls_all_the_same() -> None:
     second = start(one, "acme", 2)[1]
     one.run()
     head = one.of("acme", second)
-    assert head.outage is not None
-    assert head.outage.retry_at is not None
+    assert head.delay is not None
+    assert head.delay.until is not None
 
-    one.clock.set(head.outage.retry_at)
+    one.clock.set(head.delay.until)
     one.go_on(Decision(next="plan", at=position(head)))
 
     assert one.of("acme", second).state == "executing"
@@ -173,13 +173,13 @@ def test_who_resumes_a_queued_session_keeps_its_place() -> None:
     one = house(requests=4)
     _, second, third = start(one, "acme", 3)
     one.run()
-    since = one.of("acme", second).outage
+    since = one.of("acme", second).delay
     one.tenant = "acme"
     one.clock.advance(3)
     one.resume(second)
     one.run()
 
-    now = one.of("acme", second).outage
+    now = one.of("acme", second).delay
     assert since is not None
     assert now is not None
     assert (now.since, now.position, now.reason) == (since.since, since.position, "queued")

@@ -43,14 +43,14 @@ def test_a_run_without_tokens_waits_for_the_next_window_and_ends_without_a_quest
         if decision.next == "wait":
             head = house.head(session)
             waited.append((head.state, head.state_reason, decision.wait_seconds))
-            assert head.outage is not None
-            assert head.outage.retry_at == head.budget.window_ends
+            assert head.delay is not None
+            assert head.delay.until == head.budget.window_ends
             house.clock.advance(decision.wait_seconds)
 
     house.run(before)
 
     head = house.head(session)
-    assert (head.state, head.outage) == ("completed", None)
+    assert (head.state, head.delay) == ("completed", None)
     assert [(state, reason) for state, reason, _ in waited] == [("executing", "waiting_for_tokens")] * len(
         waited
     )
@@ -124,7 +124,7 @@ def test_a_window_that_ends_while_the_wait_is_committed_is_not_waited_for_once_m
     assert following is not None
     assert following.next == "think"
     head = house.head(session)
-    assert (head.outage, tokens_used(head)) == (None, 0)
+    assert (head.delay, tokens_used(head)) == (None, 0)
 
 
 def test_what_is_left_is_what_is_left_of_the_window() -> None:

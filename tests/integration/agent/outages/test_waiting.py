@@ -430,12 +430,26 @@ def asks_after(code: str) -> tuple[House, str]:
     return house, session
 
 
-def test_a_wait_for_people_that_has_begun_ends_an_outage_of_aws_and_no_other() -> None:
-    house, session = asks_after("StoreUnavailable")
+@pytest.mark.parametrize("code", ["StoreUnavailable", "ProviderUnavailable"])
+def test_a_wait_for_people_that_has_begun_shows_no_outage_and_forgets_none(code: str) -> None:
+    house, session = asks_after(code)
     head = house.head(session)
-    assert (head.outage, session_view(head)["cause"], head.state) == (None, None, "waiting_for_user")
-    house, session = asks_after("ProviderUnavailable")
-    assert house.head(session).outage is not None
+    view: Any = session_view(head, now=house.clock.now())
+    assert (view["cause"], view["retry_at"], view["retrying"]) == (None, None, False)
+    assert (head.state, head.outage is not None) == ("waiting_for_user", True)
+
+
+def test_a_question_that_nobody_answers_is_no_decision_to_forget_what_has_failed() -> None:
+    house, session = asks_after("Runtime.ExitError")
+    head = house.head(session)
+    (asked,) = head.interventions
+    assert asked.timeout_at is not None
+    house.clock.set(asked.timeout_at)
+    house.time_out(session)
+    after = house.head(session)
+    assert after.interventions == ()
+    assert after.outage is not None
+    assert (after.outage, after.outage.crashes) == (head.outage, 1)
 
 
 def test_what_people_took_for_their_decision_is_not_patience() -> None:

@@ -242,13 +242,13 @@ def test_while_the_version_before_is_written_a_session_waits_in_its_execution() 
 def test_a_long_wait_for_the_world_has_no_execution_and_is_over_in_time() -> None:
     house, session = away()
     head = house.head(session)
-    assert head.outage is not None
-    assert head.outage.retry_at is not None
+    assert head.delay is not None
+    assert head.delay.until is not None
     assert (head.run is not None and head.run.parked, running(house)) == (True, [])
     (listed,) = house.index.live("active", live_shard(session), before=None, limit=9, cursor=None).sessions
-    assert listed.at == head.outage.retry_at
+    assert listed.at == head.delay.until
 
-    house.clock.advance((head.outage.retry_at - house.clock.now() - LEAD).total_seconds() - 1)
+    house.clock.advance((head.delay.until - house.clock.now() - LEAD).total_seconds() - 1)
     assert house.sweep() == Tally()
     house.clock.advance(2)
     assert house.sweep() == Tally(looked=1, started=1)

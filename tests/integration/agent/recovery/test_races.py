@@ -137,9 +137,9 @@ def test_a_turn_that_loses_its_engine_after_all_these_waits_asks_a_person_and_do
     for _ in range(MOST_CRASHES + 1):
         house.lose(session)
         house.recover()
-        outage = house.head(session).outage
-        assert outage is not None
-        assert outage.seconds_left(house.clock.now()) <= 120, "the setting counts here too"
+        delay = house.head(session).delay
+        assert delay is not None
+        assert delay.seconds_left(house.clock.now()) <= 120, "the setting counts here too"
 
     house.run()
     head = house.head(session)

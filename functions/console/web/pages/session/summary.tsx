@@ -70,7 +70,7 @@ function Goal({ session: { goal, created_by }, conversation }: Omit<Shown, "live
 function Reason({ session }: { session: Session }) {
   const said = why(session);
   const { tone } = stateInWords(session);
-  const { cause, error, queue, retry_at } = session;
+  const { cause, error, queue, retry_at, retrying } = session;
   if (!said && !cause && !error) return null;
   return (
     <div class={`notice ${tone === "bad" ? "bad" : tone === "warn" ? "warning" : ""}`}>
@@ -85,6 +85,7 @@ function Reason({ session }: { session: Session }) {
           <code>{cause.code}</code> <Text>{cause.message}</Text>
         </>
       )}{" "}
+      {retrying && "It tries again now."}
       {retry_at && (
         <>
           {queue ? "It goes on at the latest" : "It tries again"} <Until at={retry_at} soon={0} />.

@@ -17,7 +17,7 @@ from acta.cli.terminal.session_lines import (
 )
 from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
-from shared.domain.rules.outage import OUTAGE_REASONS
+from shared.domain.rules.outage import DELAY_REASONS
 from tests.unit.acta.fake_deployment import session
 
 
@@ -120,7 +120,7 @@ def test_a_wait_is_one_line_that_says_for_what_until_when_and_its_code() -> None
 
 
 def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_column() -> None:
-    assert set(WAITS_FOR) == set(OUTAGE_REASONS)
+    assert set(WAITS_FOR) == set(DELAY_REASONS)
     for reason, what in WAITS_FOR.items():
         assert state_words(session("executing", state_reason=reason)) == what.short
         assert len(what.short) <= 16
@@ -138,6 +138,8 @@ def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> N
         "to try now: acta resume ses_1",
     ]
     assert len(list(waiting_lines(waits("waiting_for_tokens"), RESUME))) == 2
+    trying = session("executing", retrying=True, cause={"code": "PROVIDER_OVERLOADED", "message": "m"})
+    assert list(waiting_lines(trying, RESUME)) == ["tries again now (PROVIDER_OVERLOADED)"]
     asks = session("waiting_for_user", state_reason="error_recovery", cause={"code": "X", "message": "m"})
     assert list(waiting_lines(asks, RESUME)) == []
     assert list(waiting_lines(session("executing", state_reason=None, cause=None), RESUME)) == []
