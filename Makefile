@@ -13,7 +13,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --
 # what AWS's Python runtime brings along, so no zip carries it
 FROM_RUNTIME := $(addprefix --no-emit-package ,boto3 botocore s3transfer python-dateutil six urllib3)
 
-.PHONY: help setup demo house test test-thorough test-api test-model test-mcp test-traces faults mixed-fleet check format bench load scale picture lock audit \
+.PHONY: help setup demo house test test-thorough test-local-aws test-api test-model test-mcp test-traces faults mixed-fleet check format bench load scale picture lock audit \
 	sbom clean
 
 help: ## show this list
@@ -33,6 +33,9 @@ test: setup ## the tests, the deployed end-to-end ones included, in 10 minutes
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
 	@$(BIN)/python -m infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m thorough
+
+test-local-aws: setup ## the tests of the local AWS alone, which is a product of its own
+	@$(BIN)/pytest local_aws
 
 test-api: setup ## schemathesis asks a deployed API whatever its document allows and forbids, 10 minutes
 	@$(BIN)/python -m infra.local.toolchain api
@@ -86,7 +89,7 @@ picture: setup ## the README's pictures: docs/demo.svg from a real demo, the pag
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
 	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/dev.in -o requirements/dev.txt
-	@$(UV_COMPILE) $(UPGRADE) requirements/emulator.in -o requirements/emulator.txt
+	@$(UV_COMPILE) $(UPGRADE) local_aws/requirements.in -o local_aws/requirements.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/runtime.in -o requirements/runtime.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/functions.in -o requirements/functions.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
@@ -104,15 +107,15 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 
 audit: setup ## ask public advisories about every pinned package (needs the network; it fails where one gives no answer)
 	@$(BIN)/python -m infra.local.toolchain audit
-	@failed=0; for lock in requirements/*.txt; do echo "audit: $$lock"; .venv-audit/bin/pip-audit --strict \
+	@failed=0; for lock in requirements/*.txt local_aws/requirements.txt; do echo "audit: $$lock"; .venv-audit/bin/pip-audit --strict \
 		--require-hashes --disable-pip --progress-spinner off -r $$lock || failed=1; done; \
 		npm audit --package-lock-only || failed=1; exit $$failed
 
 sbom: setup ## what the locks pin, those that the zips are built from among them, as CycloneDX JSON in build/sbom
 	@$(BIN)/python -m infra.local.toolchain audit
 	@mkdir -p build/sbom
-	@for lock in requirements/*.txt; do .venv-audit/bin/cyclonedx-py requirements --output-reproducible $$lock \
-		-o build/sbom/$$(basename $$lock .txt).cdx.json || exit 1; done
+	@for lock in requirements/*.txt local_aws/requirements.txt; do .venv-audit/bin/cyclonedx-py requirements --output-reproducible $$lock \
+		-o build/sbom/$$(echo $$lock | sed "s,requirements/,,; s,/.*,,; s,.txt$$,,").cdx.json || exit 1; done
 	@npm sbom --sbom-format=cyclonedx --package-lock-only >build/sbom/npm.cdx.json
 
 clean: ## remove everything that was made, the local stack's data included

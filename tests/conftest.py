@@ -11,8 +11,8 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from infra.local.credentials import Credentials
 from infra.local.issuer import Issuer
+from local_aws.credentials import Credentials
 
 # the same examples each time, and no deadline that a busy machine misses
 hypothesis.settings.load_profile("ci")
@@ -25,13 +25,13 @@ TOGETHER = (
     "faults",
     "releases",
     "infra",
-    "contracts/emulator",
+    "local_aws/tests/contracts",
     "contracts/store",
     "integration/state_machine",
 )
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
 BEGUN_FIRST = (
-    "e2e 0", "infra", "integration/state_machine", "contracts/emulator", "e2e 1", "faults", "releases",
+    "e2e 0", "infra", "integration/state_machine", "local_aws/tests/contracts", "e2e 1", "faults", "releases",
     "integration/local/test_up.py", "integration/local/test_a_stop_in_between.py",
 )  # fmt: skip
 """What takes long, so that nothing long is left when all else is done. The second half of `e2e` is not among the first

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from infra.local.credentials import Credentials
-from infra.local.emulator_process import REGION
 from infra.local.toolchain import CDK
+from local_aws.credentials import Credentials
+from local_aws.emulator_process import REGION
 
 TAIL_LINES = 12
 STOP_SECONDS = 5

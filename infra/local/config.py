@@ -73,7 +73,7 @@ EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
 }
-"""Variables that are options of the emulator, for tests (`infra/local/emulator/README.md`)."""
+"""Variables that are options of the emulator, for tests (`local_aws/README.md`)."""
 OWN_VARIABLES = frozenset(
     (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS",
      "ACTA_PARK_AFTER_SECONDS", "ACTA_API_URL", "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands
-from infra.local.emulator_process import ACCOUNT, REGION
 from infra.local.issuer import AUDIENCE
 from infra.local.progress import Progress
+from local_aws.emulator_process import ACCOUNT, REGION
 
 STATELESS = "Acta-local-Stateless"
 STACK_EVENT = re.compile(r"^(Acta-local-\w+) \|\s*(\d+)/(\d+) \|")

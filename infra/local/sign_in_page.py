@@ -19,8 +19,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from infra.local.issuer import AUDIENCE, SIGN_IN, Issuer
-from infra.local.loopback import HOST
 from infra.local.page_links import PageLinks
+from local_aws.loopback import HOST
+from local_aws.reverse_proxy import Answer
 
 CLIENT_ID = AUDIENCE
 """Of the command line. The API takes ID tokens, whose audience it is."""
@@ -64,12 +65,6 @@ input,button{{font:inherit}}button{{padding:.3em 1em}}</style>
 """
 
 
-class Reply(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class Granted(NamedTuple):
     """What a code is for."""
 
@@ -91,7 +86,7 @@ class SignInPage:
         self._codes: dict[str, Granted] = {}
         self._lock = threading.Lock()
 
-    def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Reply | None:
+    def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
         """None: it is no request to this page. `headers`: their names in lower case."""
         path, _, query = raw_path.partition("?")
         if (method, path) == ("GET", AUTHORIZE):
@@ -104,7 +99,7 @@ class SignInPage:
             return self._tokens(dict(parse_qsl(body.decode("utf-8", "replace"))))
         return None
 
-    def _ask(self, asked: Mapping[str, str]) -> Reply:
+    def _ask(self, asked: Mapping[str, str]) -> Answer:
         if wrong := self._wrong(asked):
             return _page(400, f"<p>{html.escape(wrong)}</p>")
         hidden = "".join(
@@ -129,7 +124,7 @@ class SignInPage:
             return "PKCE with S256 is needed."
         return ""
 
-    def _grant(self, form: list[tuple[str, str]]) -> Reply:
+    def _grant(self, form: list[tuple[str, str]]) -> Answer:
         asked = dict(form)
         who = (asked.get("tenant", "").strip(), asked.get("user", "").strip())
         if wrong := self._wrong(asked) or ("" if all(who) else "Say a tenant and a user."):
@@ -149,9 +144,9 @@ class SignInPage:
                 code: granted
             }
         back = urlencode({"code": code, "state": asked.get("state", ""), "iss": self._issuer.url})
-        return Reply(302, {**HEADERS, "Location": f"{asked['redirect_uri']}?{back}"}, b"")
+        return _answer(302, b"", Location=f"{asked['redirect_uri']}?{back}")
 
-    def _tokens(self, form: Mapping[str, str]) -> Reply:
+    def _tokens(self, form: Mapping[str, str]) -> Answer:
         match form.get("grant_type"):
             case "authorization_code":
                 with self._lock:
@@ -169,11 +164,11 @@ class SignInPage:
             case _:
                 return _refused("unsupported_grant_type")
 
-    def _by_link(self, code: str) -> Reply:
+    def _by_link(self, code: str) -> Answer:
         person = self._links.take(code)
         return _refused("invalid_grant") if person is None else self._given(*person, "")
 
-    def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Reply:
+    def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Answer:
         token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)
         renews = self._issuer.issue_token(tenant, user, roles, SIGN_IN_SECONDS, audience=SIGN_IN)
         told = {
@@ -183,7 +178,7 @@ class SignInPage:
             "access_token": token,
             "refresh_token": renews,
         }
-        return Reply(200, {**HEADERS, "Content-Type": "application/json"}, json.dumps(told).encode())
+        return _json(200, told)
 
 
 def _is_command_line(redirect_uri: str) -> bool:
@@ -203,9 +198,17 @@ def _fits(granted: Granted, form: Mapping[str, str]) -> bool:
     return same and granted.redirect_uri == form.get("redirect_uri") and granted.until > datetime.now(UTC)
 
 
-def _page(status: int, text: str) -> Reply:
-    return Reply(status, {**HEADERS, "Content-Type": "text/html; charset=utf-8"}, text.encode())
+def _page(status: int, text: str) -> Answer:
+    return _answer(status, text.encode(), **{"Content-Type": "text/html; charset=utf-8"})
 
 
-def _refused(error: str) -> Reply:
-    return Reply(400, {**HEADERS, "Content-Type": "application/json"}, json.dumps({"error": error}).encode())
+def _refused(error: str) -> Answer:
+    return _json(400, {"error": error})
+
+
+def _json(status: int, value: Mapping[str, object]) -> Answer:
+    return _answer(status, json.dumps(value).encode(), **{"Content-Type": "application/json"})
+
+
+def _answer(status: int, body: bytes, **headers: str) -> Answer:
+    return Answer(status, list({**HEADERS, **headers}.items()), body)

@@ -17,21 +17,22 @@ from infra.environments import LOCAL, UnusableValue
 from infra.local.assembly import Assembly
 from infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
 from infra.local.config import ONLY_FOR, LocalConfig
-from infra.local.credentials import Credentials
 from infra.local.deploy import Deployment, deploy
-from infra.local.emulator_process import NEVER, EmulatorProcess
+from infra.local.emulator import emulator
 from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
-from infra.local.loopback import HOST
 from infra.local.own_tools.watch import NotDeployed
 from infra.local.page_links import PageLinks
 from infra.local.progress import Progress, Silent
-from infra.local.reverse_proxy import DeployedApi, Front, PortTaken
 from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
 from infra.own_environments import every_environment
 from infra.packaging.tool_folders import build_all
 from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in, require_known, tools_directory
+from local_aws.credentials import Credentials
+from local_aws.emulator_process import NEVER, EmulatorProcess
+from local_aws.loopback import HOST
+from local_aws.reverse_proxy import DeployedApi, Front, PortTaken
 from shared.settings import SettingsError
 
 READY_SECONDS = 90.0
@@ -152,7 +153,7 @@ class LocalStack:
     def start_emulator(self) -> None:
         phase = "start the local AWS"
         self.progress.begin(phase)
-        self.emulator = EmulatorProcess(
+        self.emulator = emulator(
             state_dir=self.state.aws,
             port=self.config.aws_port,
             lambda_endpoint=self.config.lambda_endpoint,

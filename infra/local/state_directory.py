@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from infra.local.credentials import FILE
+from local_aws.credentials import FILE
 
 DEFAULT_STATE_DIR = Path(".acta")
 

@@ -21,6 +21,7 @@ EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 LOCKS = ROOT / "requirements"
+EMULATOR_LOCK = ROOT / "local_aws" / "requirements.txt"
 STAMP = ".acta-stamp"
 TAIL_LINES = 15
 ASKED_FOR = {
@@ -108,8 +109,9 @@ def make_main_environment() -> None:
     phase.done()
 
 
-def make_side_environment(name: str, title: str) -> None:
-    venv, lock = ROOT / f".venv-{name}", LOCKS / f"{name}.txt"
+def make_side_environment(name: str, title: str, lock: Path | None = None) -> None:
+    """`lock`: by default the one of that name."""
+    venv, lock = ROOT / f".venv-{name}", lock or LOCKS / f"{name}.txt"
     wanted = fingerprint(lock)
     if is_current(venv, wanted):
         return
@@ -170,7 +172,7 @@ def make_all() -> None:
     node.start()
     try:
         make_main_environment()
-        make_side_environment("emulator", "Python environment of the local AWS")
+        make_side_environment("emulator", "Python environment of the local AWS", EMULATOR_LOCK)
         make_side_environment("runtime", "Python environment of the Lambdas")
     finally:
         node.join()

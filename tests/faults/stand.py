@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra.local.emulator_process import REGION
-from infra.local.loopback import free_port
 from infra.local.progress import Progress, Silent
 from infra.local.stack import LocalStack
+from local_aws.emulator_process import REGION
+from local_aws.loopback import free_port
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.usage.store import DynamoUsage

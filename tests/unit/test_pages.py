@@ -12,7 +12,18 @@ from shared.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-FOLDERS = ("acta", "docs", "examples", "functions", "infra", "requirements", "shared", "tests", ".ci")
+FOLDERS = (
+    "acta",
+    "docs",
+    "examples",
+    "functions",
+    "infra",
+    "local_aws",
+    "requirements",
+    "shared",
+    "tests",
+    ".ci",
+)
 FILE = re.compile(rf"(?<![\w/.<{{-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./*<>-]*")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

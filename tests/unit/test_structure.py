@@ -21,6 +21,7 @@ def test_what_is_pinned_names_no_address() -> None:
     """A registry is what the machine is set up with; npm adds pages of sponsors, too."""
     pinned = [
         *ROOT.glob("requirements/*"),
+        *ROOT.glob("local_aws/requirements.*"),
         ROOT / "package-lock.json",
         ROOT / "tests/e2e/browser/package-lock.json",
         ROOT / "tests/mcp/package-lock.json",

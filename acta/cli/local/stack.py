@@ -10,10 +10,10 @@ from acta.cli.exit_codes import CliError
 from acta.cli.local.progress import progress_on
 from acta.cli.terminal.text import one_line
 from infra.local.cdk import CommandFailed, ToolMissing
-from infra.local.emulator_process import EmulatorFailed
-from infra.local.reverse_proxy import PortTaken
 from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state_directory import StateInUse
+from local_aws.emulator_process import EmulatorFailed
+from local_aws.reverse_proxy import PortTaken
 from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
 from shared.settings import SettingsError
 

@@ -23,11 +23,11 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
-from infra.local.emulator_process import REGION
 from infra.local.own_tools.watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from infra.local.page_links import PageLinks
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
+from local_aws.emulator_process import REGION
 
 DEFAULT_PORT = 2282
 """Of no well-known service; the letters of Acta on a telephone's keys."""

@@ -11,9 +11,9 @@ from acta.cli.terminal.text import echo, one_line
 from infra.deployed import account
 from infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
 from infra.environments import LOCAL, Environment, UnusableValue, select
-from infra.local.credentials import Credentials, NoCredentials
 from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from infra.own_environments import every_environment
+from local_aws.credentials import Credentials, NoCredentials
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 

@@ -16,12 +16,12 @@ from typing import Any
 import httpx
 
 from infra.sizing import SIZES
+from local_aws.testing import eventually
 from shared.domain.spending.aws_prices import LISTS, UNITS_PER_USD
 from tests.bench.stand import script
 from tests.bench.stand.processes import lambda_cpu_ms, lambda_peak_mb
 from tests.bench.stand.stand import RunFailed, Stand, data_of
 from tests.bench.table import columns, heading, number
-from tests.contracts.emulator.cloud import eventually
 from tests.doubles.http_sink import Reply, Sink
 
 SIZES_MB = (256, 384, 512, 768, 1_024, 1_769)

@@ -12,12 +12,12 @@ from typing import Any, Self, get_args
 
 import httpx
 
-from infra.local.credentials import Credentials
 from infra.local.issuer import Role
-from infra.local.loopback import free_port
 from infra.local.progress import Progress
 from infra.local.stack import LocalStack
 from infra.sizing import FunctionName
+from local_aws.credentials import Credentials
+from local_aws.loopback import free_port
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.local.credentials import Credentials
-from infra.local.emulator_process import ACCOUNT, REGION
+from local_aws.credentials import Credentials
+from local_aws.emulator_process import ACCOUNT, REGION
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
 from shared.adapters.storage.keys import notification_secrets_prefix, tool_secrets_prefix

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from tests.contracts.emulator.cloud import eventually
+from local_aws.testing import eventually
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, entered
 from tests.e2e.support.person import Person

@@ -19,7 +19,7 @@ from botocore.credentials import Credentials as Signing
 
 from infra.engine.workflow import definition
 from infra.environments import LOCAL
-from infra.local.credentials import Credentials
+from local_aws.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from infra.local.cdk import Commands, local_aws_environ
-from infra.local.emulator_process import ACCOUNT, REGION, EmulatorProcess
+from infra.local.emulator import emulator
 from infra.local.issuer import Issuer
-from infra.local.reverse_proxy import Front
 from infra.local.toolchain import ROOT
 from infra.own_environments import VARIABLE
+from local_aws.emulator_process import ACCOUNT, REGION
+from local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
 
 pytestmark = pytest.mark.e2e
@@ -58,10 +59,10 @@ def acta(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator[A
     folder = tmp_path_factory.mktemp("account")
     (folder / "aws").mkdir()
     (folder / "ours.py").write_text(OURS)
-    emulator = EmulatorProcess(state_dir=folder / "aws")
-    emulator.start()
+    aws = emulator(state_dir=folder / "aws")
+    aws.start()
     try:
-        environ = local_aws_environ(neutral_environ(), emulator.url, emulator.credentials)
+        environ = local_aws_environ(neutral_environ(), aws.url, aws.credentials)
         environ[VARIABLE] = str(folder / "ours.py")
         Commands(environ, folder / "bootstrap.log").cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=folder)
 
@@ -78,7 +79,7 @@ def acta(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator[A
 
         yield run
     finally:
-        emulator.stop()
+        aws.stop()
 
 
 def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:

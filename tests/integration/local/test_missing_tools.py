@@ -10,12 +10,12 @@ import pytest
 
 from acta.cli.operations.doctor import stack as look
 from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
-from infra.local.emulator.saved_state import claimed
-from infra.local.emulator.settings import Settings
-from infra.local.loopback import HOST
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
 from infra.local.toolchain import CDK
+from local_aws.loopback import HOST
+from local_aws.saved_state import claimed
+from local_aws.settings import Settings
 from tests.e2e.support.deployments import neutral_environ
 from tests.integration.local.served import command
 

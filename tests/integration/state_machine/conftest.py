@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from infra.environments import LOCAL
-from infra.local.emulator_process import EmulatorProcess
+from infra.local.emulator import emulator
 from tests.integration.state_machine.machine import Machine
 
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     state: Path = tmp_path_factory.mktemp("state-machine")
-    with EmulatorProcess(state_dir=state, options={"longest-pause": "0.1"}) as emulator:
-        yield Machine(emulator)
+    with emulator(state_dir=state, options={"longest-pause": "0.1"}) as aws:
+        yield Machine(aws)
 
 
 @pytest.fixture(scope="session")

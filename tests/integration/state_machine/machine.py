@@ -7,8 +7,8 @@ from typing import Any
 
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import LOCAL, Environment
-from infra.local.emulator_process import EmulatorProcess
-from tests.contracts.emulator.cloud import Cloud, eventually
+from local_aws.emulator_process import EmulatorProcess
+from local_aws.testing import Cloud, eventually
 
 Json = dict[str, Any]
 

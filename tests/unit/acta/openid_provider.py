@@ -1,6 +1,6 @@
 """A small OpenID provider in the place of somebody's issuer. It is strict where the standards are: a code and a refresh
 token work once, and a code only with its verifier and its address. (The local AWS's own provider, which nobody here
-wrote, is asked in `tests/contracts/emulator/test_cognito.py`.)
+wrote, is asked in `tests/contracts/user_pool/test_cognito.py`.)
 """
 
 import base64

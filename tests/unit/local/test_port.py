@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.loopback import HOST, free_port
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
+from local_aws.loopback import HOST, free_port
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from acta.client.sign_in.oidc import Application, Attempt, Endpoints, Tokens
 from acta.client.sign_in.oidc import Issuer as Provider
 from infra.local.issuer import Issuer
 from infra.local.page_links import PageLinks
-from infra.local.reverse_proxy import Front
 from infra.local.sign_in_page import CLIENT_ID, SignInPage
+from local_aws.reverse_proxy import Front
 
 HERE = "http://127.0.0.1:22820/callback"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 from shared.adapters.llm.configured_models import check_key
 from tests.contracts.llm.conversations import KEY
 from tests.doubles.keyed_provider import KeyedProvider

@@ -11,7 +11,7 @@ from acta.cli.connection import Invocation, deployment_of
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.client.deployment import Deployment
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment
 
 

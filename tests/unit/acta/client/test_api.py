@@ -5,7 +5,7 @@ from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, InvalidPath, UnexpectedAnswer, Unreachable
 from acta.client.flows import MAX_ATTEMPTS
 from acta.client.paths import file_path, session_path, tool_secret_path
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
 

@@ -15,7 +15,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.sign_in.login import login, logout
 from acta.client.errors import SignInFailed
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, success
 from tests.unit.acta.openid_provider import CLIENT, SUBJECT, Browser, OpenIdProvider
 

@@ -1,5 +1,5 @@
 """`acta users`: what is asked of the pool, and what is said. The pool itself is tried in the local AWS
-(`tests/contracts/emulator/test_cognito.py`)."""
+(`tests/contracts/user_pool/test_cognito.py`)."""
 
 import json
 from argparse import Namespace

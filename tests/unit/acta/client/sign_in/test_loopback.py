@@ -9,7 +9,7 @@ import pytest
 
 from acta.client.errors import SignInFailed
 from acta.client.sign_in.loopback import CALLBACK_PATH, HOST, Receiver
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 
 STATE = "the-state-of-this-sign-in"
 

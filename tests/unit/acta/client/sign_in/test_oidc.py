@@ -10,7 +10,7 @@ import pytest
 from acta.client.errors import SignInEnded, SignInFailed, Unreachable
 from acta.client.sign_in import oidc
 from acta.client.sign_in.oidc import Application, Attempt, Issuer, Tokens
-from infra.local.loopback import free_port
+from local_aws.loopback import free_port
 from tests.unit.acta.openid_provider import CLIENT, SUBJECT, OpenIdProvider, jwt
 
 REDIRECT = "http://127.0.0.1:22820/callback"

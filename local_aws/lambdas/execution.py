@@ -1,0 +1,79 @@
+"""Python functions run under AWS's runtime client, each process with an environment of its own.
+
+Restores: the exception's class name as `errorType`, process isolation, the function's timeout,
+`Runtime.ExitError` for a process that died, `Function.ResponseSizeTooLarge`, an environment without the
+emulator's variables and packages, and cold starts that queue.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from local_aws import saved_state
+from local_aws.lambdas.code import UnpackedCode
+from local_aws.lambdas.function import Function
+from local_aws.lambdas.pool import ProcessPool, Throttled
+from local_aws.lambdas.process import LambdaProcess
+from local_aws.ministack import module
+from local_aws.settings import Settings
+
+
+def run_python_functions(settings: Settings) -> None:
+    """Patches: `services.lambda_svc._execute_function_warm`, for Python runtimes only."""
+    lambda_service = module("services.lambda_svc")
+    run_other_runtime = lambda_service._execute_function_warm
+    code = UnpackedCode(settings.code_dir)
+    pool = ProcessPool(lambda function: LambdaProcess(function, settings, code))
+    saved_state.before_saving(pool.close)
+    saved_state.before_saving(module("core.lambda_runtime").reset)  # processes of other runtimes
+
+    def execute(record: Mapping[str, Any], event: object, request_id: str) -> dict[str, Any]:
+        config: Mapping[str, Any] = record.get("config") or record
+        if not str(config.get("Runtime", "")).startswith("python") or not record.get("code_zip"):
+            result: dict[str, Any] = run_other_runtime(record, event, request_id)
+            return result
+        try:
+            outcome = pool.invoke(
+                Function.from_record(record),
+                request_id,
+                json.dumps(event, ensure_ascii=False).encode(),
+                str(config.get("FunctionArn", "")),
+                lambda_service._xray_trace_id_for_invocation(config),
+            )
+        except Throttled:
+            throttled: dict[str, Any] = lambda_service._throttle_response(
+                reason_code="ConcurrentInvocationLimitExceeded", msg="Rate Exceeded."
+            )
+            return throttled
+        result = {"body": _decoded(outcome.body), "log": outcome.log}
+        if outcome.failed:
+            result["error"] = True
+        return result
+
+    lambda_service._execute_function_warm = execute
+
+
+def share_reserved_concurrency(_settings: Settings) -> None:
+    """What is reserved for a function holds for all its versions, as AWS's documentation says ("Configuring reserved
+    concurrency"). As shipped it holds for `$LATEST` alone.
+
+    Patches: `services.lambda_svc._reserved_concurrency`.
+    """
+    lambda_service = module("services.lambda_svc")
+    of_record = lambda_service._reserved_concurrency
+
+    def of_function(record: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+        function = lambda_service._functions.get(str(config.get("FunctionName")))
+        reserved: int | None = of_record(function or record, config)
+        return reserved
+
+    lambda_service._reserved_concurrency = of_function
+
+
+def _decoded(body: bytes) -> object:
+    try:
+        return json.loads(body) if body else None
+    except ValueError:
+        return body.decode(errors="replace")
