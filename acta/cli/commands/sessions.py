@@ -254,7 +254,14 @@ COMMANDS = (
         "raise",
         "Give a session that used up its budget a higher one.",
         option("--token-budget", type=int, metavar="N", help="the whole budget, in tokens"),
-        option("--cost-budget-usd", type=float, metavar="N", help="the whole budget, in US dollars"),
+        option(
+            "--cost-budget",
+            "--cost-budget-usd",
+            "cost_budget_usd",
+            type=float,
+            metavar="USD",
+            help="the whole budget, in US dollars",
+        ),
     ),
     decision("finish", "Let a session that used up its budget end with what it has."),
     Command(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from acta.cli.connection import Invocation
-from acta.cli.interventions.hints import deciding_lines, lacks_role, role_lines
+from acta.cli.interventions.hints import deciding_lines, lacks_role, needed_limits, role_lines
 from acta.cli.terminal.prompt import Prompt, PromptCancelled
 from acta.cli.terminal.session_lines import event_line
 from acta.cli.terminal.text import visible
@@ -181,28 +181,25 @@ def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: E
     if option == "modify":
         return {"input": read_object("the tool's new input, as JSON > ", read, echo)}
     if option == "raise":
-        return read_budget(intervention.get("context") or {}, read, echo)
+        return read_budget(intervention, read, echo)
     if option == "retry" and not intervention.get("tool_call"):
         hint = read("a hint for it, if you have one > ").strip()
         return {"hint": hint} if hint else {}
     return {}
 
 
-def read_budget(context: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
-    """New limits: of tokens, of cost, or both. A session without a cost limit is asked for tokens alone."""
-    if context.get("cost_budget_usd") is None:
-        return {"token_budget": read_positive("new token budget > ", read, echo)}
-    while True:
-        tokens = read("new token budget (empty: as it is) > ").strip().replace(",", "").replace("_", "")
-        dollars = read("new cost budget in US dollars (empty: as it is) > ").strip()
-        given: dict[str, Any] = {}
-        if tokens:
-            given["token_budget"] = whole_number(tokens)
-        if dollars:
-            given["cost_budget_usd"] = amount(dollars)
-        if given and None not in given.values():
-            return given
-        echo("Please give at least one of them, a number above 0.")
+def read_budget(intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
+    """A new limit for each one that is too low. An empty line takes what the next call needs."""
+    needed = needed_limits(intervention)
+    given: dict[str, Any] = {}
+    if "token_budget" in needed or not needed:
+        given["token_budget"] = read_number(
+            "new token budget", needed.get("token_budget"), whole_number, read, echo
+        )
+    if "cost_budget_usd" in needed:
+        dollars = needed["cost_budget_usd"]
+        given["cost_budget_usd"] = read_number("new budget in US dollars", dollars, amount, read, echo)
+    return given
 
 
 def read_text(prompt: str, read: Read) -> str:
@@ -223,12 +220,17 @@ def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
         echo('That is not a JSON object, such as {"path": "notes.md"}.')
 
 
-def read_positive(prompt: str, read: Read, echo: Echo) -> int:
+def read_number(
+    prompt: str, needed: float | None, number: Callable[[str], float | None], read: Read, echo: Echo
+) -> float:
+    """`needed`: what an empty line stands for; None: nothing."""
+    hint = f" (empty: {needed:,}, which the next call needs)" if needed is not None else ""
     while True:
-        value = whole_number(read(prompt).strip().replace(",", "").replace("_", ""))
+        typed = read(f"{prompt}{hint} > ").strip().replace(",", "").replace("_", "")
+        value = needed if not typed else number(typed)
         if value is not None:
             return value
-        echo("That is not a whole number above 0.")
+        echo("Please give a number above 0.")
 
 
 def whole_number(text: str) -> int | None:

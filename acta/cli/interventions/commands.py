@@ -13,7 +13,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect
 from acta.cli.exit_codes import CliError
-from acta.cli.interventions.hints import deciding_lines, tokens_needed
+from acta.cli.interventions.hints import LIMITS, deciding_lines, needed_limits
 from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import state_words
@@ -68,13 +68,14 @@ def decide(arguments: Namespace) -> int:
         comment=arguments.comment or None,
     )
     echo(json.dumps(decided) if arguments.json else f"{intervention_id}  {arguments.option}")
-    needed, tokens = tokens_needed(decided), given.get("token_budget")
-    if arguments.option == "raise" and isinstance(tokens, int) and tokens < needed:
-        print(
-            f"acta: the next call takes {needed:,} tokens at full length: with {tokens:,} it is cut short, or asked "
-            "about again",
-            file=sys.stderr,
-        )
+    if arguments.option == "raise":
+        for limit, needed in needed_limits(decided).items():
+            if given.get(limit, needed) < needed:
+                print(
+                    f"acta: the next call needs {LIMITS[limit]} {needed} at full length: with {given[limit]} it is cut "
+                    "short, or asked about again",
+                    file=sys.stderr,
+                )
     return exit_codes.OK
 
 
@@ -105,10 +106,10 @@ def answer(arguments: Namespace) -> int:
 
 def option_input(arguments: Namespace) -> dict[str, Any]:
     """What the option needs besides its name: the object of --input, or the limits of `acta raise`."""
-    limits = {name: getattr(arguments, name, None) for name in ("token_budget", "cost_budget_usd")}
+    limits = {name: getattr(arguments, name, None) for name in LIMITS}
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     if arguments.option == "raise" and hasattr(arguments, "token_budget") and not given:
-        raise CliError("raise needs --token-budget N or --cost-budget-usd N")
+        raise CliError("raise needs --token-budget N or --cost-budget USD")
     if getattr(arguments, "input", None) is None:
         return given
     try:

@@ -12,34 +12,38 @@ from acta.client.api import Client
 INPUTS = {
     "answer": '{"text": "TEXT"}',
     "modify": '{"input": {}}',
-    "raise": '{"token_budget": N}',
     "record": '{"result": "TEXT"}',
 }
 """The input of an option that needs one (design §8). The person replaces what is in capitals."""
+LIMITS = {"token_budget": "--token-budget", "cost_budget_usd": "--cost-budget"}
+"""The limits that `raise` takes, and their options on the command line."""
 
 
 def deciding_lines(invocation: Invocation, session_id: str, intervention: Mapping[str, Any]) -> Iterator[str]:
     """One command for each option of the intervention."""
     identity = str(intervention.get("intervention_id"))
-    needed = tokens_needed(intervention)
-    for option in intervention.get("options") or []:
-        yield deciding_line(invocation, session_id, identity, str(option), str(needed or "N"))
+    for option in map(str, intervention.get("options") or []):
+        given: list[str] = []
+        if option == "raise":
+            for limit, needed in needed_limits(intervention).items():
+                given += [LIMITS[limit], str(needed)]
+            given = given or [LIMITS["token_budget"], "N"]
+        yield deciding_line(invocation, session_id, identity, option, *given)
 
 
-def tokens_needed(intervention: Mapping[str, Any]) -> int:
-    """The token budget that the next call takes; 0 where that is not known."""
-    needed = (intervention.get("context") or {}).get("token_budget_needed")
-    return needed if isinstance(needed, int) else 0
+def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:
+    """The limits that are too low for the next call, each with what the call needs. Empty: that is not known."""
+    context = intervention.get("context") or {}
+    known = {limit: context.get(f"{limit}_needed") for limit in LIMITS}
+    return {limit: needed for limit, needed in known.items() if isinstance(needed, int | float)}
 
 
 def deciding_line(
-    invocation: Invocation, session_id: str, intervention_id: str, option: str, tokens: str = "N"
+    invocation: Invocation, session_id: str, intervention_id: str, option: str, *limits: str
 ) -> str:
-    """`tokens`: the budget to suggest."""
-    if option in ("approve", "reject", "finish"):
-        return invocation.line(option, session_id, intervention_id)
-    if option == "raise":
-        return invocation.line(option, session_id, intervention_id, "--token-budget", tokens)
+    """`limits`: the options of `raise`."""
+    if option in ("approve", "reject", "finish", "raise"):
+        return invocation.line(option, session_id, intervention_id, *limits)
     if option == "answer":
         return invocation.line(option, session_id, "TEXT")
     given = ["--input", INPUTS[option]] if option in INPUTS else []

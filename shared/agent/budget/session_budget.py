@@ -39,6 +39,17 @@ class SizedRequest(NamedTuple):
     bytes: int
 
 
+class NextCall(NamedTuple):
+    """A call that the budget may not carry. `bytes`: of its request. `models`: those that may answer."""
+
+    bytes: int
+    max_output: int
+    models: Sequence[NamedModel]
+
+    def needed_limits(self, head: Head) -> budget.NeededLimits:
+        return budget.needed_limits(head, *self)
+
+
 class Bill(NamedTuple):
     """What one call may cost: the attempts that no commit had settled when it began, its own the last of them, and the
     bytes of its request. `window`: of the token budget, in seconds.
@@ -79,25 +90,32 @@ def ask_for_budget(
     at: Position,
     timeouts: Timeouts,
     rules: AskingRules,
-    asked: SizedRequest,
+    call: NextCall,
     attempts: tuple[Attempt, ...],
+    window: float,
 ) -> Decision:
-    """Asks a person for a budget that carries `asked`, and charges the attempts before it. Raises Fenced."""
+    """Asks a person for a budget that carries the call, and charges the attempts before it. Where the token budget has
+    renewed meanwhile and carries the call, nothing is asked.
+
+    `window`: of the token budget, in seconds. Raises Fenced.
+    """
 
     def ask(change: Change) -> None:
+        change.set(budget=budget.renewed(change.head, change.now, window))
         charge_attempts(change, attempts, session)
-        warn(change)
-        needed = budget.needed_token_budget(change.head, asked.bytes, asked.request.max_tokens)
-        open_budget_question(change, rules, needed)
+        if any(call.needed_limits(change.head)):
+            warn(change)
+            open_budget_question(change, rules, call)
 
     # asked anew after each answer that does not help: not one key a turn
     kind = f"budget-{session.head.last_seq}"
     return ask_at_limit(repository, session, at, kind, timeouts, ask)
 
 
-def open_budget_question(change: Change, rules: AskingRules, needed: int | None = None) -> None:
-    """`needed`: the token budget that the next call takes, where it is known."""
-    more: dict[str, Any] = {"token_budget_needed": needed} if needed is not None else {}
+def open_budget_question(change: Change, rules: AskingRules, call: NextCall) -> None:
+    """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call."""
+    needed = call.needed_limits(change.head)._asdict()
+    more = {f"{limit}_needed": value for limit, value in needed.items() if value is not None}
     text = "The session's budget does not carry another call."
     open_question(change, "budget_exceeded", text, rules, **_figures(change.head), **more)
     wait_for_people(change)

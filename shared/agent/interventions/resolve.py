@@ -212,10 +212,7 @@ def resolve(
         if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         present = _require_decider(deps, now.head, one, agent, requester, chosen.option)
-        given = _check(deps, now.head, present, chosen, requester.user)
-        if chosen.option == "raise" and agent is not None:  # without an agent it was refused
-            is_admin = "admin" in requester.roles
-            refuse_beyond(Limited(**given), agent.caps, deps.caps, is_admin=is_admin, inside="input.")
+        given = _check(deps, now.head, present, agent, chosen, requester)
         closed = settle(
             change,
             one,
@@ -299,14 +296,23 @@ def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: s
     return Conflict(f"This was decided already: {what}.", details)
 
 
-def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution, by: str) -> dict[str, Any]:
-    """The option's input, checked. Raises ValidationFailed, which names the field, and Conflict."""
+def _check(
+    deps: ResolveDeps,
+    head: Head,
+    one: Intervention,
+    agent: AgentDefinition | None,
+    chosen: Resolution,
+    requester: Requester,
+) -> dict[str, Any]:
+    """The option's input, checked. Raises ValidationFailed, which names the field, Forbidden for a limit above the
+    caps, and Conflict.
+    """
     if chosen.option not in one.options:
         raise ValidationFailed("Unknown option.", {"option": [f"one of {', '.join(one.options)}"]})
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": amended(deps.registry, head, one, given, by)}
+            return {"input": amended(deps.registry, head, one, given, requester.user)}
         case "clarification_needed", "answer" if one.tool_call is not None:
             return {"answers": _fields_of(deps.registry, head, one.tool_call.call_id, given)}
         case "clarification_needed", "answer":
@@ -317,7 +323,11 @@ def _check(deps: ResolveDeps, head: Head, one: Intervention, chosen: Resolution,
                 "be answered, or cancel the run."
             )
         case "budget_exceeded", "raise":
-            return _raised(head, _parse(Raise, given))
+            raised = _parse(Raise, given)
+            if agent is not None:  # without an agent the option was refused
+                is_admin = "admin" in requester.roles
+                refuse_beyond(Limited(**raised), agent.caps, deps.caps, is_admin=is_admin, inside="input.")
+            return _raised(head, raised)
         case "error_recovery", "record":
             return _parse(Recorded, given)
         case "error_recovery", "retry" if one.tool_call is None:
@@ -366,17 +376,22 @@ def _answer(deps: ResolveDeps, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
-    """Refuses limits that are not raised or are used up already: they would only lead back to the same question."""
-    limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd or 0}
-    used = {"token_budget": tokens_used(head), "cost_budget_usd": spent_usd(head)}
-    if "cost_budget_usd" in raised and head.budget.cost_budget_usd is None and head.usage.cost_usd is None:
+    """Refuses a limit that is not raised, or is used up already: it would only lead back to the same question."""
+    if not raised:
         raise ValidationFailed(
-            "The session's calls have no known price.",
-            {"input.cost_budget_usd": ["cannot be kept here; raise token_budget"]},
+            "raise needs a limit.", {"input": ["name token_budget, cost_budget_usd or both"]}
         )
-    if not any(raised[name] > limits[name] for name in raised):
-        now = [f"{name} is {limit}" for name, limit in limits.items() if limit]
-        raise ValidationFailed("raise needs a higher limit than there is.", {"input": now})
+    limits = {"token_budget": head.budget.token_budget, "cost_budget_usd": head.budget.cost_budget_usd}
+    used = {"token_budget": tokens_used(head), "cost_budget_usd": spent_usd(head)}
+    not_above = {}
+    for name, value in raised.items():
+        limit = limits[name]
+        if limit is None:
+            not_above[f"input.{name}"] = ["The session has no such limit; leave it out."]
+        elif value <= limit:
+            not_above[f"input.{name}"] = [f"more than {limit}, the present limit"]
+    if not_above:
+        raise ValidationFailed("raise needs higher limits than there are.", not_above)
     low = {f"input.{name}": [f"more than {used[name]}"] for name in raised if raised[name] <= used[name]}
     if low:
         raise ValidationFailed("The limit is used up already.", low)

@@ -5,7 +5,7 @@ Whether a run in circles gets a hint, a question or the end is decided in `share
 
 from typing import assert_never
 
-from shared.agent.budget.session_budget import open_budget_question
+from shared.agent.budget.session_budget import NextCall, open_budget_question
 from shared.agent.interventions.opening import AskedBy, open_question
 from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.engine_decision import position
@@ -93,7 +93,10 @@ def after_thinking(
             hint(change, advised)
             return run_calls(context, change, applied.calls, applied.text)
         case AskPerson("budget_exceeded"):
-            open_budget_question(change, context.rules)
+            # The next request has at least all of this one, and the reply.
+            bytes_so_far = (reply.usage.input + reply.usage.output) * head.budget.bytes_per_token
+            following = NextCall(int(bytes_so_far), context.max_output_tokens, context.models)
+            open_budget_question(change, context.rules, following)
             # The calls of this reply are kept, and run once the budget is raised.
             open_questions(context, change, applied.calls, applied.text)
             return wait(context, change)

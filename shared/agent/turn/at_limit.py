@@ -3,7 +3,7 @@
 A limit that is met by a reply: `shared/domain/rules/next_action.py`.
 """
 
-from shared.agent.budget.session_budget import SizedRequest, ask_for_budget, charge_attempts, warn
+from shared.agent.budget.session_budget import NextCall, SizedRequest, ask_for_budget, charge_attempts, warn
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.outages.wait_out import OutageRules, wait_for_tokens
 from shared.agent.session.engine_decision import next_decision
@@ -24,7 +24,10 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
     deps, context = turn.deps, turn.context
     if not _is_worth_waiting(turn, asked, attempts):
         timeouts, rules = context.timeouts, context.rules
-        return ask_for_budget(deps.repository, turn.session, turn.at, timeouts, rules, asked, attempts)
+        call = NextCall(asked.bytes, asked.request.max_tokens, context.models)
+        return ask_for_budget(
+            deps.repository, turn.session, turn.at, timeouts, rules, call, attempts, deps.token_window
+        )
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)

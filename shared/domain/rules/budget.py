@@ -7,6 +7,7 @@ already before the next call is made.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from math import ceil, floor
 from typing import NamedTuple
 
 from shared.domain.rules.prices import NamedModel, most_output, most_usd
@@ -139,9 +140,28 @@ def lacks_money(
     return reserve(rich, request_bytes, max_output, models, pending) is None
 
 
-def needed_token_budget(head: Head, request_bytes: int, max_output: int) -> int:
-    """The token budget that would allow the next call with all of `max_output`, once nothing is pending."""
-    return tokens_used(head) + int(request_bytes / head.budget.bytes_per_token) + 1 + max_output
+class NeededLimits(NamedTuple):
+    """The limits that the next call needs, each with all of its output. None: that limit is high enough as it is."""
+
+    token_budget: int | None
+    cost_budget_usd: float | None
+    """Rounded up to whole cents."""
+
+
+def needed_limits(
+    head: Head, request_bytes: int, max_output: int, models: Sequence[NamedModel]
+) -> NeededLimits:
+    """Which limits are too low for the next call, and how high they would have to be. Nothing may be pending."""
+    wanted = int(request_bytes / head.budget.bytes_per_token) + 1
+    tokens = dollars = None
+    if tokens_left(head) - wanted < min(MIN_OUTPUT_TOKENS, max_output):
+        tokens = tokens_used(head) + wanted + max_output
+    limit = head.budget.cost_budget_usd
+    if limit is not None and lacks_money(head, request_bytes, max_output, models, NOTHING_PENDING):
+        whole_call = spent_usd(head) + (most_usd(models, wanted, max_output) or 0.0)
+        cents = ceil(round(whole_call * 100, 4))
+        dollars = max(cents, floor(round(limit * 100, 4)) + 1) / 100
+    return NeededLimits(tokens, dollars)
 
 
 def calibrated(budget: Budget, request_bytes: int, input_tokens: int) -> Budget:

@@ -60,6 +60,17 @@ class Context(TypedDict):
     calls: NotRequired[list[ReviewedCall | str]]
     """Of a review: what runs when it is answered with `continue`. Reviews of earlier releases have names alone."""
     outage: NotRequired[Outage]
+    total_tokens: NotRequired[int]
+    """Of a question about the budget: what is used of `token_budget`."""
+    token_budget: NotRequired[int]
+    cost_usd: NotRequired[float | None]
+    """What is used of `cost_budget_usd`; null: not known."""
+    cost_budget_usd: NotRequired[float | None]
+    """null: the session has no limit in dollars."""
+    token_budget_needed: NotRequired[int]
+    """Only where the token budget is too low for the next call: how high it has to be for a whole answer."""
+    cost_budget_usd_needed: NotRequired[float]
+    """Only where the budget in dollars is too low for the next call: how high it has to be for a whole answer."""
 
 
 class Intervention(TypedDict):

@@ -112,6 +112,9 @@ def test_a_limit_in_dollars_is_raised_above_what_is_spent_already() -> None:
     session = house.start("Look", cost_budget_usd=0.02).session_id
     house.run()
     (asked,) = house.head(session).interventions
+    with pytest.raises(ValidationFailed) as refused:
+        house.resolve(session, asked, "raise", cost_budget_usd=0.02)
+    assert refused.value.details == {"input.cost_budget_usd": ["more than 0.02, the present limit"]}
     for too_low in (0.021, priced(PRICED)):
         with pytest.raises(ValidationFailed, match="used up already") as refused:
             house.resolve(session, asked, "raise", cost_budget_usd=too_low)
@@ -133,3 +136,34 @@ def test_what_is_known_goes_on_being_counted_after_a_call_without_a_price() -> N
     assert (head.usage.cost_usd, len(first.requests)) == (None, 4)
     charged = head.budget.charged_usd
     assert charged <= limit < charged + priced(PRICED), "a call that could pass the limit is not made"
+
+
+LOOKS_AND_ENDS = (LOOKS, says("", step(1, "completed", "ok")), completes("Done."))
+
+
+def test_a_question_about_dollars_says_how_many_the_next_call_needs_and_that_many_carry_it() -> None:
+    model = speaking("anthropic", plans("look")._replace(usage=DEAR), *LOOKS_AND_ENDS)
+    house = house_with(model, model=PRICED)
+    session = house.start("Look", cost_budget_usd=0.04).session_id
+    house.run()
+    (asked,) = house.head(session).interventions
+    assert "token_budget_needed" not in asked.context, "300,000 tokens are plenty"
+    needed = asked.context["cost_budget_usd_needed"]
+    assert needed > asked.context["cost_budget_usd"] == 0.04
+    assert needed == round(needed, 2), "whole cents"
+    house.resolve(session, asked, "raise", cost_budget_usd=needed)
+    house.run()
+    assert len(model.requests) > 1
+    assert house.head(session).budget.token_budget == asked.context["token_budget"], "the other limit stays"
+
+
+def test_where_both_limits_are_short_the_question_says_both() -> None:
+    model = speaking("anthropic", plans("look")._replace(usage=DEAR), *LOOKS_AND_ENDS)
+    house = house_with(model, model=PRICED)
+    session = house.start("Look", cost_budget_usd=0.04, token_budget=11_500).session_id
+    house.run()
+    (asked,) = house.head(session).interventions
+    needed = {name: asked.context[f"{name}_needed"] for name in ("token_budget", "cost_budget_usd")}
+    house.resolve(session, asked, "raise", **needed)
+    house.run()
+    assert len(model.requests) > 1

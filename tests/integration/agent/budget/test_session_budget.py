@@ -21,11 +21,13 @@ def script() -> list[ModelReply]:
     return [turn._replace(usage=DEAR) for turn in turns]
 
 
-def asked_at_the_limit(provider: str = "scripted") -> tuple[House, str, Intervention]:
+def asked_at_the_limit(cost_budget_usd: float | None = None) -> tuple[House, str, Intervention]:
     model = ScriptedModel(script())
-    model.provider = provider
+    if cost_budget_usd is not None:
+        model.provider = FREE_PROVIDER
     house = House(model, token_window_seconds=0)
-    session = house.start("Look", token_budget=20_000).session_id
+    limits = {"token_budget": 20_000, "cost_budget_usd": cost_budget_usd}
+    session = house.start("Look", **limits).session_id
     house.run()
     (asked,) = house.head(session).interventions
     assert asked.type == "budget_exceeded"
@@ -36,8 +38,11 @@ def asked_at_the_limit(provider: str = "scripted") -> tuple[House, str, Interven
     ("given", "field"),
     [
         ({}, "input"),
-        ({"token_budget": 20_000}, "input"),
-        ({"token_budget": 1}, "input"),
+        ({"token_budget": 20_000}, "input.token_budget"),
+        ({"token_budget": 1}, "input.token_budget"),
+        ({"token_budget": 1, "cost_budget_usd": 5}, "input.token_budget"),
+        ({"token_budget": 90_000, "cost_budget_usd": 0.5}, "input.cost_budget_usd"),
+        ({"token_budget": 90_000, "cost_budget_usd": 0.1}, "input.cost_budget_usd"),
         ({"token_budget": 0}, "input.token_budget"),
         ({"cost_budget_usd": 0}, "input.cost_budget_usd"),
         ({"token_budget": "much"}, "input.token_budget"),
@@ -47,11 +52,18 @@ def asked_at_the_limit(provider: str = "scripted") -> tuple[House, str, Interven
 def test_a_raise_that_raises_nothing_is_refused_and_the_question_stays_open(
     given: dict[str, Any], field: str
 ) -> None:
-    house, session, asked = asked_at_the_limit()
+    house, session, asked = asked_at_the_limit(cost_budget_usd=0.5)
     with pytest.raises(ValidationFailed) as refused:
         house.resolve(session, asked, "raise", **given)
-    assert field in (refused.value.details or {})
+    assert list(refused.value.details or {}) == [field]
     assert house.head(session).interventions == (asked,)
+
+
+def test_a_refused_limit_is_told_the_present_one() -> None:
+    house, session, asked = asked_at_the_limit()
+    with pytest.raises(ValidationFailed) as refused:
+        house.resolve(session, asked, "raise", token_budget=16_446)
+    assert refused.value.details == {"input.token_budget": ["more than 20000, the present limit"]}
 
 
 def test_a_raise_that_does_not_carry_the_next_call_is_asked_about_anew() -> None:
@@ -67,12 +79,13 @@ def test_a_raise_that_does_not_carry_the_next_call_is_asked_about_anew() -> None
 
 
 def test_a_raise_of_the_money_does_not_hide_that_the_tokens_are_used_up() -> None:
-    house, session, asked = asked_at_the_limit(FREE_PROVIDER)
+    house, session, asked = asked_at_the_limit(cost_budget_usd=0.5)
     for dollars in (1.0, 2.0, 3.0):
         house.resolve(session, asked, "raise", cost_budget_usd=dollars)
         house.run()
         (asked,) = house.head(session).interventions
-    assert asked.context["token_budget"] == 20_000
+        assert asked.context["token_budget_needed"] > asked.context["token_budget"] == 20_000
+        assert "cost_budget_usd_needed" not in asked.context
     house.resolve(session, asked, "finish")
     house.run()
     result = house.head(session).result
@@ -80,7 +93,7 @@ def test_a_raise_of_the_money_does_not_hide_that_the_tokens_are_used_up() -> Non
     assert (result.goal_met, result.reason) == (False, "budget_exceeded")
 
 
-def test_a_first_limit_of_the_money_is_refused_where_the_calls_have_no_known_price() -> None:
+def test_a_limit_that_the_session_does_not_have_is_not_raised() -> None:
     house, session, asked = asked_at_the_limit()
     with pytest.raises(ValidationFailed) as refused:
         house.resolve(session, asked, "raise", cost_budget_usd=1.0)

@@ -53,7 +53,9 @@ def test_a_spent_budget_pauses_and_a_raised_one_goes_on() -> None:
     waiting = house.head(session)
     assert (waiting.state, waiting.interventions[0].type) == ("waiting_for_user", "budget_exceeded")
     assert "budget.warning" in kinds(house, session)
-    assert waiting.interventions[0].context["token_budget_needed"] > 20_000
+    context = waiting.interventions[0].context
+    assert context["token_budget_needed"] > 20_000
+    assert "cost_budget_usd_needed" not in context, "there is no limit in dollars that could be short"
 
     house.resolve(session, waiting.interventions[0], "raise", token_budget=100_000)
     house.run()

@@ -58,25 +58,26 @@ def test_a_raise_is_a_number_of_tokens() -> None:
 
 COSTLY = {
     "type": "budget_exceeded",
-    "context": {"cost_budget_usd": 1.5},
+    "context": {"cost_budget_usd": 1.5, "cost_budget_usd_needed": 1.72},
     "options": ["raise", "finish", "cancel"],
 }
+BOTH = {**COSTLY, "context": {"cost_budget_usd_needed": 1.72, "token_budget_needed": 80_000}}
 
 
 @pytest.mark.parametrize(
-    ("lines", "given"),
+    ("question", "lines", "given"),
     [
-        (("", "2.5"), {"cost_budget_usd": 2.5}),
-        (("80,000", ""), {"token_budget": 80_000}),
-        (("80000", "2"), {"token_budget": 80_000, "cost_budget_usd": 2.0}),
-        (("", "", "", "3"), {"cost_budget_usd": 3.0}),
-        (("many", "3", "9", "nan", "9", "3"), {"token_budget": 9, "cost_budget_usd": 3.0}),
+        (COSTLY, ("2.5",), {"cost_budget_usd": 2.5}),
+        (COSTLY, ("",), {"cost_budget_usd": 1.72}),
+        (COSTLY, ("nan", "much", "3"), {"cost_budget_usd": 3.0}),
+        (BOTH, ("", ""), {"token_budget": 80_000, "cost_budget_usd": 1.72}),
+        (BOTH, ("many", "90,000", "-1", "2"), {"token_budget": 90_000, "cost_budget_usd": 2.0}),
     ],
 )
-def test_a_session_with_a_limit_of_cost_can_be_given_more_of_either(
-    lines: tuple[str, ...], given: dict[str, object]
+def test_a_raise_asks_for_the_limits_that_are_short_and_suggests_what_the_next_call_needs(
+    question: dict[str, object], lines: tuple[str, ...], given: dict[str, object]
 ) -> None:
-    assert read_decision(COSTLY, typing("raise", *lines), ignore) == Decision("raise", given)
+    assert read_decision(question, typing("raise", *lines), ignore) == Decision("raise", given)
 
 
 @pytest.mark.parametrize("option", ["finish", "cancel"])

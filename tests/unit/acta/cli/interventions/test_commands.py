@@ -104,6 +104,8 @@ def test_when_nothing_waits_that_is_said_and_is_no_error(
         (("reject", "int_1", "--comment", "no"), {"option": "reject", "comment": "no"}),
         (("answer", "int_1", "the second one"), {"option": "answer", "input": {"text": "the second one"}}),
         (("raise", "int_1", "--token-budget", "9"), {"option": "raise", "input": {"token_budget": 9}}),
+        (("raise", "int_1", "--cost-budget", "9"), {"option": "raise", "input": {"cost_budget_usd": 9}}),
+        (("raise", "int_1", "--cost-budget-usd", "9"), {"option": "raise", "input": {"cost_budget_usd": 9}}),
         (("finish", "int_1"), {"option": "finish"}),
         (("resolve", "int_1", "skip"), {"option": "skip"}),
     ],
@@ -223,7 +225,37 @@ def test_a_call_of_unknown_outcome_is_settled(
     assert deployment.requests_to("POST", RESOLVE)[0].json == body
 
 
-def test_a_budget_is_suggested_and_one_below_what_the_next_call_takes_is_told_of(
+@pytest.mark.parametrize(
+    ("context", "suggested"),
+    [
+        ({"token_budget_needed": 5_495}, "--token-budget 5495"),
+        ({"cost_budget_usd": 0.03, "cost_budget_usd_needed": 0.04}, "--cost-budget 0.04"),
+        (
+            {"token_budget_needed": 5_495, "cost_budget_usd_needed": 0.04},
+            "--token-budget 5495 --cost-budget 0.04",
+        ),
+        ({}, "--token-budget N"),
+    ],
+)
+def test_the_limits_that_are_short_are_suggested_and_no_other(
+    acta: Acta,
+    deployment: FakeDeployment,
+    capsys: pytest.CaptureFixture[str],
+    context: dict[str, Any],
+    suggested: str,
+) -> None:
+    one = {"intervention_id": "int_1", "options": ["raise"], "context": context}
+    (line,) = deciding_lines(Invocation("acta", ()), SESSION_ID, one)
+    assert line.endswith(f"int_1 {suggested}")
+    deployment.on("POST", RESOLVE, success(one))
+    if context:
+        assert acta(*line.split()[1:]) == 0
+        needed = {name.removesuffix("_needed"): value for name, value in context.items() if "needed" in name}
+        assert deployment.requests_to("POST", RESOLVE)[0].json == {"option": "raise", "input": needed}
+        assert capsys.readouterr().err == ""
+
+
+def test_a_limit_below_what_the_next_call_needs_is_told_of(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = {
@@ -232,12 +264,10 @@ def test_a_budget_is_suggested_and_one_below_what_the_next_call_takes_is_told_of
         "options": ["raise"],
         "context": {"token_budget_needed": 5_495},
     }
-    (line,) = deciding_lines(Invocation("acta", ()), SESSION_ID, one)
-    assert line.endswith("--token-budget 5495")
     deployment.on("POST", RESOLVE, success(one))
     for tokens, told in (("900", True), ("5495", False)):
         assert acta("raise", SESSION_ID, "int_1", "--token-budget", tokens) == 0
-        assert ("the next call takes 5,495 tokens" in capsys.readouterr().err) is told
+        assert ("the next call needs --token-budget 5495" in capsys.readouterr().err) is told
 
 
 def test_a_budget_is_raised_or_the_session_finished(acta: Acta, deployment: FakeDeployment) -> None:
