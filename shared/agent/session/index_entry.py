@@ -48,16 +48,15 @@ def _sought(head: Head) -> _Sought | None:
     """What recovery has to know of the session to find it when its execution or its wake-up is lost (design §2). None:
     it is at rest.
 
-    A wait that somebody ended counts as a wake-up: its execution goes on waiting, and hides that the next one was never
-    started. A parked session that somebody has decided has no execution yet.
+    Only a session whose execution waits for a token is `woken`: a scan has to ask for that execution, since the list of
+    running ones has it either way. A start that may be lost leaves none in that list, so the session is `active`.
     """
     match head.coarse_state:
         case "active":
             is_parked = head.run is not None and head.run.parked
             if is_parked and head.delay is not None and head.delay.until is not None:
                 return _Sought("active", head.delay.until)
-            is_tried_now = head.delay is not None and head.delay.until is None
-            return _Sought("woken" if head.wait is not None or is_tried_now or is_parked else "active")
+            return _Sought("active" if head.wait is None else "woken")
         case "waiting_for_user":
             ends = _ends(head)
             return _Sought("parked") if ends is None else _Sought("waiting", ends)

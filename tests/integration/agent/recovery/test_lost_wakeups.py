@@ -166,15 +166,20 @@ def test_an_execution_that_was_lost_under_the_release_before_is_found() -> None:
     assert live_kinds(house, session) == [("waiting", live_shard(session))]
 
 
-def test_a_wait_that_somebody_ended_goes_on_though_its_old_execution_still_waits() -> None:
+def test_a_wait_that_somebody_ended_goes_on_once_its_old_execution_waits_no_longer() -> None:
+    """Whoever resumed it died before the next execution was started. Resuming it again would start that at once."""
     house = FragileHouse(SCRIPT)
     house.model = ScriptedModel([SCRIPT[0], ProviderUnavailable("away"), *SCRIPT[1:]])
     session = house.start("Tidy up").session_id
     house.run_until("wait")
+    waiting = house.decisions[-1]
     house.mortal.dies_before = "stop"
     with pytest.raises(Crash):
         house.resume(session)
 
+    assert live_kinds(house, session) == [("active", live_shard(session))]
+    assert house.recover() == Tally()
+    house._execute(waiting, lambda decision: None)
     assert house.recover() == Tally(looked=1, started=1)
     house.run()
     assert house.head(session).interventions[0].type == "approval_required"
