@@ -13,8 +13,6 @@ from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
 from acta.testing.tool_files import MOST_FILES
-from shared.adapters.llm.offline.conversation import run_of
-from shared.adapters.llm.offline.results import file_text
 from shared.agent.queries.history import HistoryCursor
 from shared.agent.queries.poll import Cursor, poll
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
@@ -27,6 +25,7 @@ from shared.domain.session.commit import Event, StepRecord
 from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry
 from shared.domain.session.head import Failure, Head, SessionState
 from shared.domain.session.structured_answer import schema_text
+from shared.domain.untrusted.quoting import unquoted
 from shared.ports.model import ModelReply, ModelRequest
 
 
@@ -44,7 +43,7 @@ class ToolUse(NamedTuple):
     @property
     def result(self) -> str | None:
         """What the tool returned: `told` without the lines that mark text from outside."""
-        return None if self.told is None else file_text(self.told).text
+        return None if self.told is None else unquoted(self.told)
 
     @property
     def data(self) -> Any:
@@ -310,15 +309,18 @@ def _with_steps_done(reply: ModelReply, request: ModelRequest) -> ModelReply:
     """A plan with open steps cannot be completed: those that neither the script nor this reply has closed are marked as
     completed first.
     """
-    told = {(call.input or {}).get("step_number") for call in reply.calls}
-    plan = run_of(request.entries).plans[-1:]
-    open_steps = [
-        number
-        for one in plan
-        for number in range(1, len(one.steps) + 1)
-        if one.is_open(number) and number not in told
-    ]
-    done = [step(number, "completed", "done") for number in open_steps]
+    open_steps: set[int] = set()
+    results = {entry.call_id: entry for entry in request.entries if isinstance(entry, ToolEntry)}
+    made = [call for entry in request.entries if isinstance(entry, AssistantEntry) for call in entry.calls]
+    accepted = [(call.name, call.input or {}) for call in made if results[call.call_id].ok]
+    for name, given in (*accepted, *((call.name, call.input or {}) for call in reply.calls)):
+        if name != UPDATE_PLAN:
+            continue
+        if given.get("action") == "create":
+            open_steps = set(range(1, len(given.get("steps", ())) + 1))
+        elif given.get("step_status") in ("completed", "failed", "skipped"):
+            open_steps.discard(given.get("step_number", 0))
+    done = [step(number, "completed", "done") for number in sorted(open_steps)]
     return reply._replace(calls=(*done, *reply.calls))
 
 

@@ -139,7 +139,7 @@ def _react(provider: str, key: str | None, base_url: str | None, api: OpenAIApi)
 @cache
 def _offline() -> Model:
     # Only the zips of environments that allow it have this folder (infra/packaging/bundle.py).
-    from shared.adapters.llm.offline.model import OfflineModel
+    from shared.adapters.llm.offline import OfflineModel
 
     return OfflineModel()
 

@@ -11,6 +11,7 @@ length of the text and no faster.
 """
 
 import hashlib
+import re
 from itertools import groupby
 from typing import NamedTuple
 
@@ -57,6 +58,19 @@ def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
+
+
+def unquoted(result: str) -> str:
+    """A tool's result without the two marker lines around a text from outside, and without what stands after them."""
+    lines = result.split("\n")
+    opening = re.fullmatch(r"--- \w+: .*\((\d+) bytes?\) (#\w+) ---", lines[0])
+    if opening is None:
+        return result
+    closing = f"{opening[2]} ---"
+    ends = [n for n, line in enumerate(lines) if line.startswith("--- end of ") and line.endswith(closing)]
+    body = "".join(f"{line}\n" for line in lines[1 : ends[-1] if ends else None])
+    # `quoted` has added a line break where the text has none at its end.
+    return body if len(body.encode()) <= int(opening[1]) else body.removesuffix("\n")
 
 
 def one_line(name: str, most: int = MAX_NAME_CHARS) -> str:

@@ -27,8 +27,9 @@ def test_a_count_per_folder_in_several_steps(ann: Person) -> None:
 
 
 def test_what_is_unclear_is_asked_answered_and_done(ann: Person) -> None:
-    session_id = ann.asked(ann.start("Create the file made.txt")).session["session_id"]
-    assert ann.post(f"/v1/sessions/{session_id}/messages", {"content": "one line"}).status_code == 202
+    session_id = ann.asked(ann.start("Do something")).session["session_id"]
+    goal = "Create the file made.txt with the text one line"
+    assert ann.post(f"/v1/sessions/{session_id}/messages", {"content": goal}).status_code == 202
     seen = ann.finished(session_id)
     assert asked_for(seen) == ["clarification_needed"]
     assert seen.session["result"]["goal_met"] is True

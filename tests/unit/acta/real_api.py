@@ -7,7 +7,7 @@ from acta.testing.memory.definitions import MemoryMcpServerStore, MemoryToolStor
 from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from functions.admin.dependencies import Dependencies as AdminDependencies
 from functions.admin.routes import build as build_admin
-from shared.adapters.llm.offline.model import OfflineModel
+from shared.adapters.llm.offline import OfflineModel
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.api.routes import ROUTES
 from tests.doubles.audit import memory_audit

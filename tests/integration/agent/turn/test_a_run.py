@@ -1,6 +1,6 @@
 """Whole runs in one process: the use cases, the engine's loop, memory adapters."""
 
-from shared.adapters.llm.offline.model import OfflineModel
+from shared.adapters.llm.offline import OfflineModel
 from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.ports.model import Model
 from tests.in_process.house import TENANT, House

@@ -207,9 +207,9 @@ def test_a_fork_goes_on_from_a_turn_as_a_session_of_its_own(run: Run) -> None:
 
 
 def waiting_session(run: Run) -> str:
-    """It asks before it deletes, and has steps that are still to be done."""
-    run("files", "put", __file__, "old.txt")
-    return detached(run, "Delete the file old.txt and then list my files and write the list to list.md")
+    """It waits for a review, and has steps that are still to be done."""
+    goal = "Count and summarize my files and write the results to list.md"
+    return detached(run, goal, "--review-every", "1")
 
 
 def pending(run: Run, session_id: str) -> list[tuple[int, str]]:
