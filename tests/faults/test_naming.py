@@ -32,7 +32,7 @@ def put(key: str) -> Subject:
 
 def test_a_commit_is_named_after_its_step_without_ids() -> None:
     assert put(f"{RUN}/1/3/think").what == "think"
-    assert put(f"{RUN}/{CALL}/start-0").what == "start-0"
+    assert put(f"{RUN}/{CALL}/start/try_01J00000000000000000000000").what == "start"
     assert put(f"{RUN}/{CALL}/again/try_01J00000000000000000000000").what == "again"
     assert put(f"{RUN}/1/3/ask-0123456789abcdef").what == "ask"
 

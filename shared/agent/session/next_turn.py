@@ -37,12 +37,12 @@ def turn_again(change: Change) -> None:
     change.set(run=run.model_copy(update=moved), wait=None)
 
 
-def count_open_calls(change: Change) -> None:
-    """Counts the entries that the open calls, and the turn between, leave in the execution's history because all of
-    them run once more.
+def count_again(change: Change, calls: int) -> None:
+    """Counts the entries that so many calls, and the turn before them, leave in the execution's history because they
+    run once more.
     """
     run = _run(change)
-    added = EVENTS_PER_TURN + EVENTS_PER_CALL * len(change.head.unfinished_calls)
+    added = EVENTS_PER_TURN + EVENTS_PER_CALL * calls
     change.set(run=run.model_copy(update={"events": run.events + added}))
 
 

@@ -62,7 +62,7 @@ def take_back_start(repository: SessionRepository, session: Session, at: Positio
         change.set(calls=change.head.with_call(ready).calls)
         return CommitDraft(change)
 
-    repository.commit(session, at.call_key(call.call_id, f"not-run-{logged.tries}"), build)
+    repository.commit(session, at.call_key(call.call_id, f"not-run/{repository.clock.new_id('try')}"), build)
 
 
 def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
@@ -91,12 +91,10 @@ def _log_first(
     `again`: an earlier attempt has logged it, and may have had the effect.
     """
     mine = repository.clock.new_id("try")
-    before = session.head.open_call(call.call_id)
-    tries = before.tries if before is not None else 0
 
     def build(now: Session, change: Change) -> CommitDraft | None:
         open_call = change.head.open_call(call.call_id)
-        if not _may_start(now.head, at, call.call_id) or open_call is None:
+        if not _may_start(now.head, at, call.call_id) or open_call is None or open_call.state == "started":
             return None
         if is_replanned(change.head, call.call_id):
             return None
@@ -107,10 +105,11 @@ def _log_first(
             change.event("tool.started", call.event_data)
         return CommitDraft(change)
 
-    if repository.commit(session, at.call_key(call.call_id, f"start-{tries}"), build) is None:
-        return "replanned" if is_replanned(session.head, call.call_id) else "withdrawn"
-    logged = session.head.open_call(call.call_id)
-    return "first" if logged is not None and logged.starter == mine else "again"
+    if repository.commit(session, at.call_key(call.call_id, f"start/{mine}"), build) is not None:
+        return "first"
+    if is_replanned(session.head, call.call_id):
+        return "replanned"
+    return "again" if _may_start(session.head, at, call.call_id) else "withdrawn"
 
 
 def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:

@@ -6,7 +6,7 @@ from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import wait_or_ask
 from shared.agent.session.engine_decision import outage_wait
 from shared.agent.session.fencing import check_run
-from shared.agent.session.next_turn import count_open_calls, turn_again
+from shared.agent.session.next_turn import count_again, turn_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
@@ -157,6 +157,9 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     open_call = session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
+    if session.head.is_over and open_call.task is not None:  # nothing that is away keeps a run that is over
+        lost_look(runtime, session, at, call, None)
+        return
     cause = cause_of_lost_call(error)
     if cause is not None:
         _wait_for_call(runtime, session, at, call_id, cause)
@@ -202,14 +205,14 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
         if _waits(head, change.now):
             return CommitDraft(change) if _joins(change, call_id) else None
         wait_or_ask(change, cause, runtime.outage_limits, rules)
-        count_open_calls(change)
+        count_again(change, len(change.head.unfinished_calls))
         _joins(change, call_id)
         if is_stored:
             return CommitDraft(change)
         turn_again(change)
         return CommitDraft(change, outage_wait(change.head, change.now))
 
-    key = at.call_key(call_id, f"outage-{session.number}") if is_stored else at.key("think")
+    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}") if is_stored else at.key("think")
     repository.commit(session, key, build)
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from shared.agent.session.fencing import check_run
-from shared.agent.session.next_turn import count_open_calls
+from shared.agent.session.next_turn import count_again
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.runtime import CallResult, ToolRuntime, context_of, result_of
@@ -58,24 +58,29 @@ def begin_task(
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
             return None
+        if open_call.task is not None:  # another worker was faster
+            return None
         task = ServerTask.begun(news, began, spec.timeout_seconds, change.now)
         started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
         change.set(calls=change.head.with_call(started).calls)
         if not start_is_logged:
             change.event("tool.started", call.event_data)
-        count_open_calls(change)
+        count_again(change, 1)
         return CommitDraft(change)
 
-    mine = session.head.open_call(call.call_id)
-    tries = mine.tries if mine is not None else 0
     try:
-        begun = repository.commit(session, at.call_key(call.call_id, f"task-{tries}"), build)
+        key = at.call_key(call.call_id, f"task/{repository.clock.new_id('try')}")
+        begun = repository.commit(session, key, build)
     except Fenced:
         _end(runtime, session, call, spec, news.task_id)
         raise
     if begun is not None:
         return None
-    _end(runtime, session, call, spec, news.task_id)
+    known = session.head.open_call(call.call_id)
+    if known is None or known.task is None or known.task.task_id != news.task_id:
+        _end(runtime, session, call, spec, news.task_id)
+    if known is not None and known.task is not None and not session.head.is_over:
+        return None
     return CallResult(NOBODY_WAITS.format(name=call.name), ok=False)
 
 
@@ -117,15 +122,15 @@ def look(
     told = tuple(context.answered.responses or {}) if context.answered is not None else ()
     try:
         finished(result_of(runtime, spec, session.head, lambda: _looked(runtime, spec, context, task)))
-    except ToolAsks as asks:
-        looked = task.looked(runtime.repository.clock.now(), told=told)
-        ask_for_server(runtime, session, at, call, spec, asks.question, looked)
-    except ToolWaits as waits:
-        if not task.is_late(now):
-            _look_again(runtime, session, at, call.call_id, task, waits.news, told)
-            return
-        _end(runtime, session, call, spec, task.task_id)
-        _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+    except (ToolAsks, ToolWaits) as working:
+        if task.is_late(now):
+            _end(runtime, session, call, spec, task.task_id)
+            _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+        elif isinstance(working, ToolAsks):
+            looked = task.looked(runtime.repository.clock.now(), told=told)
+            ask_for_server(runtime, session, at, call, spec, working.question, looked)
+        else:
+            _look_again(runtime, session, at, call.call_id, task, working.news, told)
     except ToolUnanswered:
         _lost(runtime, session, at, call, spec, open_call, finished, GONE)
 
@@ -184,10 +189,11 @@ def _look_again(
         asked = None if is_told else open_call.asked
         changed = open_call.model_copy(update={"task": later, "asked": asked})
         change.set(calls=change.head.with_call(changed).calls)
-        count_open_calls(change)
+        count_again(change, 1)
         return CommitDraft(change)
 
-    runtime.repository.commit(session, at.call_key(call_id, f"look-{task.looks}"), build)
+    repository = runtime.repository
+    repository.commit(session, at.call_key(call_id, f"look/{repository.clock.new_id('try')}"), build)
 
 
 def _lost(

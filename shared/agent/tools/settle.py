@@ -109,11 +109,12 @@ def ask_whether_it_happened(
     """
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
+    mine = session.head.open_call(call.call_id)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
         open_call = change.head.open_call(call.call_id)
-        if change.head.is_over or open_call is None or open_call.state != "started":
+        if change.head.is_over or open_call is None or open_call != mine or open_call.state != "started":
             return None
         withheld = open_call.model_copy(update={"state": "withheld", "asked": None, "task": None})
         change.set(calls=change.head.with_call(withheld).calls)
@@ -121,7 +122,7 @@ def ask_whether_it_happened(
         wait_for_people(change)
         return CommitDraft(change)
 
-    repository.commit(session, at.call_key(call.call_id, f"doubt-{session.number}"), build)
+    repository.commit(session, at.call_key(call.call_id, f"doubt/{repository.clock.new_id('try')}"), build)
 
 
 def ask_for_server(
@@ -146,7 +147,7 @@ def ask_for_server(
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         open_call = change.head.open_call(call.call_id)
-        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
+        if change.head.is_over or open_call is None or open_call != mine:
             return None
         check_run(change.head, at)
         withheld = open_call.model_copy(update={"state": "withheld", "asked": question, "task": looked})
@@ -155,6 +156,5 @@ def ask_for_server(
         wait_for_people(change)
         return CommitDraft(change)
 
-    round = f"look-{looked.looks}" if looked is not None else str(mine.tries if mine is not None else 0)
-    asked = repository.commit(session, at.call_key(call.call_id, f"asked-{round}"), build)
-    return asked is not None or not session.head.is_over
+    key = at.call_key(call.call_id, f"asked/{repository.clock.new_id('try')}")
+    return repository.commit(session, key, build) is not None or not session.head.is_over

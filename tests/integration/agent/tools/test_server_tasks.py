@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.agent.tools.execute import abandon_call, run_call
+from shared.domain.errors import AwsDenied
 from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
@@ -14,6 +15,7 @@ from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with
 from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 NAME = "task-1"
 NOT_KNOWN = {"rpc_error": {"code": -32602, "message": "Task not found"}}
@@ -371,3 +373,101 @@ def test_where_the_release_before_may_still_run_servers_answer_at_once(server: W
     (call,) = server.sent("tools/call")
     assert "extensions" not in call["_meta"]["io.modelcontextprotocol/clientCapabilities"]
     assert house.head(session).state == "completed"
+
+
+def test_a_call_that_a_person_has_made_again_waits_for_its_second_task_as_for_the_first() -> None:
+    with Working(AT_WORK, NOT_KNOWN, AT_WORK, AT_WORK, DONE) as server:
+        house, session = begun(server, PAY)
+        house.run()
+        states = len(house.decisions)
+        house.waits.clear()
+        house.resolve(session, asked(house, session), "retry")
+        house.run()
+        assert house.head(session).state == "completed"
+        assert (len(server.sent("tools/call")), len(server.sent("tasks/get"))) == (2, 5)
+        assert house.waits == [10, 10, 10]
+        assert len(house.decisions) - states < 20
+
+
+def test_a_second_task_asks_a_person_what_the_first_one_has_asked() -> None:
+    with Working(ASKS, NOT_KNOWN, ASKS) as server:
+        house, session = begun(server, PAY)
+        house.run()
+        house.resolve(session, asked(house, session), "answer", account="blue")
+        house.run()
+        house.resolve(session, asked(house, session), "retry")
+        house.run()
+        assert asked(house, session).type == "clarification_needed"
+        assert (len(server.sent("tools/call")), len(server.sent("tasks/get"))) == (2, 3)
+
+
+def test_a_server_that_asks_when_the_tool_s_time_is_over_is_told_to_stop_and_nobody_is_asked_for_it() -> None:
+    with Working(*[AT_WORK] * 5, ASKS) as server:
+        house, session = begun(server)
+        house.run()
+        assert "was not done in its time" in results(house, session)[0]
+        assert len(server.sent("tasks/cancel")) == 1
+        assert house.head(session).state == "completed"
+
+
+class Denied:
+    """The registry of a function that lacks a permission."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def specs(self, *_: Any) -> Any:
+        raise AwsDenied("sts")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+
+def test_a_run_that_is_over_finishes_its_call_whatever_is_in_the_way(server: Working) -> None:
+    house, session = begun(server, PAY)
+    until(house, "wait")
+    house.cancel(session)
+    house.runtime = house.runtime._replace(registry=Denied(house.registry))
+    house.decisions.clear()
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.tasks) == ("cancelled", ())
+    assert [one.next for one in house.decisions] == ["act", "think", "done"]
+
+
+def test_two_workers_that_get_a_task_for_one_call_keep_one_and_end_the_other(server: Working) -> None:
+    """The first worker is taken for dead while the server still answers it."""
+    house, session = begun(server)
+    act = until(house, "act")
+    (call_id,) = act.calls or ()
+    answer = server.called
+    names = iter(["late", "early"])
+
+    def called(params: Mapping[str, Any]) -> Mapping[str, Any]:
+        name = next(names)
+        if name == "late":
+            run_call(house.runtime, act.at, call_id, 1, 60)
+        return {**answer(params), "taskId": name}
+
+    server.called = called
+    run_call(house.runtime, act.at, call_id, 0, 60)
+    task = open_call(house, session).task
+    assert task is not None
+    assert task.task_id == "early"
+    assert [one["taskId"] for one in server.sent("tasks/cancel")] == ["late"]
+
+
+def test_the_looks_of_many_tasks_are_counted_one_by_one() -> None:
+    """Sixteen calls that are looked for five times fill an execution's history less than twice over."""
+    with Working(*[AT_WORK] * 80, DONE) as server:
+        house = house_with(server, SEARCH)
+        calls = [call("desk__search", q=str(n)) for n in range(16)]
+        house.model = ScriptedModel(
+            [plans("ask"), says("", *calls), says("", step(1, "completed", "ok")), completes("Done.")]
+        )
+        session = house.start("Ask").session_id
+        house.run()
+        run = house.head(session).run
+        assert run is not None
+        assert house.head(session).state == "completed"
+        assert run.generation == 2
