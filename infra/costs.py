@@ -1,28 +1,18 @@
-"""What sessions and a deployment cost a month, from what `make bench` counted and the dated price lists.
-
-The counted figures are those of the first table of docs/costs.md; a test compares them, and what is computed here with
-the page. They are of whole sessions whose turns are one model call and one read of a 2 KB file. A session of another
-length is put between the counted ones.
+"""What sessions and a deployment cost a month, estimated as receipts are (`shared/domain/spending/aws_estimate.py`). A
+turn is one model call and one read of a 2 KB file. A test compares the page docs/costs.md with what is computed here.
 """
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
-from infra.environments import Environment
+from infra.environments import PROD, Environment
 from infra.sizing import SIZES
 from shared.domain.rules.price_list import PRICES, Price
-from shared.domain.spending.aws_prices import UNITS_PER_USD, AwsPrices, Units, prices_in
+from shared.domain.spending.aws_estimate import AwsRates, estimated
+from shared.domain.spending.aws_prices import AwsPrices, prices_in
+from shared.domain.spending.tally import Done
 
-COUNTED_TURNS = (5, 20, 100)
-PER_TURN: Mapping[str, Mapping[int, Sequence[float]]] = {
-    "write units": {1: (9.2, 6.8, 6.2), 8: (9.2, 6.8, 6.2)},
-    "read units": {1: (4.2, 3.3, 3.1), 8: (3.2, 2.3, 2.1)},
-    "S3 puts": {1: (0, 0.05, 0.06), 8: (0, 0.05, 0.06)},
-    "S3 gets": {1: (1, 1, 1), 8: (1, 1, 1)},
-    "transitions": {1: (5.2, 4.3, 4.1), 8: (0.8, 0.4, 0.28)},
-    "invocations": {1: (2.8, 2.2, 2.1), 8: (0.6, 0.25, 0.15)},
-}
-"""What is counted -> `turns_per_step` -> for each turn of a session of so many turns."""
 TOKEN_TURNS = (20, 50)
 TOKENS: Mapping[str, Sequence[float]] = {
     "input": (203_358, 1_200_000),
@@ -31,6 +21,8 @@ TOKENS: Mapping[str, Sequence[float]] = {
 }
 """Of whole sessions of so many turns: the receipt on the page, and its table in dollars. A request holds the whole
 conversation, so the input grows with the square of the turns, until conversations are made shorter."""
+ENDS = 2
+"""Turns that a session has beside those that read: one plans, one ends it."""
 MODEL_SECONDS = 5.0
 """How long a model is waited for in a turn, unless said otherwise."""
 STORED_GB_MONTH = 0.25
@@ -88,26 +80,25 @@ def costs(
     """`seconds`: a turn waits for the model. `environment`: whose sizes, `turns_per_step` and prices count; None: those
     of `PROD` in US East (N. Virginia). `resources`: type -> how many of its templates. Raises UnknownPrice.
     """
-    cap = 8 if environment is None or environment.turns_per_step > 1 else 1
-    sizes = environment.sizes if environment is not None else SIZES
-    of_aws = _prices(environment)
-    used = {name: total(COUNTED_TURNS, _totals(counted[cap]), turns) for name, counted in PER_TURN.items()}
-    architecture = environment.architecture if environment is not None else "arm64"
-    gb_seconds = turns * seconds * sizes["step"].memory / 1_024
+    cap = PROD.turns_per_step if environment is None else environment.turns_per_step
+    aws = estimated(done_in(turns, cap, seconds), turns + ENDS, _rates(environment))
+    if aws.usd is None:
+        region = _prices(environment).region
+        raise UnknownPrice(
+            f"there is no price list for {region}: give aws_prices of the environment, as docs/costs.md says"
+        )
     session = {
-        "Step Functions": used["transitions"] * _usd(of_aws, of_aws.transition),
-        "Lambda requests": used["invocations"] * _usd(of_aws, of_aws.invocation),
-        "Lambda waits for the model": gb_seconds * _usd(of_aws, of_aws.gb_second(architecture)),
-        "DynamoDB": used["write units"] * _usd(of_aws, of_aws.write_unit)
-        + used["read units"] * _usd(of_aws, of_aws.read_unit),
-        "S3": used["S3 puts"] * _usd(of_aws, of_aws.put) + used["S3 gets"] * _usd(of_aws, of_aws.get),
+        "Step Functions": aws.step_functions_usd or 0.0,
+        "Lambda": aws.lambda_usd or 0.0,
+        "DynamoDB": aws.dynamodb_usd or 0.0,
+        "S3": aws.s3_usd or 0.0,
         "the model": of_model(model, turns),
     }
     idle: dict[str, float] = {}
     if resources is not None:
         idle = {word: resources.get(kind, 0) * usd for kind, (word, usd) in BY_RESOURCE.items()}
         idle |= {"recovery, each minute": RECOVERY, "the metric that it reads": METRIC_READ}
-    return Costs(turns, session, used["write units"] / KB_PER_GB * STORED_GB_MONTH, idle)
+    return Costs(turns, session, aws.use.write_units / KB_PER_GB * STORED_GB_MONTH, idle)
 
 
 def of_model(model: str, turns: int) -> float:
@@ -136,8 +127,18 @@ def _square(turns: int) -> float:
     return (x / n - b * n) * turns + b * turns**2
 
 
-def _totals(per_turn: Sequence[float]) -> list[float]:
-    return [each * turns for each, turns in zip(per_turn, COUNTED_TURNS, strict=True)]
+def done_in(turns: int, turns_per_step: int, seconds: float) -> Done:
+    """What the log of a session of so many turns counts, with at most `turns_per_step` in a state of the engine."""
+    fused = turns + ENDS - ceil((turns + ENDS) / turns_per_step)
+    return Done(
+        runs=1,
+        user_messages=1,
+        tools_ok=turns,
+        calling_turns=turns,
+        fused_turns=fused,
+        fused_calls=turns if turns_per_step > 1 else 0,
+        step_ms=round(turns * seconds * 1_000),
+    )
 
 
 def _prices(environment: Environment | None) -> AwsPrices:
@@ -146,12 +147,10 @@ def _prices(environment: Environment | None) -> AwsPrices:
     return environment.aws_prices or prices_in(str(environment.region))
 
 
-def _usd(of: AwsPrices, units: Units) -> float:
-    if units is None:
-        raise UnknownPrice(
-            f"there is no price list for {of.region}: give aws_prices of the environment, as docs/costs.md says"
-        )
-    return units / UNITS_PER_USD
+def _rates(environment: Environment | None) -> AwsRates:
+    sizes = environment.sizes if environment is not None else SIZES
+    architecture = environment.architecture if environment is not None else "arm64"
+    return AwsRates(_prices(environment), architecture, sizes["step"].memory, sizes["tool"].memory)
 
 
 def _price_of(model: str) -> Price:

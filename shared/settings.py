@@ -282,6 +282,9 @@ class Settings(BaseModel):
     """The name of the function `status` and what is reserved for it; 0: nothing."""
     aws_prices: AwsPrices | None = None
     """What receipts count with, as JSON. None: the list of the region that the function is in."""
+    step_memory_mb: Annotated[int, Field(ge=128)] = 512
+    tool_memory_mb: Annotated[int, Field(ge=128)] = 512
+    """What these functions have, for receipts: their time is billed by it."""
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""

@@ -16,7 +16,6 @@ from aws_lambda_powertools import Logger, Metrics
 from shared.domain.errors import Fenced, TransientError
 from shared.domain.session.commit import Position
 from shared.embedded_metrics import FAILURE_METRICS, Units, embedded
-from shared.invocation_meter import METER, ms_since_start
 from shared.tenant_hash import tenant_hash
 
 if TYPE_CHECKING:
@@ -58,20 +57,7 @@ class Telemetry:
         """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
         measured: Handler = self.metrics.log_metrics(handler, capture_cold_start_metric=True)
         logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
-        METER.started(ms_since_start())
-        return self._metered(logged)
-
-    def _metered(self, handler: Handler) -> Handler:
-        """What it uses is counted (`shared/invocation_meter.py`)."""
-
-        def metered(event: dict[str, Any], context: Any) -> Any:
-            METER.begin(self._function, int(context.memory_limit_in_mb), event)
-            try:
-                return handler(event, context)
-            finally:
-                METER.end()
-
-        return metered
+        return logged
 
     def counted(
         self,

@@ -22,7 +22,6 @@ from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.agent import policies_of
 from shared.domain.interventions.options_and_defaults import Policies
-from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.log import SessionLog
@@ -59,7 +58,6 @@ def dependencies() -> Dependencies:
         clock,
         write_version=chosen.write_version,
         limits=chosen.limits,
-        meter=METER,
     )
     return Dependencies(
         settings=chosen,

@@ -16,7 +16,6 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.session.repository import SessionRepository
 from shared.api.limiter import Limiter, limiter_of
 from shared.api.request.idempotency import IdempotencyGuard
-from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.definitions import Definitions
 from shared.ports.log import SessionLog
@@ -52,7 +51,6 @@ def dependencies() -> Dependencies:
             clock,
             write_version=chosen.write_version,
             limits=chosen.limits,
-            meter=METER,
         ),
         workflow=StepFunctionsWorkflow(chosen.state_machine_arn),
         idempotency=IdempotencyGuard(DynamoIndex(chosen.table, clock)),

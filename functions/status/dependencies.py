@@ -15,7 +15,8 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.limiter import Limiter, limiter_of
-from shared.domain.spending.aws_prices import AwsPrices, prices_in
+from shared.domain.spending.aws_estimate import AwsRates
+from shared.domain.spending.aws_prices import prices_in
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
@@ -35,9 +36,7 @@ class Dependencies(NamedTuple):
     clock: Clock
     audit: Audit | None = None
     """For the pseudonyms in its log: what it does is not recorded."""
-    prices: AwsPrices = prices_in("")
-    architecture: str = "arm64"
-    """Of the functions, as the system names it: its time has a price of its own."""
+    rates: AwsRates = AwsRates(prices_in(""))
     limiter: Limiter | None = None
     usage: UsageReader | None = None
 
@@ -54,8 +53,12 @@ def dependencies() -> Dependencies:
         partials=DynamoPartials(chosen.table),
         long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),
         clock=clock,
-        prices=chosen.aws_prices or prices_in(os.environ.get("AWS_REGION", "")),
-        architecture=os.uname().machine,
+        rates=AwsRates(
+            chosen.aws_prices or prices_in(os.environ.get("AWS_REGION", "")),
+            os.uname().machine,
+            chosen.step_memory_mb,
+            chosen.tool_memory_mb,
+        ),
         audit=audit(chosen, clock),
         limiter=limiter_of(chosen.limits, DynamoRateLeases(chosen.table), clock),
         usage=DynamoUsage(chosen.table, clock),

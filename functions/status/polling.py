@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from functions.status.pages import bounded
-from functions.status.receipt import ReceiptMaker
 from shared.agent.model_call.running_text import running_text
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.queries.poll import Cursor, Snapshot, poll
@@ -15,6 +14,8 @@ from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
 from shared.api.response.receipt_view import cost_view
 from shared.api.response.views import delay_at, event_view, partial_view, session_view
+from shared.domain.spending.aws_estimate import AwsRates
+from shared.domain.spending.receipt import receipt_of
 from shared.ports.clock import Clock
 from shared.ports.log import SessionLog
 from shared.ports.running_text import Partials
@@ -35,7 +36,7 @@ def add_polling(
     clock: Clock,
     partials: Partials,
     long_polls: LongPollLimit,
-    receipt: ReceiptMaker,
+    rates: AwsRates,
 ) -> None:
     def read(session_id: str, after: str, wait: float) -> tuple[Snapshot, bool]:
         """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's
@@ -86,7 +87,7 @@ def add_polling(
         poll_after_ms = 0 if comes_at_once else pause_ms(usual, waited=waited)
         view: sessions.Snapshot = {
             "session": session_view(seen.head, now=now),
-            "cost": cost_view(receipt.of(seen.head)),
+            "cost": cost_view(receipt_of(seen.head, rates)),
             "events": [event_view(one.event) for one in seen.events],
             "cursor": str(seen.cursor),
             "has_more": seen.has_more,

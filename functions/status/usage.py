@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from functions.status.receipt import ReceiptMaker
 from shared.agent.usage.report import By, Span, report
 from shared.api.app import Api
 from shared.api.request.instant import Instant
@@ -13,8 +12,7 @@ from shared.api.request.listing_cursor import ListingCursor
 from shared.api.response.envelope import Response, success
 from shared.api.response.usage_view import usage_view
 from shared.domain.errors import Forbidden, ValidationFailed
-from shared.domain.spending.usage import Amounts
-from shared.domain.spending.usage_cost import UsageCost, cost_of
+from shared.domain.spending.aws_estimate import AwsRates
 from shared.ports.audit import Pseudonyms
 from shared.ports.clock import Clock
 from shared.ports.meter import UsageReader
@@ -24,9 +22,7 @@ OWN: tuple[By, ...] = ("day", "user")
 """What is kept of one person."""
 
 
-def add_usage(
-    api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, receipt: ReceiptMaker
-) -> None:
+def add_usage(api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, rates: AwsRates) -> None:
     @api.get("/v1/usage")
     def of_tenant(
         from_: Instant | None = None,
@@ -45,10 +41,7 @@ def add_usage(
         next_cursor = names[-1] if len(left) > limit else None
         agent_names = usage.agent_names(caller.tenant, names) if by == "agent" else {}
 
-        def priced(row: Amounts) -> UsageCost:
-            return cost_of(row, receipt.prices, receipt.architecture)
-
-        return success(usage_view(found, by, names, next_cursor, priced, agent_names))
+        return success(usage_view(found, by, names, next_cursor, rates, agent_names))
 
 
 def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:

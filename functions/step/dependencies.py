@@ -26,7 +26,6 @@ from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.fused_turns import StepDeps
 from shared.domain.definitions.agent import AgentDefinition, Purpose
 from shared.domain.session.structured_answer import CheckedAnswer
-from shared.invocation_meter import METER
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
@@ -55,7 +54,6 @@ def turn_deps() -> TurnDeps:
         clock,
         write_version=chosen.write_version,
         limits=chosen.limits,
-        meter=METER,
     )
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)
     definitions = DynamoDefinitions(chosen.table, clock)

@@ -24,7 +24,6 @@ from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.runtime import ToolRuntime
 from shared.domain.definitions.agent import AgentDefinition
-from shared.invocation_meter import METER
 from shared.settings import settings
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ def runtime() -> ToolRuntime:
             clock,
             write_version=chosen.write_version,
             limits=chosen.limits,
-            meter=METER,
         ),
         registry=TenantRegistry(
             definitions.snapshot, weather=chosen.weather, approvers=chosen.tool_approvers

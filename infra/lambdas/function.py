@@ -158,10 +158,13 @@ class ActaFunction(Construct):
             values["cors_origins"] = ",".join(environment.cors_origins)
         if name in START_SESSIONS:
             values.setdefault("default_visibility", environment.default_visibility)
-        if name in SHOW_PRICES and environment.aws_prices is not None:
-            values["aws_prices"] = {
-                field: price for field, price in vars(environment.aws_prices).items() if price is not None
-            }
+        if name in SHOW_PRICES:
+            values["step_memory_mb"] = environment.sizes["step"].memory
+            values["tool_memory_mb"] = environment.sizes["tool"].memory
+            if environment.aws_prices is not None:
+                values["aws_prices"] = {
+                    field: price for field, price in vars(environment.aws_prices).items() if price is not None
+                }
         if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
             values["tenant_tools"] = environment.tenant_tools
         if name == "tool" and resources.own_tool_versions:

@@ -300,10 +300,6 @@ class SessionLog(Protocol):
         """The newest commit, which has the head. None: there is no such session."""
         ...
 
-    def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
-        """The commit whose head counts the write of itself, where it counts at all: what `append` is then given."""
-        ...
-
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged, and
         LimitReached for a start that the tenant's limits do not allow.

@@ -1,4 +1,4 @@
-"""Counts what is used: of the running invocation, and of a tenant in sum (ADR 61, 67)."""
+"""What a tenant has used, in sum (ADR 67)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,19 +7,6 @@ from typing import NamedTuple, Protocol
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import Amounts, Counted, Dimension, RowKey, Rows
-from shared.domain.spending.used import Used
-
-
-class Meter(Protocol):
-    def take(self, transitions: int = 0) -> Used:
-        """What was used since the last time, and is now counted. `transitions`: of the decision that is committed with
-        it. They are taken back where the same invocation commits again: then it went on without the engine.
-        """
-        ...
-
-    def give_back(self, used: Used) -> None:
-        """What was taken was not stored: the next commit counts it."""
-        ...
 
 
 class Partition(NamedTuple):

@@ -136,6 +136,7 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
         if "receipts" in sections:
             with phase("receipts"):
                 results["receipts"] = receipts.measure(stand)
+                failures += [f"receipts: {one}" for one in receipts.off(results["receipts"])]
         if "memory" in sections:
             with phase("memory"):
                 results["memory"] = memory.measure(stand)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from tests.in_process.house import House
 
 PORTS = ("log", "blobs", "attempts", "workflow", "files")
-NO_CALLS = ("take", "wait", "close", "expire", "with_own_write")
+NO_CALLS = ("take", "wait", "close", "expire")
 """What the engine does in memory, and what asks nobody: no worker dies there."""
 
 

@@ -8,21 +8,24 @@ import pytest
 
 from acta.cli.main import main
 from acta.cli.operations.deployed.policies import ALARM, counted_in
-from infra.costs import BY_RESOURCE, COUNTED_TURNS, PER_TURN, Costs, UnknownPrice, costs, total
+from infra.costs import BY_RESOURCE, ENDS, Costs, UnknownPrice, costs, done_in, total
 from infra.environments import DEV, PROD
 from infra.options import AT_ONCE
+from shared.domain.spending.aws_estimate import AwsRates, estimated
+from shared.domain.spending.aws_prices import prices_in
 from tests.infra.conftest import Synthesised
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text(encoding="utf-8")
 OPERATIONS = " ".join(
     (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8").split()
 )
+US = AwsRates(prices_in("us-east-1"))
 MODEL = "claude-sonnet-5-5"
 ROWS = {
-    "DynamoDB write units": "write units",
-    "DynamoDB read units": "read units",
-    "S3 puts": "S3 puts",
-    "S3 gets (one is the file)": "S3 gets",
+    "DynamoDB write units": "write_units",
+    "DynamoDB read units": "read_units",
+    "S3 puts": "puts",
+    "S3 gets (one is the file)": "gets",
     "Step Functions transitions": "transitions",
     "Lambda invocations": "invocations",
 }
@@ -36,17 +39,11 @@ def cells(row: str) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_what_is_counted_is_what_the_page_says(row: str) -> None:
-    counted = PER_TURN[ROWS[row]]
-    assert [list(pair) for pair in zip(counted[1], counted[8], strict=True)] == cells(row)
-
-
-def test_turns_cost_what_the_page_says_without_the_model() -> None:
-    told = cells("USD per 1,000 turns, without waiting for the model")
-    for turns, (one, eight) in zip(COUNTED_TURNS, told, strict=True):
-        for environment, usd in ((DEV, one), (PROD, eight)):
-            found = aws(costs(turns, MODEL, environment=environment, seconds=0)) / turns * 1_000
-            assert found == pytest.approx(usd, rel=0.1), turns
+def test_what_is_estimated_is_what_the_page_says_was_counted(row: str) -> None:
+    for turns, counted in zip((5, 20, 100), cells(row), strict=True):
+        for turns_per_step, each in zip((1, 8), counted, strict=True):
+            use = estimated(done_in(turns, turns_per_step, seconds=0), turns + ENDS, US).use
+            assert getattr(use, ROWS[row]) == pytest.approx(each * turns, rel=0.15, abs=2)
 
 
 def test_the_page_s_table_is_what_the_command_computes() -> None:

@@ -11,7 +11,7 @@ from acta.cli.connection import connect
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import dollars, echo
 
-COLUMNS = ("", "runs", "ended", "messages", "questions", "tool calls", "tokens", "cost")
+COLUMNS = ("", "runs", "ended", "messages", "questions", "tool calls", "tokens", "cost, about")
 Row = Mapping[str, Any]
 
 
@@ -25,6 +25,7 @@ def usage(arguments: Namespace) -> int:
     until = told["complete_until"]
     counted = f"counted up to {until[:16].replace('T', ' ')} UTC" if until else "nothing was counted so far"
     print(f"{told['from'][:10]} to {told['to'][:16].replace('T', ' ')}; {counted}", file=sys.stderr)
+    print("The cost is that of the models, and an estimate of what AWS asks.", file=sys.stderr)
     if told["next_cursor"]:
         print("there are more rows: ask for a shorter time", file=sys.stderr)
     return exit_codes.OK

@@ -1,4 +1,4 @@
-"""`acta receipt`: what a session has cost, in counts and in dollars. `acta run` ends with it, too."""
+"""`acta receipt`: what a session has cost, in dollars. AWS's part is an estimate. `acta run` ends with it."""
 
 import json
 from argparse import Namespace
@@ -31,7 +31,7 @@ def receipt(arguments: Namespace) -> int:
 
 
 def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
-    """The lines of a receipt; none where the deployment is of a release that has no receipts, or does not answer."""
+    """The lines of a receipt; none where the deployment does not answer."""
     try:
         return list(receipt_lines(client.receipt(session_id)))
     except ClientError:
@@ -45,22 +45,15 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     if models.get("vanished_tokens"):
         yield _line("calls without an answer", None, f"{models['vanished_tokens']:,} tokens reserved")
     engine, functions, table, objects = aws["step_functions"], aws["lambda"], aws["dynamodb"], aws["s3"]
-    yield _line("Step Functions", engine["usd"], counted(engine["transitions"], "transition"))
-    yield _line("Lambda", functions["usd"], _time(functions["functions"]))
-    for each in functions["functions"]:
-        yield _line(f"  {one_line(each['function'], 20)}", each["usd"], _time([each]))
-    yield _line(
-        "DynamoDB",
-        table["usd"],
-        f"{counted(table['write_requests'], 'write')} of {table['write_units']:,} units, "
-        f"{counted(table['read_requests'], 'read')} of {table['read_units']:,g} units",
-    )
+    yield _line("Step Functions, about", engine["usd"], counted(engine["transitions"], "transition"))
+    time = f"{counted(functions['requests'], 'request')}, {functions['gb_seconds']:,.3f} GB-s"
+    yield _line("Lambda, about", functions["usd"], time)
+    units = f"{table['write_units']:,} units written, {table['read_units']:,} units read"
+    yield _line("DynamoDB, about", table["usd"], units)
     requests = f"{counted(objects['get_requests'], 'get')}, {counted(objects['put_requests'], 'put')}"
-    yield _line("S3", objects["usd"], requests)
-    yield _line("together", told["total_usd"], _prices(told))
-    if not told["is_whole"]:
-        since = told["counted_since"]
-        yield f"counted since {since[:19].replace('T', ' ')}" if since else "nothing was counted"
+    yield _line("S3, about", objects["usd"], requests)
+    yield _line("together, about", told["total_usd"], _prices(told))
+    yield f"AWS's part is an estimate: what the session did, times what was measured on {aws['estimated_from']}"
 
 
 def _line(label: str, usd: float | None, what: str) -> str:
@@ -72,12 +65,6 @@ def _tokens(model: Mapping[str, Any]) -> str:
         f"{model['fresh_input_tokens']:,} tokens in, {model['cached_input_tokens']:,} from the cache, "
         f"{model['output_tokens']:,} out, {counted(model['calls'], 'call')}"
     )
-
-
-def _time(functions: list[Mapping[str, Any]]) -> str:
-    requests, ms = sum(each["requests"] for each in functions), sum(each["ms"] for each in functions)
-    gb_seconds = sum(each["gb_seconds"] for each in functions)
-    return f"{counted(requests, 'request')}, {ms / 1_000:,.3f} s, {gb_seconds:,.3f} GB-s"
 
 
 def _prices(told: Mapping[str, Any]) -> str:

@@ -58,9 +58,6 @@ class MemoryLog:
     def _commit(self, stored: StoredCommit) -> Commit:
         return _read(stored.version, stored.body)
 
-    def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
-        return commit.counting_write(1)
-
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease

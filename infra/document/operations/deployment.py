@@ -68,7 +68,7 @@ DEPLOYMENT = {
         "What the tenant has used, in sums",
         (ok(TenantUsage, says="Sums of whole hours or days, UTC. What was used in none is left out."),),
         about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from the "
-        "sessions' commits within a minute or two, deleted sessions included.",
+        "sessions' commits within a minute or two, deleted sessions included. What AWS asks is an estimate.",
         parameters={
             "from": "The beginning, rounded down to an hour (`by` hour) or a day. Absent: seven days before `to`.",
             "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",

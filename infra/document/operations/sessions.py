@@ -267,6 +267,7 @@ SESSIONS = {
         "Sessions",
         "What it has cost, up to its last commit",
         (ok(receipts.Receipt, says="The receipt."),),
+        about="Counts, tokens and what models cost are exact. What AWS asks is an estimate from the counts.",
         codes=("SESSION_NOT_FOUND",),
         parameters=SESSION,
     ),

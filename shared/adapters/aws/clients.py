@@ -7,10 +7,8 @@ third longer, and nothing here needs it. botocore itself reads `AWS_ENDPOINT_URL
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from shared.adapters.aws.consumed import consumed
 from shared.adapters.aws.errors import translated
 from shared.bound_tenant import as_deployment
-from shared.invocation_meter import METER
 from shared.settings import settings
 
 if TYPE_CHECKING:
@@ -162,8 +160,7 @@ class Service:
         return self._client
 
     def call(self, operation: str, **parameters: Any) -> Any:
-        """Calls an operation and returns botocore's answer, and notes what it is billed. `operation`: as the client
-        names it (`put_item`).
+        """Calls an operation and returns botocore's answer. `operation`: as the client names it (`put_item`).
 
         Raises StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused.
         """
@@ -171,20 +168,10 @@ class Service:
         try:
             if self._of_deployment:
                 with as_deployment():
-                    answer = method(**parameters)
-            else:
-                answer = method(**parameters)
-            self._note(operation, parameters, answer, answer)
-            return answer
+                    return method(**parameters)
+            return method(**parameters)
         except Exception as error:
-            self._note(operation, parameters, None, getattr(error, "response", None))
             reaction = translated(operation, error)
             if reaction is error:
                 raise
             raise reaction from error
-
-    def _note(self, operation: str, parameters: Any, answer: Any, metadata: Any) -> None:
-        """`metadata`: what says how often the SDK tried; without it, once."""
-        told = metadata.get("ResponseMetadata", {}) if isinstance(metadata, dict) else {}
-        attempts = 1 + int(told.get("RetryAttempts", 0))
-        METER.note(**consumed(self._name, operation, parameters, answer, attempts))

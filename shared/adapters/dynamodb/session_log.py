@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.consumed import write_units
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.delete_session_items import delete_session
@@ -21,8 +20,6 @@ from shared.adapters.dynamodb.transaction import (
 )
 from shared.adapters.dynamodb.usage.items import left_item
 from shared.domain.session.commit import Commit
-from shared.domain.spending.spent import SPENT_SINCE
-from shared.invocation_meter import METER
 from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
@@ -44,14 +41,6 @@ _Part = tuple[Action, type[Exception] | None]
 """An action of a transaction, and what its failed condition means."""
 
 
-class _Encoded(NamedTuple):
-    """A commit, its item, and the write units that it counts for itself."""
-
-    commit: Commit
-    item: items.Item
-    units: int
-
-
 class _CountsDiffer(Exception):
     """The tenant's counts are not as the update takes them to be."""
 
@@ -63,8 +52,6 @@ class DynamoLog:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
-        self._usual_units: dict[str, int] = {}
-        self._encoded: _Encoded | None = None
         self._counts = DynamoCounts(table, clock, self._dynamodb)
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
@@ -101,26 +88,6 @@ class DynamoLog:
         pk = items.session_pk(tenant, session_id)
         return newest_commit(self._dynamodb, self._table, pk, consistent=True)
 
-    def with_own_write(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> Commit:
-        """The commit's size decides about its units, and the units are in it: it is made as large as the last one of
-        its kind was, and made again where that is not so.
-        """
-        if commit.version < SPENT_SINCE:
-            return commit
-        kind = commit.step.kind if commit.step is not None else ""
-        others = sum(write_units(action["Put"]["Item"]) for action, _ in self._beside(commit, extra_items))
-        others += extra_items.places is not None  # an item far below a unit
-        for _ in range(3):  # at a limit of a unit the number itself may be what passes it
-            units = self._usual_units.get(kind, 1)
-            written = units if extra_items == NO_ITEMS else 2 * (units + others)
-            counted = commit.counting_write(written)
-            item = _item(counted, extra_items)
-            self._usual_units[kind] = write_units(item)
-            if self._usual_units[kind] == units:
-                break
-        self._encoded = _Encoded(counted, item, written)
-        return counted
-
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit, and this raises NumberTaken;
         the caller reads again and finds its key.
@@ -129,15 +96,11 @@ class DynamoLog:
         each request. The token is not the commit's: a later attempt at the same step has other contents, and DynamoDB
         would refuse it for ten minutes as a mismatch of tokens.
         """
-        encoded, self._encoded = self._encoded, None
-        is_encoded = encoded is not None and encoded.commit is commit
-        item = encoded.item if encoded is not None and is_encoded else _item(commit, extra_items)
+        item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
         if extra_items == NO_ITEMS:
             self._put(item)
         else:
-            self._transact(commit, item, extra_items)
-        if encoded is not None and is_encoded:
-            METER.note(writes=-1, wcu=-encoded.units)  # the commit itself has counted it
+            self._transact(commit, items.restored_item(item) if extra_items.restored else item, extra_items)
 
     def check_places(self, places: Places) -> None:
         self._counts.check(places)
@@ -179,8 +142,8 @@ class DynamoLog:
                 raise NumberTaken from None
             raise
 
-    def _beside(self, commit: Commit, extra_items: TransactionItems) -> list[_Part]:
-        """What is written in one transaction with the commit. Raises ValueError for what is not its tenant's."""
+    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
+        """Raises ValueError for what is not the commit's tenant's."""
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
@@ -188,7 +151,8 @@ class DynamoLog:
         beside = (listing, record, lease, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
-        parts: list[_Part] = []
+        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
+        parts: list[_Part] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
             parts.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
@@ -204,18 +168,10 @@ class DynamoLog:
             parts.append((put(self._table, items.receiver_item(receiver)), None))
         for each in extra_items.interventions:
             parts.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
-        return parts
-
-    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
-        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
-        parts: list[_Part] = [
-            (put(self._table, item, FREE), NumberTaken),
-            *self._beside(commit, extra_items),
-        ]
-        if extra_items.places is None:
+        if places is None:
             self._write(parts)
         else:
-            self._write_counted(parts, extra_items.places)
+            self._write_counted(parts, places)
 
     def _write_counted(self, parts: Sequence[_Part], places: Places) -> None:
         """The counts come last: who repeats a request that succeeded is told so, and not that a limit is reached."""
@@ -235,11 +191,6 @@ class DynamoLog:
             self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in parts])
         except AwsRefused as refused:
             raise _cancelled(refused, [lost for _, lost in parts]) from None
-
-
-def _item(commit: Commit, extra_items: TransactionItems) -> items.Item:
-    item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
-    return items.restored_item(item) if extra_items.restored else item
 
 
 def _grants(table: str, lease: LeaseGrant) -> Iterator[Action]:

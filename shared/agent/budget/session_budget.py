@@ -24,7 +24,7 @@ from shared.domain.session.attempt import ANSWERED, Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position, StepRecord, milliseconds
 from shared.domain.session.head import Head
-from shared.domain.spending.spent import ModelUse, Spent
+from shared.domain.spending.tally import ModelUse
 from shared.ports.attempts import AttemptStore
 from shared.ports.model import ModelReply, ModelRequest
 
@@ -287,7 +287,7 @@ def record_call(
         microdollars=round((cost or 0.0) * 1_000_000),
         unpriced=int(cost is None),
     )
-    change.set(spent=(change.head.spent or Spent(since=change.now)).with_call(model, use))
+    change.set(tally=change.head.tally.with_call(model, use))
 
 
 def _answered_by(asked: NamedModel, reply: ModelReply) -> NamedModel:

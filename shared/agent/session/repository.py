@@ -27,7 +27,6 @@ from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
-from shared.domain.spending.used import NOTHING
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
@@ -42,7 +41,6 @@ from shared.ports.log import (
     SessionReceiver,
     TransactionItems,
 )
-from shared.ports.meter import Meter
 
 ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
@@ -93,8 +91,7 @@ class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
     `write_version`: the schema version of its commits (`shared.domain.schema.versions`). `segment_commits`: as in
-    `Session`; the same in every worker. `meter`: counts what the invocation uses, for the sums in the head; None:
-    whoever commits belongs to no session. `limits`: of the tenants.
+    `Session`; the same in every worker. `limits`: of the tenants.
     """
 
     def __init__(
@@ -106,12 +103,10 @@ class SessionRepository:
         write_version: int = CURRENT,
         limits: LimitsByTenant = UNLIMITED,
         segment_commits: int = segments.SEGMENT_COMMITS,
-        meter: Meter | None = None,
     ) -> None:
         self.write_version = write_version
         self.limits = limits
         self._segment_commits = segment_commits
-        self._meter = meter
         self._log = log
         self._blobs = blobs
         self.clock = clock
@@ -189,31 +184,14 @@ class SessionRepository:
             )
             stored_commit = offloaded(commit, self._blobs)
             try:
-                head = self._append(stored_commit, extra_items)
+                self._log.append(stored_commit, extra_items)
             except NumberTaken:
                 self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
                 self._refresh_or_leave(session)
             else:
-                self._fold(session, commit.model_copy(update={"head": head}), own=True)
+                self._fold(session, commit, own=True)
                 return session.recorded(key)
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
-
-    def _append(self, commit: Commit, extra_items: TransactionItems) -> Head:
-        """The head as it is stored: with what was used up to now, this write included. Raises what the log raises.
-
-        Where the answer was lost and the commit is there, its use is counted once more with the next one.
-        """
-        used = NOTHING if self._meter is None else self._meter.take(commit.transitions)
-        if self._meter is None:
-            used = used._replace(transitions=commit.transitions)
-        counted = self._log.with_own_write(commit.counting(used), extra_items)
-        try:
-            self._log.append(counted, extra_items)
-        except BaseException:
-            if self._meter is not None:
-                self._meter.give_back(used)
-            raise
-        return counted.head
 
     def count(self, session: Session) -> bool:
         """Counts a session that is open and was not counted, in a commit that says nothing else. Whether it did so.
@@ -288,14 +266,13 @@ class SessionRepository:
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):
             try:
-                head = self._append(stored_commit, extra_items)
+                self._log.append(stored_commit, extra_items)
             except NumberTaken:
                 self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
                 there = self._log.read(commit.head.tenant, commit.head.session_id, since=1, limit=1).commits
-                if there:
-                    return commit
-            else:
-                return commit.model_copy(update={"head": head})
+                if not there:
+                    continue
+            return commit
         raise CommitContention(f"met other transactions {ATTEMPTS} times")
 
     def _as_stored(self, commit: Commit) -> Commit:

@@ -117,4 +117,4 @@ def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
 def _is_whole(head: Head) -> bool:
     if head.run is not None and head.run.before is not None:
         return True
-    return head.tally is not None and head.tally.done.runs <= 1
+    return head.tally.done.runs <= 1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared.api.response.views import instant, instant_or_none
+from shared.api.response.views import instant
+from shared.domain.rules.price_list import PRICED_AT
 from shared.domain.session.head import Head
-from shared.domain.spending.receipt import NOT_COUNTED, Receipt
+from shared.domain.spending.aws_estimate import COUNTED_ON, AwsEstimate
+from shared.domain.spending.aws_prices import AwsPrices
+from shared.domain.spending.receipt import NOT_COUNTED, Receipt, models_usd
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import receipts
@@ -16,63 +19,44 @@ def cost_view(receipt: Receipt) -> receipts.Cost:
     """The sums alone, in the snapshot."""
     return {
         "models_usd": receipt.models_usd,
-        "aws_usd": receipt.aws_usd,
+        "estimated_aws_usd": receipt.aws.usd,
         "total_usd": receipt.total_usd,
-        "is_whole": receipt.is_whole,
     }
 
 
-def receipt_view(head: Head, receipt: Receipt) -> receipts.Receipt:
-    stores, prices = receipt.stores, receipt.prices
+def receipt_view(head: Head, receipt: Receipt, prices: AwsPrices) -> receipts.Receipt:
+    done = head.tally.done
     return {
         "session_id": head.session_id,
         "state": head.state,
         "at": instant(head.updated_at),
-        "counted_since": instant_or_none(receipt.since),
-        "is_whole": receipt.is_whole,
         "total_usd": receipt.total_usd,
+        "counts": {
+            "runs": done.runs,
+            "model_calls": head.usage.llm_calls,
+            "tool_calls": done.tools_ok + done.tools_failed,
+            "questions": done.asked,
+            "waits": done.waits,
+            "executions": done.runs + done.executions,
+        },
         "models": {
             "usd": receipt.models_usd,
             "vanished_tokens": head.budget.vanished_tokens,
             "items": [
                 {
-                    "model": line.name,
-                    "calls": line.use.calls,
-                    "fresh_input_tokens": line.use.input - line.use.cached,
-                    "cached_input_tokens": line.use.cached,
-                    "output_tokens": line.use.output,
-                    "usd": line.usd,
+                    "model": name,
+                    "calls": use.calls,
+                    "fresh_input_tokens": use.input - use.cached,
+                    "cached_input_tokens": use.cached,
+                    "output_tokens": use.output,
+                    "usd": models_usd([use]),
                 }
-                for line in receipt.models
+                for name, use in receipt.models.items()
             ],
         },
-        "aws": {
-            "usd": receipt.aws_usd,
-            "step_functions": {"transitions": receipt.transitions, "usd": receipt.step_functions_usd},
-            "lambda": {
-                "usd": receipt.lambda_usd,
-                "functions": [
-                    {
-                        "function": line.name,
-                        "requests": line.use.invocations,
-                        "ms": line.use.ms,
-                        "gb_seconds": line.gb_seconds,
-                        "usd": line.usd,
-                    }
-                    for line in receipt.functions
-                ],
-            },
-            "dynamodb": {
-                "read_requests": stores.reads,
-                "read_units": stores.half_rru / 2,
-                "write_requests": stores.writes,
-                "write_units": stores.wcu,
-                "usd": receipt.dynamodb_usd,
-            },
-            "s3": {"get_requests": stores.gets, "put_requests": stores.puts, "usd": receipt.s3_usd},
-        },
+        "aws": _aws(receipt.aws),
         "prices": {
-            "models": {"as_of": receipt.models_priced_at},
+            "models": {"as_of": PRICED_AT},
             "aws": {
                 "region": prices.region,
                 "as_of": prices.as_of or None,
@@ -80,4 +64,25 @@ def receipt_view(head: Head, receipt: Receipt) -> receipts.Receipt:
             },
         },
         "not_counted": list(NOT_COUNTED),
+    }
+
+
+def _aws(aws: AwsEstimate) -> receipts.AwsCost:
+    use = aws.use
+    return {
+        "is_estimate": True,
+        "estimated_from": COUNTED_ON,
+        "usd": aws.usd,
+        "step_functions": {"transitions": round(use.transitions), "usd": aws.step_functions_usd},
+        "lambda": {
+            "requests": round(use.invocations),
+            "gb_seconds": round(aws.gb_seconds, 3),
+            "usd": aws.lambda_usd,
+        },
+        "dynamodb": {
+            "write_units": round(use.write_units),
+            "read_units": round(use.read_units),
+            "usd": aws.dynamodb_usd,
+        },
+        "s3": {"get_requests": round(use.gets), "put_requests": round(use.puts), "usd": aws.s3_usd},
     }

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shared.api.response.views import instant, instant_or_none
+from shared.domain.spending.aws_estimate import AwsRates, estimated, total_usd
 from shared.domain.spending.usage import Amounts
-from shared.domain.spending.usage_cost import UsageCost
 from shared.domain.untrusted.visible import visible
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.agent.usage.report import By, Report
     from shared.api.response.shapes import usage
-
-Priced = Callable[[Amounts], UsageCost]
 
 
 def usage_view(
@@ -22,7 +20,7 @@ def usage_view(
     by: By,
     names: Sequence[str],
     next_cursor: str | None,
-    priced: Priced,
+    rates: AwsRates,
     agent_names: Mapping[str, str],
 ) -> usage.TenantUsage:
     """`names`: the items of this page. `agent_names`: what agents are called, by their ids."""
@@ -31,24 +29,24 @@ def usage_view(
         "from": instant(report.span.since),
         "to": instant(report.span.until),
         "complete_until": instant_or_none(report.complete_until),
-        "items": [_item(name, by, report.items[name], priced, agent_names.get(name)) for name in names],
+        "items": [_item(name, by, report.items[name], rates, agent_names.get(name)) for name in names],
         "next_cursor": next_cursor,
         "total": {
             "tokens": _tokens(report.total),
-            "cost": _cost(report.total, priced),
+            "cost": _cost(report.total, rates),
             "work": _work(report.total),
             "runs_ended": dict(report.ends) if report.ends is not None else None,
         },
     }
 
 
-def _item(name: str, by: By, row: Amounts, priced: Priced, agent_name: str | None) -> usage.UsageItem:
+def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | None) -> usage.UsageItem:
     of_model = by == "model"
     return {
         "key": visible(name),
         "agent_name": agent_name,
         "tokens": _tokens(row),
-        "cost": _model_cost(row, priced) if of_model else _cost(row, priced),
+        "cost": _model_cost(row, rates) if of_model else _cost(row, rates),
         "work": None if of_model else _work(row),
     }
 
@@ -63,19 +61,20 @@ def _tokens(row: Amounts) -> usage.Tokens:
     }
 
 
-def _cost(row: Amounts, priced: Priced) -> usage.UsageCost:
-    cost = priced(row)
+def _cost(row: Amounts, rates: AwsRates) -> usage.UsageCost:
+    models = None if row.unpriced else round(row.microdollars / 1_000_000, 6)
+    aws = estimated(row.done, row.calls, rates).usd
     return {
-        "models_usd": cost.models_usd,
+        "models_usd": models,
         "unpriced_calls": row.unpriced,
-        "aws_usd": cost.aws_usd,
-        "total_usd": cost.total_usd,
+        "estimated_aws_usd": aws,
+        "total_usd": total_usd(models, aws),
     }
 
 
-def _model_cost(row: Amounts, priced: Priced) -> usage.UsageCost:
+def _model_cost(row: Amounts, rates: AwsRates) -> usage.UsageCost:
     """What AWS asks is not a model's."""
-    return {**_cost(row, priced), "aws_usd": None, "total_usd": None}
+    return {**_cost(row, rates), "estimated_aws_usd": None, "total_usd": None}
 
 
 def _work(row: Amounts) -> usage.Work:

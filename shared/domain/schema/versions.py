@@ -39,7 +39,7 @@ ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
                     "output_schema",
                     "plan_edit",
                 }
-                | {"prompts", "read_outside", "spent", "tally", "visibility", "writers"}
+                | {"prompts", "read_outside", "tally", "visibility", "writers"}
             ),
             "ExecutionPlan": frozenset({"approved"}),
             "HttpConfig": frozenset({"parameters", "secret_headers"}),

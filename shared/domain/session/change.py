@@ -29,6 +29,7 @@ class Change:
 
     def __init__(self, head: Head, number: int, now: datetime) -> None:
         self.head = head
+        self._before = head
         self.number = number
         self.now = now
         self.is_fused = False
@@ -186,7 +187,7 @@ class Change:
             update={
                 "last_seq": self.head.last_seq + len(events),
                 "updated_at": self.now,
-                "tally": self._tally(),
+                "tally": self._tally(decision),
             }
         )
         return Commit(
@@ -203,8 +204,29 @@ class Change:
             failed_attempts=tuple(self._failed_attempts),
         )
 
-    def _tally(self) -> Tally:
-        tally = self.head.tally or Tally()
+    def _tally(self, decision: Decision | None) -> Tally:
+        tally, types = self.head.tally, {draft.type for draft, _ in self._drafts}
         for draft, _ in self._drafts:
             tally = tally.with_event(draft.type, draft.data)
-        return tally.with_closed(self._interventions.values())
+        before, run = self._before.run, self.head.run
+        goes_on = before is not None and run is not None and before.run_id == run.run_id
+        more = {
+            "calling_turns": "tool.requested" in types,
+            "first_writes": "tool.started" in types and "tool.finished" not in types,
+            "waits": decision is not None and decision.next == "wait",
+            "executions": goes_on and before.generation < run.generation,  # type: ignore[union-attr]
+        }
+        return tally.plus(**more, **self._engine_work()).with_closed(self._interventions.values())
+
+    def _engine_work(self) -> dict[str, int]:
+        """What the step of this commit adds to the tally. While a provider answers in the background, or a tool's
+        server works on a task, no function waits.
+        """
+        step = self._step
+        if step is None or step.kind == "intervention":
+            return {}
+        if step.kind == "tool":
+            took = 0 if self._before.tasks else step.duration_ms
+            return {"fused_calls": 1, "step_ms": took} if step.fused else {"tool_ms": took}
+        took = 0 if self._before.background is not None else step.duration_ms
+        return {"fused_turns": int(step.fused), "step_ms": took}

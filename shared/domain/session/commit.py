@@ -1,6 +1,5 @@
 """A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
@@ -10,9 +9,6 @@ from shared.domain.frozen_model import FrozenModel
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import Content, Entry
 from shared.domain.session.head import Head
-from shared.domain.spending.spent import SPENT_SINCE, Spent
-from shared.domain.spending.transitions import BY_DECISION
-from shared.domain.spending.used import Used
 
 EventType = Literal[
     "run.started", "run.finished", "state.changed", "message.user", "message.assistant", "thought",
@@ -142,22 +138,3 @@ class Commit(VersionedModel):
     decision: Decision | None = None
     compacted: Content | None = None
     failed_attempts: tuple[StepRecord, ...] = ()
-
-    @property
-    def transitions(self) -> int:
-        """Of the engine, that its decision is good for beside those that invocations count."""
-        return BY_DECISION.get(self.decision.next, 0) if self.decision is not None else 0
-
-    def counting(self, used: Used) -> "Commit":
-        """With `used` in the sums of its head. A head of a version without them has none."""
-        return self._with_spent(lambda spent: spent.with_invocation(used))
-
-    def counting_write(self, units: int) -> "Commit":
-        """With one write of so many write units in the sums of its head."""
-        return self._with_spent(lambda spent: spent.with_write(units))
-
-    def _with_spent(self, add: Callable[[Spent], Spent]) -> "Commit":
-        if self.version < SPENT_SINCE:
-            return self
-        spent = add(self.head.spent or Spent(since=self.at if self.number > 1 else None))
-        return self.model_copy(update={"head": self.head.model_copy(update={"spent": spent})})

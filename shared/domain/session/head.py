@@ -18,7 +18,6 @@ from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
 from shared.domain.session.server_task import ServerTask
 from shared.domain.session.tool_question import ToolQuestion
-from shared.domain.spending.spent import Spent
 from shared.domain.spending.tally import Tally
 from shared.domain.untrusted.visible import visible
 
@@ -399,12 +398,10 @@ class Head(VersionedModel):
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
     read_outside: bool | None = None
     visibility: Visibility = "tenant"
-    spent: Spent | None = None
-    """What the session has used of AWS and of its models; None: nothing is counted yet."""
     plan_edit: str = ""
     """The id of the message that tells the model what a person has changed in the plan last; empty: nobody has."""
-    tally: Tally | None = None
-    """What the session has done, in counts; None: nothing is counted yet."""
+    tally: Tally = Field(default_factory=Tally)
+    """What the session has done, in counts."""
     background: RunningResponse | None = None
     """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
     counted: bool = False
@@ -477,7 +474,7 @@ class Head(VersionedModel):
     @property
     def used_so_far(self) -> UsedBefore:
         """In all runs."""
-        done = (self.tally or Tally()).done
+        done = self.tally.done
         usage = self.usage
         return UsedBefore(
             tokens=usage.total_tokens, cost_usd=usage.cost_usd, asked=done.asked, waited_ms=done.waited_ms

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.session.head import Head
-from shared.domain.spending.spent import ModelUse
-from shared.domain.spending.tally import Done, Tally
+from shared.domain.spending.tally import Done, ModelUse, Tally
 
 HOUR = 3_600
 HOURS_OF_DAY = 24
@@ -25,8 +24,8 @@ Standing = Literal["idle", "active", "waiting_for_user", "completed", "failed", 
 
 class Amounts(NamedTuple):
     """Counts of a row. Tokens: `fresh` and `cached` input, and output. `microdollars`: of model calls with a price;
-    `unpriced`: how many had none. From `transitions` on: what was used of AWS (`Spent`). From `runs` on: `Done`. From
-    `idle` on: sessions that began in the row's time, by where they stand now. The last three: runs by how they ended.
+    `unpriced`: how many had none. From `runs` on: `Done`. From `idle` on: sessions
+    that began in the row's time, by where they stand now. The last three: runs by how they ended.
     """
 
     fresh: int = 0
@@ -35,13 +34,6 @@ class Amounts(NamedTuple):
     calls: int = 0
     microdollars: int = 0
     unpriced: int = 0
-    transitions: int = 0
-    invocations: int = 0
-    mb_ms: int = 0
-    half_rru: int = 0
-    wcu: int = 0
-    gets: int = 0
-    puts: int = 0
     runs: int = 0
     user_messages: int = 0
     agent_messages: int = 0
@@ -54,6 +46,14 @@ class Amounts(NamedTuple):
     waited_ms: int = 0
     tools_ok: int = 0
     tools_failed: int = 0
+    calling_turns: int = 0
+    fused_turns: int = 0
+    fused_calls: int = 0
+    first_writes: int = 0
+    waits: int = 0
+    executions: int = 0
+    step_ms: int = 0
+    tool_ms: int = 0
     idle: int = 0
     active: int = 0
     waiting_for_user: int = 0
@@ -67,6 +67,10 @@ class Amounts(NamedTuple):
 
     def plus(self, other: "Amounts") -> "Amounts":
         return Amounts(*(one + more for one, more in zip(self, other, strict=True)))
+
+    @property
+    def done(self) -> Done:
+        return Done(*(getattr(self, name) for name in Done._fields))
 
     def minus(self, other: "Amounts") -> "Amounts":
         return Amounts(*(one - less for one, less in zip(self, other, strict=True)))
@@ -106,37 +110,19 @@ class Counted(FrozenModel):
 
 def counted(head: Head, number: int, who: str) -> Counted:
     """`number`: of the commit that the head stands after."""
-    usage, tally = head.usage, head.tally or Tally()
-    spent = head.spent
-    models = dict(spent.models) if spent is not None else {}
-    if spent is not None and spent.since is None:
-        microdollars = sum(use.microdollars for use in models.values())
-        unpriced = sum(use.unpriced for use in models.values())
-    else:  # the older write version keeps a sum in dollars alone, and what models cost then is not in `spent`
-        microdollars = round((usage.cost_usd or 0.0) * 1_000_000)
-        unpriced = usage.llm_calls if usage.cost_usd is None else 0
+    usage, tally = head.usage, head.tally
     amounts = Amounts(
         fresh=usage.input_tokens - usage.cached_input_tokens,
         cached=usage.cached_input_tokens,
         output=usage.output_tokens,
         calls=usage.llm_calls,
-        microdollars=microdollars,
-        unpriced=unpriced,
+        microdollars=sum(use.microdollars for use in tally.models.values()),
+        unpriced=sum(use.unpriced for use in tally.models.values()),
         runs_completed=_ended(tally, "completed"),
         runs_failed=_ended(tally, "failed"),
         runs_cancelled=_ended(tally, "cancelled"),
         **dict(zip(Done._fields, tally.done, strict=True)),
     )
-    if spent is not None:
-        amounts = amounts._replace(
-            transitions=spent.transitions,
-            invocations=sum(use.invocations for use in spent.functions.values()),
-            mb_ms=sum(use.mb_ms for use in spent.functions.values()),
-            half_rru=spent.stores.half_rru,
-            wcu=spent.stores.wcu,
-            gets=spent.stores.gets,
-            puts=spent.stores.puts,
-        )
     return Counted(
         number=number,
         at=head.updated_at,
@@ -145,8 +131,8 @@ def counted(head: Head, number: int, who: str) -> Counted:
         who=who,
         standing="deleted" if head.deleted else head.coarse_state,
         amounts=amounts,
-        models=models,
-        ended=dict(tally.ended),
+        models=tally.models,
+        ended=tally.ended,
     )
 
 

@@ -1,5 +1,5 @@
 """Many sessions at once on the local AWS, with one tenant that floods it: who waits how long, whether each session ends
-as it should, what it costs beside the same session alone, and what a scan of recovery costs with a full index.
+as it should, what it does beside the same session alone, and what a scan of recovery costs with a full index.
 
 Asked for by name: `make load`; `LOAD_FLOOD`, `LOAD_FEW` and `LOAD_INDEX` make it smaller. `LOAD_REQUESTS` names what
 the provider takes a minute, so that sessions queue (ADR 106); without it the workers are the limit. The sessions of the
@@ -28,13 +28,11 @@ from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.system_clock import SystemClock
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.agent.recovery.unreadable import Unreadable
-from shared.domain.spending.spent import Spent
-from shared.invocation_meter import METER
 from shared.ports.log import TransactionItems
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply, note
-from tests.bench.stand.stand import RunFailed, Stand, data_of
+from tests.bench.stand.stand import Stand, data_of
 from tests.bench.table import columns, heading, number
 from tests.in_process.scripted import ScriptedModel
 from tests.integration.agent.fragile import ASKS, FragileHouse
@@ -148,10 +146,10 @@ def measure(progress: Progress) -> dict[str, Any]:
             "tenants": {
                 tenant: _waits(heads[tenant], provider.first, started[tenant]) for tenant in SESSIONS
             },
-            "alone": _spent(empty),
+            "alone": _done(empty),
             "loaded": {
-                name: sum(_spent(head)[name] for each in heads.values() for head in each) / sum(SESSIONS.values())
-                for name in _spent(empty)
+                name: sum(_done(head)[name] for each in heads.values() for head in each) / sum(SESSIONS.values())
+                for name in _done(empty)
             },
             "scan": _scan(stand, clock),
         }  # fmt: skip
@@ -220,17 +218,15 @@ def _waits(heads: Sequence[Any], first: Mapping[str, float], started: Sequence[S
     }
 
 
-def _spent(head: Any) -> dict[str, float]:
-    spent: Spent | None = head.spent
-    if spent is None:
-        raise RunFailed("a session has no receipt")
+def _done(head: Any) -> dict[str, float]:
+    """What the log has counted of a session."""
+    done = head.tally.done
     return {
-        "transitions": spent.transitions,
-        "Lambda invocations": sum(each.invocations for each in spent.functions.values()),
-        "DynamoDB reads": spent.stores.reads,
-        "DynamoDB writes": spent.stores.writes,
-        "write units": spent.stores.wcu,
         "model calls": head.usage.llm_calls,
+        "tool calls": head.usage.tool_calls,
+        "states of turns": head.usage.llm_calls - done.fused_turns,
+        "waits": done.waits,
+        "further executions": done.executions,
     }
 
 
@@ -261,23 +257,23 @@ def _fill(stand: Stand) -> None:
 
 
 def _scan(stand: Stand, clock: SystemClock) -> dict[str, float]:
-    """Requests and read units of one scan, and how many sessions it looked at. Counted as receipts count."""
-    METER.take()
+    """Requests and read units of one scan, and how many sessions it looked at."""
+    stand.proxy.take()
     tally = sweep(
         SweepDeps(
-            stand.repository(),
-            DynamoIndex(stand.settings["ACTA_TABLE"], clock, stand.client("dynamodb")),
+            stand.repository(counted=True),
+            DynamoIndex(stand.settings["ACTA_TABLE"], clock, stand.client("dynamodb", counted=True)),
             StepFunctionsWorkflow(stand.machine, stand.client("stepfunctions")),
             grace=60,
             warn=300,
             unreadable=Unreadable(),
         )
     )
-    used = METER.take()
+    asked = [each for each in stand.proxy.take() if each.service == "dynamodb"]
     return {
-        "reads": used.reads,
-        "read units": used.half_rru / 2,
-        "writes": used.writes,
+        "reads": sum(not each.is_write for each in asked),
+        "read units": sum(each.capacity.rru for each in asked),
+        "writes": sum(each.is_write for each in asked),
         "sessions looked at": tally.looked,
         "restarted": tally.restarted + tally.started,
     }

@@ -50,6 +50,10 @@ def item_size(item: Item) -> int:
     return sum(len(name.encode()) + _size(value) for name, value in item.items())
 
 
+def write_units(item: Item) -> int:
+    return max(1, math.ceil(item_size(item) / WRITE_UNIT))
+
+
 def _put_size(put: Mapping[str, Any]) -> int:
     return item_size(put["Item"]) if "Item" in put else 0
 
@@ -86,7 +90,10 @@ def _size(value: Mapping[str, Any]) -> int:
     return 1  # BOOL and NULL
 
 
-def _raw_length(encoded: str) -> int:
+def _raw_length(encoded: str | bytes) -> int:
+    """On the wire binary is base64; what botocore is given are the bytes themselves."""
+    if isinstance(encoded, bytes):
+        return len(encoded)
     return len(encoded) * 3 // 4 - encoded[-2:].count("=")
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.aws.consumed import write_units
 from shared.domain.limits import shared_counts as count_shares
 from shared.domain.rules.tenant_hour import SHARE_TOKENS
+from tests.bench.stand.capacity import write_units
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import completes, plans, says, step

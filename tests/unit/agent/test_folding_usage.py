@@ -15,17 +15,13 @@ from shared.agent.usage.fold import Folded, fold
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import SessionState, Usage
-from shared.domain.spending.spent import ModelUse, Spent, StoreUse
-from shared.domain.spending.tally import Done, Tally
+from shared.domain.spending.tally import Done, ModelUse, Tally
 from shared.domain.spending.usage import (
     NOTHING,
     Amounts,
-    Counted,
     Dimension,
-    RowKey,
     Rows,
     counted,
-    day_of,
     hour_of,
 )
 from shared.ports.log import Erasure, TransactionItems
@@ -76,8 +72,7 @@ def of(
             "usage": Usage(
                 input_tokens=used, cached_input_tokens=number, output_tokens=used, llm_calls=number
             ),
-            "spent": Spent(models={"small": use}, transitions=used, stores=StoreUse(wcu=used)),
-            "tally": Tally(done=Done(runs=1, tools_ok=number), ended={}),
+            "tally": Tally(done=Done(runs=1, tools_ok=number, step_ms=used), models={"small": use}),
             **fields,
         },
     )
@@ -114,7 +109,8 @@ def stories(draw: st.DrawFn) -> Story:
             ended = draw(
                 st.dictionaries(st.sampled_from(("completed/x", "failed/y", "cancelled")), st.just(number))
             )
-            tally = Tally(done=Done(runs=number, waited_ms=7 * number), ended=ended)
+            models = {"small": ModelUse(calls=number, input=10 * number, cached=number, output=10 * number)}
+            tally = Tally(done=Done(runs=number, waited_ms=7 * number), models=models, ended=ended)
             commits.append(of(session, number, at=at, state=state, tally=tally))
     places = st.lists(st.integers(0, len(commits) - 1), max_size=8).map(tuple)
     drawn = draw(st.lists(places, max_size=6))
@@ -141,7 +137,6 @@ def test_the_sums_are_those_of_the_sessions_whatever_comes_twice_late_or_never(s
     assert (of_model.fresh, of_model.output) == (expected.fresh, expected.output)
     ends: dict[str, int] = {}
     for each in newest:
-        assert each.head.tally is not None
         for end, count in each.head.tally.ended.items():
             ends[end] = ends.get(end, 0) + count
     assert {end: row.runs for end, row in world.sums("end").items() if row.runs} == ends
@@ -259,23 +254,3 @@ def test_a_tenant_is_not_said_to_be_counted_before_the_last_part_of_its_commits_
         world.fold(*told)
     assert world.usage.writes == 1
     assert world.usage.counted_until(TENANT) is None
-
-
-def test_a_head_of_the_older_write_version_counts_its_tokens() -> None:
-    usage = Usage(input_tokens=10, output_tokens=5, llm_calls=1, cost_usd=0.25)
-    head = make_head(TENANT, "ses_1", usage=usage)
-    now: Counted = counted(head, 1, "p")
-    assert (now.amounts.fresh, now.amounts.output, now.amounts.microdollars) == (10, 5, 250_000)
-    assert RowKey("agent", day_of(NOW), "default").at * 24 <= hour_of(NOW)
-
-
-def test_what_models_cost_before_this_version_was_written_stays_counted() -> None:
-    world = World()
-    cost = 5.0
-    before = Usage(input_tokens=10, output_tokens=10, llm_calls=1, cost_usd=cost)
-    after = Usage(input_tokens=20, output_tokens=20, llm_calls=2, cost_usd=cost + 1)
-    use = ModelUse(calls=1, input=10, output=10, microdollars=1_000_000)
-    world.fold(world.commit(of("ses_1", 1, usage=before, spent=None, tally=None)))
-    world.fold(world.commit(of("ses_1", 2, usage=after, spent=Spent(since=NOW, models={"small": use}))))
-    (row,) = world.sums("tenant").values()
-    assert (row.microdollars, row.unpriced, row.output) == (6_000_000, 0, 20)

@@ -8,12 +8,11 @@ import pytest
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from shared.agent.queries.long_polls import LongPollLimit
-from shared.agent.session.repository import SessionRepository
 from shared.agent.usage.fold import fold
 from shared.api.response.views import instant
+from shared.domain.spending.aws_estimate import AwsRates
 from shared.domain.spending.aws_prices import LISTS, AwsPrices
 from shared.domain.spending.receipt import receipt_of
-from shared.domain.spending.used import Used
 from tests.doubles.audit import PlainPseudonyms, memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.usage import MemoryUsage
@@ -29,24 +28,11 @@ FILE = says("", call("create_file", path="a.md", content="x"))
 PRICES = LISTS["us-east-1"]
 
 
-class OneSecondEach:
-    """Each commit is the first of an invocation that took a second."""
-
-    def take(self, transitions: int = 0) -> Used:
-        return Used("step", 512, 1, 1_000, 2 + transitions, reads=1, half_rru=2)
-
-    def give_back(self, used: Used) -> None:
-        raise AssertionError("every commit is stored")
-
-
 class Office:
     """A house whose usage is counted whenever `count` says so."""
 
     def __init__(self, *replies: Any) -> None:
         self.house = House(ScriptedModel(list(replies)))
-        self.house.repository = SessionRepository(
-            self.house.log, self.house.blobs, self.house.clock, meter=OneSecondEach()
-        )
         self.usage = MemoryUsage(self.house.table)
         self.prices = PRICES
 
@@ -64,7 +50,7 @@ class Office:
         stores = house.settings, house.log, house.blobs, house.index, house.partials
         long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
         status = Dependencies(
-            *stores, long_polls, house.clock, memory_audit(), self.prices, "arm64", usage=self.usage
+            *stores, long_polls, house.clock, memory_audit(), AwsRates(self.prices), usage=self.usage
         )
         gateway = Gateway(build(status).handler, claims(tenant=TENANT, user=user, roles=roles))
         return gateway.request("GET", "/v1/usage", query=query)
@@ -93,9 +79,9 @@ def test_usage_equals_the_sum_of_the_sessions(office: Office) -> None:
         "total": sum(each.usage.total_tokens for each in sessions),
         "model_calls": sum(each.usage.llm_calls for each in sessions),
     }
-    receipts = [receipt_of(each, PRICES, "arm64") for each in sessions]
-    assert told["total"]["cost"]["aws_usd"] == pytest.approx(
-        sum(each.aws_usd or 0 for each in receipts), abs=1e-8
+    receipts = [receipt_of(each, AwsRates(PRICES)) for each in sessions]
+    assert told["total"]["cost"]["estimated_aws_usd"] == pytest.approx(
+        sum(each.aws.usd or 0 for each in receipts), abs=1e-8
     )
     work = told["total"]["work"]
     assert work["sessions"]["started"] == 2
@@ -166,7 +152,7 @@ def test_it_says_up_to_when_it_is_complete(office: Office) -> None:
 def test_a_price_that_is_not_known_makes_the_sum_unknown(office: Office) -> None:
     office.prices = AwsPrices(region="mars", as_of="", source="")
     cost = office.ask().data["total"]["cost"]
-    assert cost["aws_usd"] is None
+    assert cost["estimated_aws_usd"] is None
     assert cost["total_usd"] is None
 
 

@@ -1,22 +1,22 @@
-"""The sums of a head, and the receipt that is made from them."""
+"""What AWS asks is estimated from the counts of a head; what models cost is counted."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from shared.domain.session.commit import Commit, Decision, Position
-from shared.domain.session.head import Budget, Head
+from shared.domain.session.head import Budget, Head, Usage
+from shared.domain.spending.aws_estimate import USES, AwsRates, AwsUse, estimated, priced
 from shared.domain.spending.aws_prices import LISTS, AwsPrices, prices_in
 from shared.domain.spending.receipt import receipt_of
-from shared.domain.spending.spent import MAX_MODELS, OTHERS, FunctionUse, ModelUse, Spent
-from shared.domain.spending.used import Used
+from shared.domain.spending.tally import MAX_MODELS, OTHER_MODELS, Done, ModelUse, Tally
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-US = LISTS["us-east-1"]
+US = AwsRates(LISTS["us-east-1"])
+TEN_READS = Done(runs=1, user_messages=1, tools_ok=10, calling_turns=10)
 
 
-def head(**fields: Any) -> Head:
+def head(calls: int = 0, **tally: Any) -> Head:
     return Head(
         tenant="t",
         session_id="ses_1",
@@ -27,99 +27,86 @@ def head(**fields: Any) -> Head:
         updated_at=NOW,
         budget=Budget(token_budget=1),
         max_steps=5,
-        **fields,
+        usage=Usage(llm_calls=calls),
+        tally=Tally(**tally),
     )
 
 
-def commit(number: int = 1, **fields: Any) -> Commit:
-    return Commit(number=number, key="k", at=NOW + timedelta(seconds=number), head=head(), **fields)
-
-
-USED = Used("step", 1_024, 1, 2_000, 2, reads=2, half_rru=6, writes=1, wcu=1, gets=3, puts=4)
-
-
-def test_a_commit_adds_what_was_used_and_its_own_write_to_the_sums() -> None:
-    first = commit().counting(USED).counting_write(2)
-    second = first.counting(USED._replace(function="tool", memory_mb=512)).counting(USED).counting_write(1)
-
-    spent = second.head.spent
-    assert spent is not None
-    assert spent.functions == {
-        "step": FunctionUse(2, 4_000, 4_096_000),
-        "tool": FunctionUse(1, 2_000, 1_024_000),
-    }
-    assert (spent.stores.reads, spent.stores.half_rru, spent.stores.gets, spent.stores.puts) == (6, 18, 9, 12)
-    assert (spent.stores.writes, spent.stores.wcu) == (3 + 2, 3 + 3)
-    assert spent.transitions == 6
-
-
-def test_every_amount_is_its_count_times_its_price() -> None:
-    spent = Spent(
+def test_every_amount_is_what_was_used_times_its_price() -> None:
+    use = AwsUse(
         transitions=200,
-        functions={"step": FunctionUse(50, 250_000, 250_000 * 1_024)},
-        models={"claude": ModelUse(50, 1_200_000, 1_000_000, 10_000, 280_000, 0)},
-    ).with_invocation(Used(wcu=300, half_rru=300, gets=50, puts=10))
+        step_invocations=50,
+        step_ms=250_000,
+        write_units=300,
+        read_units=150,
+        gets=50,
+        puts=10,
+    )
 
-    receipt = receipt_of(head(spent=spent), US, "aarch64")
+    found = priced(use, US._replace(step_memory_mb=1_024))
 
-    assert receipt.step_functions_usd == 0.005
-    assert receipt.lambda_usd == pytest.approx(50 * 0.0000002 + 250 * 0.0000133334, abs=1e-9)
-    assert receipt.dynamodb_usd == pytest.approx(300 * 0.000000625 + 150 * 0.000000125, abs=1e-9)
-    assert receipt.s3_usd == pytest.approx(50 * 0.0000004 + 10 * 0.000005, abs=1e-9)
-    assert receipt.models_usd == 0.28
-    assert receipt.total_usd == pytest.approx(0.28 + (receipt.aws_usd or 0), abs=1e-9)
-    assert receipt_of(head(spent=spent), US, "x86_64").lambda_usd == pytest.approx(0.00417668, abs=1e-8)
+    assert found.step_functions_usd == 0.005
+    assert found.lambda_usd == pytest.approx(50 * 0.0000002 + 250 * 0.0000133334, abs=1e-9)
+    assert found.dynamodb_usd == pytest.approx(300 * 0.000000625 + 150 * 0.000000125, abs=1e-9)
+    assert found.s3_usd == pytest.approx(50 * 0.0000004 + 10 * 0.000005, abs=1e-9)
+    assert found.usd == pytest.approx(0.005 + 0.00334335 + 0.00020625 + 0.00007, abs=1e-8)
+    elsewhere = priced(use, US._replace(step_memory_mb=1_024, architecture="x86_64"))
+    assert elsewhere.lambda_usd == pytest.approx(0.00417668, abs=1e-8)
+
+
+def test_what_is_done_is_multiplied_by_what_one_of_it_uses() -> None:
+    once, twice = estimated(TEN_READS, 12, US).use, estimated(Done(*(2 * n for n in TEN_READS)), 24, US).use
+    assert twice == pytest.approx(tuple(2 * each for each in once))
+
+    waited = estimated(TEN_READS._replace(waits=1), 12, US).use
+    assert waited == pytest.approx(once.plus(USES["wait"]))
+
+
+def test_fused_turns_and_calls_pass_no_states() -> None:
+    apart = estimated(TEN_READS, 12, US).use
+    fused = estimated(TEN_READS._replace(fused_turns=11, fused_calls=10), 12, US).use
+
+    assert apart.transitions == 2 * 12 + 10 + 10 + 2
+    assert fused.transitions == 2 + 2
+    assert (fused.tool_invocations, fused.step_invocations) == (0, 1)
+    assert fused.write_units == apart.write_units
+
+
+def test_the_time_that_functions_waited_is_in_the_estimate_as_it_was() -> None:
+    waited = estimated(TEN_READS._replace(step_ms=5_000, tool_ms=700), 12, US)
+    at_once = estimated(TEN_READS, 12, US)
+
+    assert waited.use.step_ms - at_once.use.step_ms == pytest.approx(5_000)
+    assert waited.gb_seconds - at_once.gb_seconds == pytest.approx(5.7 / 2)
 
 
 def test_the_amount_of_an_unknown_price_is_unknown_and_so_is_every_sum_with_it() -> None:
-    spent = Spent(transitions=1, models={"own": ModelUse(2, 10, 0, 1, 0, unpriced=1)})
-    spent = spent.with_invocation(Used(gets=1))
+    own = head(2, done=Done(runs=1), models={"own": ModelUse(2, 10, 0, 1, 0, unpriced=1)})
 
-    unlisted = receipt_of(head(spent=spent), prices_in("moon-1"), "arm64")
-    listed = receipt_of(head(spent=spent), US, "arm64")
+    unlisted = receipt_of(own, AwsRates(prices_in("moon-1"))).aws
+    listed = receipt_of(own, US)
 
-    assert (unlisted.step_functions_usd, unlisted.s3_usd, unlisted.aws_usd) == (None, None, None)
-    assert unlisted.dynamodb_usd == 0.0  # nothing was used of it
-    assert listed.aws_usd is not None
-    assert (listed.models[0].usd, listed.models_usd, listed.total_usd) == (None, None, None)
-
-
-def test_a_session_whose_commits_all_came_from_a_release_before_has_no_amounts() -> None:
-    receipt = receipt_of(head(), US, "arm64")
-
-    assert (receipt.since, receipt.is_whole) == (None, False)
-    assert (receipt.models_usd, receipt.aws_usd, receipt.total_usd) == (None, None, None)
+    assert (unlisted.step_functions_usd, unlisted.dynamodb_usd, unlisted.usd) == (None, None, None)
+    assert listed.aws.usd is not None
+    assert (listed.models_usd, listed.total_usd) == (None, None)
+    assert priced(AwsUse(gets=1), AwsRates(prices_in("moon-1"))).dynamodb_usd == 0.0, "nothing was used of it"
 
 
-def test_a_receipt_says_since_when_it_counts_where_a_release_before_made_the_first_commits() -> None:
-    later, own = commit(7).counting(USED), commit(1).counting(USED)
+def test_a_receipt_is_the_models_and_the_estimate() -> None:
+    found = receipt_of(head(50, done=TEN_READS, models={"claude": ModelUse(50, microdollars=280_000)}), US)
 
-    assert receipt_of(later.head, US, "arm64")[:2] == (NOW + timedelta(seconds=7), False)
-    assert receipt_of(own.head, US, "arm64")[:2] == (NOW, True)
-
-
-def test_a_commit_in_the_version_before_counts_nothing() -> None:
-    old = commit(version=1)
-
-    assert old.counting(USED).counting_write(3) == old
+    assert found.models_usd == 0.28
+    assert found.total_usd == pytest.approx(0.28 + (found.aws.usd or 0), abs=1e-9)
 
 
 def test_models_beyond_the_most_are_summed_as_others() -> None:
-    spent = Spent()
+    tally = Tally()
     for number in range(MAX_MODELS + 5):
-        spent = spent.with_call(f"model-{number}", ModelUse(1, 10, 0, 1, 7, 0))
+        tally = tally.with_call(f"model-{number}", ModelUse(1, 10, 0, 1, 7, 0))
 
-    assert len(spent.models) == MAX_MODELS + 1
-    assert spent.models[OTHERS] == ModelUse(5, 50, 0, 5, 35, 0)
-    assert spent.with_call("model-0", ModelUse(calls=1)).models["model-0"].calls == 2
-
-
-def test_a_decision_is_good_for_the_states_that_no_invocation_counts() -> None:
-    at = Position(tenant="t", session_id="s", run_id="r", generation=1, turn=1, first=1)
-
-    assert commit(decision=Decision(next="act", at=at, calls=("a", "b"))).transitions == 1
-    assert commit(decision=Decision(next="think", at=at)).transitions == 0
-    assert commit().transitions == 0
+    assert len(tally.models) == MAX_MODELS + 1
+    assert tally.models[OTHER_MODELS] == ModelUse(5, 50, 0, 5, 35, 0)
+    assert tally.with_call("model-0", ModelUse(calls=1)).models["model-0"].calls == 2
 
 
 def test_a_price_below_nothing_is_refused() -> None:

@@ -135,13 +135,6 @@ def test_runs_that_ended_within_one_batch_are_all_told_each_with_its_own() -> No
     assert "ann" not in json.dumps([{**line, "service": ""} for line in lines])
 
 
-def test_a_run_that_the_version_before_wrote_is_told_with_the_sums_of_its_session() -> None:
-    world = World(version=1)
-    world.run(1, lambda change: completed(change, DONE), tokens=700)
-    (line,) = finished(world.count())
-    assert (line["tokens"], line["whole"]) == (700, False)
-
-
 def test_of_a_deleted_session_it_is_told_that_a_run_ended() -> None:
     world = World()
     world.run(1, lambda change: completed(change, DONE), tokens=700)

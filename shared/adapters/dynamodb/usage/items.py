@@ -43,8 +43,8 @@ ATTRIBUTES: dict[str, str] = dict(
         Amounts._fields,
         (
             "fr", "ca", "ou", "cl", "mi", "un",
-            "tr", "iv", "mb", "hr", "wc", "ge", "pu",
             "ru", "um", "am", "pl", "pc", "qa", "qr", "qe", "qw", "wm", "tk", "tf",
+            "ct", "ft", "fc", "fw", "wa", "ex", "ms", "mt",
             "si", "sa", "sw", "sc", "sf", "sx", "sd",
             "rc", "rf", "rx",
         ),

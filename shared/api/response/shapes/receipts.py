@@ -10,10 +10,25 @@ class Cost(TypedDict):
     """The sums of the session's receipt, in US dollars. null: a price is not known."""
 
     models_usd: float | None
-    aws_usd: float | None
+    estimated_aws_usd: float | None
     total_usd: float | None
-    is_whole: bool
-    """Counting began with the session."""
+    """The estimate of AWS's part included."""
+
+
+class Counts(TypedDict):
+    """What the session has done, counted in its log."""
+
+    runs: Counter
+    model_calls: Counter
+    """Those that were answered."""
+    tool_calls: Counter
+    """Those that have a result."""
+    questions: Counter
+    """Those that people were asked."""
+    waits: Counter
+    """Waits of the engine, such as for a provider that is away."""
+    executions: Counter
+    """Of the engine. Each run has one; another one follows a long wait or a long history."""
 
 
 class ModelCost(TypedDict):
@@ -41,28 +56,19 @@ class EngineCost(TypedDict):
     usd: float | None
 
 
-class FunctionCost(TypedDict):
-    function: str
-    requests: Counter
-    ms: Counter
-    gb_seconds: float
-    usd: float | None
-
-
 class LambdaCost(TypedDict):
     """Invocations and their time."""
 
+    requests: Counter
+    gb_seconds: float
     usd: float | None
-    functions: list[FunctionCost]
 
 
 class TableCost(TypedDict):
     """DynamoDB."""
 
-    read_requests: Counter
-    read_units: float
-    write_requests: Counter
     write_units: Counter
+    read_units: Counter
     usd: float | None
 
 
@@ -77,6 +83,8 @@ class ObjectsCost(TypedDict):
 AwsCost = TypedDict(
     "AwsCost",
     {
+        "is_estimate": bool,
+        "estimated_from": str,
         "usd": float | None,
         "step_functions": EngineCost,
         "lambda": LambdaCost,
@@ -106,19 +114,20 @@ class PriceLists(TypedDict):
 
 
 class Receipt(TypedDict):
-    """What a session has cost up to its last commit, in US dollars. null: a price is not known."""
+    """What a session has cost up to its last commit, in US dollars. null: a price is not known. Counts, tokens and what
+    models cost are exact; AWS's part is an estimate.
+    """
 
     session_id: str
     state: SessionState
     at: Instant
     """Of the last commit."""
-    counted_since: Instant | None
-    """null: nothing was counted."""
-    is_whole: bool
-    """Counting began with the session."""
     total_usd: float | None
+    """The estimate of AWS's part included."""
+    counts: Counts
     models: ModelsCost
     aws: AwsCost
+    """Estimated: the counts, times what was used for one of each on the day `estimated_from`, times the price list."""
     prices: PriceLists
     not_counted: list[str]
-    """What cannot be in it, in sentences."""
+    """What is not in it, in sentences."""

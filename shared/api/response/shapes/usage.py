@@ -24,9 +24,10 @@ class UsageCost(TypedDict):
     models_usd: float | None
     unpriced_calls: int
     """Calls of models whose price is not known."""
-    aws_usd: float | None
-    """null, too, of a model."""
+    estimated_aws_usd: float | None
+    """An estimate, as in a receipt. null, too, of a model."""
     total_usd: float | None
+    """The estimate of AWS's part included."""
 
 
 class SessionsNow(TypedDict):

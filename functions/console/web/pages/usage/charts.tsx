@@ -37,20 +37,20 @@ export function TokenChart({ usage, group }: Shown) {
 
 export function CostChart({ usage, group }: Shown) {
   const { cost } = usage.total;
-  const known = cost.models_usd !== null || cost.aws_usd !== null;
+  const known = cost.models_usd !== null || cost.estimated_aws_usd !== null;
   const isModel = usage.by === "model";
   return (
     <Chart
       title="Cost"
       says={
         known
-          ? `${dollars(cost.models_usd ?? 0)} for models${cost.models_usd === null ? " (of some the price is not known)" : ""}, ${cost.aws_usd === null ? "AWS not known" : `${dollars(cost.aws_usd)} for AWS`}.`
+          ? `${dollars(cost.models_usd ?? 0)} for models${cost.models_usd === null ? " (of some the price is not known)" : ""}, ${cost.estimated_aws_usd === null ? "AWS not known" : `${dollars(cost.estimated_aws_usd)} for AWS (estimated)`}.`
           : "The prices of these models are not known, so there is no cost to show."
       }
       of={group}
       isTime={isTime(usage)}
       series={isModel ? ["Models"] : ["Models", "AWS"]}
-      bars={known ? bars(usage, ({ cost: of }) => (isModel ? [of.models_usd] : [of.models_usd, of.aws_usd]), isModel ? 1 : 2) : []}
+      bars={known ? bars(usage, ({ cost: of }) => (isModel ? [of.models_usd] : [of.models_usd, of.estimated_aws_usd]), isModel ? 1 : 2) : []}
       said={dollars}
     />
   );

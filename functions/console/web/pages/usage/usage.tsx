@@ -64,7 +64,7 @@ function Shown({ usage, group, range }: { usage: TenantUsage; group: string; ran
         <Figure
           title="Cost"
           value={cost.total_usd === null ? "not known" : dollars(cost.total_usd)}
-          more={cost.unpriced_calls ? `${counted(cost.unpriced_calls, "call")} of models without a known price` : "models and AWS"}
+          more={cost.unpriced_calls ? `${counted(cost.unpriced_calls, "call")} of models without a known price` : "models, and AWS estimated"}
         />
         <Figure title="Sessions" value={short(work.sessions.started)} more={`${counted(work.runs.started, "run")} began`} />
         <Figure
