@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Request, Route, expect
 
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
@@ -78,6 +78,30 @@ def test_a_rejection_takes_a_comment_along(screen: Screen, ann: Person) -> None:
     assert (recorded(ann, asked)["resolution"], recorded(ann, asked)["comment"]) == ("reject", "keep it")
 
 
+def test_a_decision_that_did_not_get_through_says_so_and_is_sent_again(screen: Screen, ann: Person) -> None:
+    asked = deletion(ann, "old.txt")
+    page = screen.sign_in(ann, place=place(asked))
+    page.get_by_label("Comment").fill("keep it")
+    asked_for: list[Request] = []
+    page.on("request", asked_for.append)
+    screen.context.set_offline(True)
+    page.get_by_role("button", name="Reject", exact=True).click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Your decision “Reject” was not sent.")
+    expect(alert).not_to_contain_text("by itself")
+    expect(alert).to_be_in_viewport(ratio=1)
+    screen.picture("not-sent")
+    screen.context.set_offline(False)
+    assert recorded(ann, asked)["state"] == "pending", "nothing is sent before somebody says so"
+    screen.accessible()
+    page.get_by_role("button", name="Send it again").click()
+    expect(page.get_by_text("You rejected this")).to_be_visible()
+    assert (recorded(ann, asked)["resolution"], recorded(ann, asked)["comment"]) == ("reject", "keep it")
+    sent = [one.headers["idempotency-key"] for one in asked_for if one.method == "POST"]
+    assert len(sent) == 2
+    assert len(set(sent)) == 1, "it counts once, also where only its answer was lost"
+
+
 def test_another_input_is_seen_as_a_difference_before_it_runs(screen: Screen, ann: Person) -> None:
     ann.put_file("other.txt", "other")
     asked = deletion(ann, "old.txt")
@@ -128,9 +152,14 @@ def test_a_question_is_answered(screen: Screen, ann: Person) -> None:
     assert asked[1]["type"] == "clarification_needed"
     page = screen.sign_in(ann, place=place(asked))
     expect(page.get_by_text("The agent asks")).to_be_visible()
+    answer = page.get_by_label("Your answer")
+    expect(answer).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Comment")).to_be_hidden()
     screen.accessible()
     screen.picture("clarification")
-    page.get_by_label("Your answer").fill("A kettle.")
+    page.get_by_text("Comment (optional)").click()
+    expect(page.get_by_label("Comment")).to_be_visible()
+    answer.fill("A kettle.")
     page.get_by_role("button", name="Send: answer").click()
     expect(page.get_by_text("You answered")).to_be_visible()
     assert recorded(ann, asked)["input"] == {"text": "A kettle."}

@@ -29,7 +29,7 @@ def test_a_memory_says_by_whom_and_for_which_agent_it_is(screen: Screen, ann: Pe
     remembered(ann, "Short answers", kind="preference")
     page = screen.sign_in(ann, place="memories")
     shown = card(page, "Reports are in March")
-    for text in ("fact", "for the agent default", "Written by bob", "reports", "spring"):
+    for text in ("fact", "for the agent Default", "Written by bob", "reports", "spring"):
         expect(shown).to_contain_text(text)
     screen.accessible()
     screen.picture("memories")

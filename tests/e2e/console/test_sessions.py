@@ -47,6 +47,25 @@ def test_sessions_are_found_by_words_state_agent_person_and_metadata(
     expect(page.locator("a.goal")).to_have_text([re.compile("^Session ")])
 
 
+@pytest.mark.parametrize("width", [390, 320])
+def test_agents_are_read_by_name_and_a_long_name_makes_no_page_wider(
+    screens: Screens, ann: Person, admit: Admit, width: int
+) -> None:
+    name = "Order desk of the branch in Llanfairpwllgwyngyll, nights and weekends"
+    boss = admit(ann.tenant, "boss", "admin")
+    agent = boss.post("/v1/agents", {"name": name}).json()["data"]["agent_id"]
+    session = ann.start("Create the file notes.md", agent_id=agent)
+    ann.asked(session)
+    screen = screens(viewport={"width": width, "height": 740})
+    page = screen.sign_in(ann, place="sessions")
+    for place in ("sessions", f"sessions/{session}", "memories", "inbox"):
+        page.goto(f"{screen.url}/console/{place}")
+        expect(page.get_by_text(name).first).to_be_attached()
+        assert agent not in page.locator("main").inner_text(), place
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+        screen.picture(f"named-{width}-{place.partition('/')[0]}{len(place) > 20}")
+
+
 def test_completed_sessions_are_told_apart_by_whether_their_goal_was_met(screen: Screen, ann: Person) -> None:
     ann.put_file("notes.md", "# Notes\n")
     met = ann.start("List all files and write a summary to summary.md")

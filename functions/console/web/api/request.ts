@@ -1,6 +1,7 @@
 /** Requests to the API, with the token of whoever has signed in. */
 
 import { renewed, token } from "../sign-in/tokens";
+import { write } from "./exact-json";
 import { Refused } from "./refused";
 import type { Page } from "./shapes";
 
@@ -22,7 +23,9 @@ export interface Answer<Data> {
   data: Data;
 }
 
-const REACHED_NOBODY = "The service cannot be reached. Check the connection; this page tries again by itself.";
+const READ_NOTHING = "The service cannot be reached. Check the connection; this page tries again by itself.";
+/** Whoever wrote something must not believe that it is on its way: nothing is sent again by itself. */
+const SENT_NOTHING = "The service cannot be reached. Check the connection, then send it again.";
 
 /** Throws Refused. An answer without a body has `data` undefined; one that is no JSON has it as a Blob. */
 export async function ask<Data>(method: string, path: string, asked: Asked = {}): Promise<Answer<Data>> {
@@ -88,7 +91,7 @@ async function sent(method: string, path: string, asked: Asked, bearer: string):
   if (asked.body instanceof Blob) body = asked.body;
   else if (asked.body !== undefined) {
     headers["content-type"] = "application/json";
-    body = JSON.stringify(asked.body);
+    body = write(asked.body);
   }
   const options: RequestInit = { method, headers, cache: "no-store", credentials: "omit" };
   if (body !== undefined) options.body = body;
@@ -97,7 +100,7 @@ async function sent(method: string, path: string, asked: Asked, bearer: string):
     return await fetch(withQuery(path, asked.query), options);
   } catch (error) {
     if (asked.signal?.aborted) throw error;
-    throw new Refused(0, "UNREACHABLE", REACHED_NOBODY);
+    throw new Refused(0, "UNREACHABLE", method === "GET" ? READ_NOTHING : SENT_NOTHING);
   }
 }
 

@@ -8,6 +8,8 @@ export interface Chosen {
   option: string;
   input?: Record<string, unknown>;
   comment?: string;
+  /** The same for each time that one decision is sent, so that it counts once. */
+  key?: string;
 }
 
 /** `isOurs` false: somebody or the clock was faster, and `decided` says what holds. */
@@ -23,7 +25,8 @@ export async function decide(one: Intervention, chosen: Chosen): Promise<Outcome
   if (chosen.input) body["input"] = chosen.input;
   if (chosen.comment?.trim()) body["comment"] = chosen.comment.trim();
   try {
-    const decided = (await ask<Intervention>("POST", `${path}/resolve`, { body })).data;
+    const asked = chosen.key === undefined ? { body } : { body, key: chosen.key };
+    const decided = (await ask<Intervention>("POST", `${path}/resolve`, asked)).data;
     return { decided: decided.state ? decided : { ...one, ...done(chosen) }, isOurs: true };
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 409) throw error;

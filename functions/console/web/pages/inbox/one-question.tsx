@@ -8,6 +8,7 @@ import { useLive } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
+import { Text } from "../../parts/words";
 import { Who } from "./asker";
 import { openQuestions } from "./open-questions";
 import { Question } from "./question";
@@ -43,7 +44,8 @@ export function OneQuestion({ session, intervention, isHistory }: Addressed) {
             <Who id={session} />
           </p>
           <p class="hint">
-            This question came <Ago at={one.created_at} /> in <a href={to("sessions", session)}>this session</a>
+            The agent <Text>{one.agent_name}</Text> asked <Ago at={one.created_at} /> in{" "}
+            <a href={to("sessions", session)}>this session</a>
           </p>
           <Question
             of={one}

@@ -123,6 +123,8 @@ function Options({ of, onEdit, onDecided }: Deciding) {
   const opened = useDraft(`${placeOf(of)}/opened`, of.type === "clarification_needed" ? "answer" : "");
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Error>();
+  /** A decision that nobody has got. It is kept as it was made, until it is sent or something else is written. */
+  const [unsent, setUnsent] = useState<Chosen>();
   const [isReady, setReady] = useState(false);
   const [isRefused, setRefused] = useState(false);
   const hasAsked = useHasAsked(of.session_id);
@@ -133,12 +135,15 @@ function Options({ of, onEdit, onDecided }: Deciding) {
   const isChanged = opened.value !== "modify" && written(`${placeOf(of)}/modify`) !== undefined;
 
   async function choose(chosen: Chosen): Promise<void> {
+    const decision = { comment: comment.value, key: crypto.randomUUID(), ...chosen };
     setBusy(true);
     setRefusal(undefined);
+    setUnsent(undefined);
     try {
-      const { decided, isOurs } = await decide(of, { ...chosen, comment: comment.value });
+      const { decided, isOurs } = await decide(of, decision);
       onDecided(decided, isOurs);
     } catch (error) {
+      if (error instanceof Refused && error.isPassing) setUnsent(decision);
       setRefusal(error as Error);
       if (error instanceof Refused && error.status === 403) setRefused(true);
     } finally {
@@ -158,7 +163,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
   const options = isNobody ? [] : decider.options;
   return (
     <>
-      <section class="deciding" aria-label="Your decision">
+      <section class="deciding" aria-label="Your decision" onInput={() => setUnsent(undefined)}>
         <Deadline of={of} />
         {decider.why && <p class="notice">{decider.why}</p>}
         {isChanged && (
@@ -166,18 +171,6 @@ function Options({ of, onEdit, onDecided }: Deciding) {
             What you changed is not sent. “Change it” shows it.
           </p>
         )}
-        <Refusal error={refusal} />
-        {options.length > 0 && (
-          <div class="comment">
-            <Area
-              label={`Comment (may stay empty; it is recorded${options.includes("reject") ? ", and the agent reads it when you reject" : ""})`}
-              rows={2}
-              value={comment.value}
-              write={comment.write}
-            />
-          </div>
-        )}
-        {options.length > 0 && <Unsent of={comment} />}
         {options.includes(opened.value) && (
           <Given
             key={opened.value}
@@ -188,6 +181,19 @@ function Options({ of, onEdit, onDecided }: Deciding) {
             onReady={setReady}
             send={(input) => void choose(input ? { option: opened.value, input } : { option: opened.value })}
           />
+        )}
+        {options.length > 0 && (
+          // Below what is asked for, and folded there: nobody is to take it for the answer.
+          <details class="comment" open={!options.includes(opened.value) || comment.isWritten}>
+            <summary>Comment (optional)</summary>
+            <Area
+              label={`Comment: it is recorded${options.includes("reject") ? ", and the agent reads it when you reject" : ""}`}
+              rows={2}
+              value={comment.value}
+              write={comment.write}
+            />
+            <Unsent of={comment} />
+          </details>
         )}
         <dl>
           {options.filter((option) => option !== "approve" || opened.value !== "modify").map((option) => (
@@ -201,8 +207,18 @@ function Options({ of, onEdit, onDecided }: Deciding) {
           <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
         )}
       </section>
-      {options.length > 0 && (
+      {(options.length > 0 || refusal) && (
         <div class="deciders">
+          {unsent ? (
+            <div class="notice bad" role="alert">
+              Your decision “{label(unsent.option, of)}” was not sent. {refusal?.message}{" "}
+              <button type="button" disabled={isBusy} onClick={() => void choose(unsent)}>
+                Send it again
+              </button>
+            </div>
+          ) : (
+            <Refusal error={refusal} />
+          )}
           {options.includes(opened.value) && (
             <button
               type="submit"

@@ -66,6 +66,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
           <Who id={of.session_id} />
         </span>
         <span class="when">
+          agent <Text>{of.agent_name}</Text> ·{" "}
           {of.timeout_at ? (
             <>
               expires <Until at={of.timeout_at} />

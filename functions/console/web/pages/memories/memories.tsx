@@ -14,7 +14,7 @@ import { cursor, Pager } from "../../parts/pager";
 import { Ago } from "../../parts/time";
 import { Quoted, Text, visible } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
-import { agents, namesOf } from "../sessions/agents";
+import { agents, nameOf, namesOf } from "../sessions/agents";
 import { DeleteMemory } from "./delete-memory";
 import { AddMemory, EditMemory, placeOf } from "./edit-memory";
 import { byWhom, KINDS, type Memory } from "./words";
@@ -94,7 +94,7 @@ function Card({ memory, onAct }: { memory: Memory; onAct: (kind: "edit" | "delet
       <p class="about">
         <span class="tag">{kind}</span>
         <span>
-          for the agent <Text>{agent_id}</Text>
+          for the agent <Text>{nameOf(agent_id)}</Text>
         </span>
         {!shared && <span class="tag warn">for one person alone</span>}
         {origin === "after_outside_data" && <span class="tag warn">noted after reading text from outside</span>}

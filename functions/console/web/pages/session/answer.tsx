@@ -10,6 +10,7 @@ import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
 import { filePage } from "../files/listing";
 import { download } from "../files/saving";
+import { filesOf } from "./feed";
 
 /** Characters of an answer in the session; a longer one is in the trace. */
 const SHORT = 4_000;
@@ -41,22 +42,6 @@ export function Answer({ session }: { session: Session }) {
       )}
     </section>
   );
-}
-
-const WRITES = ["create_file"];
-
-/** Paths of files that calls which succeeded have written, each once. */
-export function filesOf(events: readonly Event[]): string[] {
-  const asked = new Map<string, string>();
-  const made = new Set<string>();
-  for (const { type, data } of events) {
-    const path = (data["input"] as Record<string, unknown> | null | undefined)?.["path"];
-    if (type === "tool.requested" && WRITES.includes(String(data["name"])) && typeof path === "string")
-      asked.set(String(data["call_id"]), path.replace(/^\/+/, ""));
-    const written = type === "tool.finished" && data["ok"] ? asked.get(String(data["call_id"])) : undefined;
-    if (written !== undefined) made.add(written);
-  }
-  return [...made];
 }
 
 export function Files({ events }: { events: readonly Event[] }) {

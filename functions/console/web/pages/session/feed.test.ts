@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type Feed, onto, pauseAfter, waitAfter } from "./feed";
+import { type Feed, filesOf, onto, pauseAfter, waitAfter } from "./feed";
 
 const page = (cursor: string, seqs: number[], more: object = {}) =>
   ({
@@ -44,4 +44,11 @@ test("the service says how long to wait, and a session that has ended is asked s
   const ended = { session: { state: "completed" } };
   assert.equal(pauseAfter(page("1.1", [], ended)), 5_000);
   assert.equal(pauseAfter(page("1.1", [1], { ...ended, poll_after_ms: 0 })), 0);
+});
+
+test("what was written is what the ends of calls say, each path once", () => {
+  const ended = (data: object) => ({ type: "tool.finished", data: { ok: true, ...data } });
+  const asked = { type: "tool.requested", data: { name: "create_file", input: { path: "as-the-model-wanted.md" } } };
+  const events = [asked, ended({ path: "b.md" }), ended({}), ended({ ok: false }), ended({ path: "a.md" }), ended({ path: "b.md" })];
+  assert.deepEqual(filesOf(events as never), ["b.md", "a.md"]);
 });

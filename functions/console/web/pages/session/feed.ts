@@ -46,3 +46,9 @@ export function pauseAfter(page: Snapshot): number {
   if (page.has_more || page.events.length) return page.poll_after_ms;
   return isOver(page.session.state) ? Math.max(page.poll_after_ms, ENDED_MS) : page.poll_after_ms;
 }
+
+/** Paths of the files that its calls have written, each once: as they ran, also with an input that a person gave. */
+export function filesOf(events: readonly Event[]): string[] {
+  const written = events.filter(({ type }) => type === "tool.finished").map(({ data }) => data["path"]);
+  return [...new Set(written.filter((path) => typeof path === "string"))];
+}

@@ -31,7 +31,7 @@ export function Summary({ session, live, conversation }: Shown) {
           {text}
         </strong>{" "}
         <span>
-          agent <Text>{session.agent_id}</Text>
+          agent <Text>{session.agent_name}</Text>
         </span>{" "}
         <span>
           by <Text>{session.created_by}</Text>, <Ago at={session.created_at} />

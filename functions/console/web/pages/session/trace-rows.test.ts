@@ -47,3 +47,11 @@ test("calls of a reply without words stand below a row of their own", () => {
 test("an event of a later release is shown by its name", () => {
   assert.deepEqual(rowsOf([event("moon.rose", null)]).map((each) => each.name), ["moon.rose"]);
 });
+
+test("a call whose input is too long for its event is named by the path that it wrote", () => {
+  const rows = rowsOf([
+    event("tool.requested", 2, { call_id: "c", name: "create_file" }),
+    event("tool.finished", 3, { call_id: "c", ok: true, duration_ms: 5, bytes: 9, path: "report.md" }),
+  ]);
+  assert.deepEqual(rows.filter(({ kind }) => kind === "call").map(({ text }) => text), ["create_file report.md"]);
+});

@@ -57,7 +57,10 @@ export function rowsOf(events: readonly Event[]): Row[] {
       const place = calls.get(callId);
       if (place === undefined) continue;
       const took = `${number(data["duration_ms"])} ms, ${number(data["bytes"])} bytes`;
-      rows[place] = { ...rows[place]!, mark: data["ok"] ? "✓" : "✗", ended: event };
+      const call = rows[place]!;
+      // A long input is not in the event that asks for the call: what was written says so itself.
+      const about = call.event.data["input"] === undefined && data["path"] ? `${call.text} ${text(data["path"])}` : call.text;
+      rows[place] = { ...call, text: about, mark: data["ok"] ? "✓" : "✗", ended: event };
       rows[place + 2] = { ...rows[place + 2]!, text: data["ok"] ? took : `failed, ${took}`, ended: event };
     } else if (type === "plan.step" && thought && thought.event.step_number === step_number) {
       thought.hasChildren = true;

@@ -34,12 +34,16 @@ export function mayStart({ start_roles }: Pick<Agent, "start_roles">): boolean {
   return start_roles.length === 0 || start_roles.some(may);
 }
 
-/** Ids with what a menu says of them; `chosen` is among them, whether it exists or not. */
+/** Ids with what a menu says of them; `chosen` is among them, whether it exists or not. Only agents of one name have their
+ *  ids beside it. */
 export function namesOf(found: readonly Agent[] = [], chosen = ""): [string, string][] {
-  const named = found.map(({ agent_id, name }): [string, string] => [
-    agent_id,
-    visible(name && name !== agent_id ? `${name} (${agent_id})` : agent_id),
-  ]);
+  const isShared = (name: string) => found.filter((each) => each.name === name).length > 1;
+  const named = found.map(({ agent_id, name }): [string, string] => [agent_id, visible(isShared(name) ? `${name} (${agent_id})` : name)]);
   if (chosen && !found.some(({ agent_id }) => agent_id === chosen)) named.push([chosen, visible(chosen)]);
   return named;
+}
+
+/** What an agent is called; one that is deleted or not read yet is named by its id. */
+export function nameOf(agentId: string): string {
+  return value.value?.find(({ agent_id }) => agent_id === agentId)?.name ?? agentId;
 }

@@ -115,7 +115,7 @@ const COLUMNS: readonly Column<Session>[] = [
     ),
   },
   { title: "Plan", cell: (each) => progress(each) },
-  { title: "Agent", cell: (each) => <Text>{each.agent_id}</Text> },
+  { title: "Agent", cell: (each) => <Text>{each.agent_name}</Text> },
   {
     title: "By",
     cell: (each) => (

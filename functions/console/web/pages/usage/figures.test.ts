@@ -23,6 +23,12 @@ test("names are shown as they came", () => {
   assert.deepEqual(made.map((bar) => bar.label), ["desk", "default"]);
 });
 
+test("agents have their names, and their ids where that is not enough", () => {
+  const named = usage("agent", ["a", "b", "c", "d"]);
+  named.items.forEach((item, at) => (item.agent_name = ["Desk", "Clerk", "Desk", null][at]!));
+  assert.deepEqual(bars(named, (item) => [item.tokens.total], 1).map((bar) => bar.label), ["Desk (a)", "Clerk", "Desk (c)", "d"]);
+});
+
 test("where nothing was closed there is no mean", () => {
   const work = (closed: number) => ({ interventions: { resolved: closed, expired: 0, withdrawn: 0, waited_seconds: 90 } }) as Work;
   assert.equal(meanWait(work(0)), null);

@@ -15,13 +15,19 @@ const HOUR_MS = 3_600_000;
 
 /** Every hour or day of the time, also those in which nothing was used. Other groups: as they came. */
 export function slots(usage: TenantUsage): { label: string; item: UsageItem | undefined }[] {
-  if (usage.by !== "day" && usage.by !== "hour") return usage.items.map((item) => ({ label: item.key, item }));
+  if (usage.by !== "day" && usage.by !== "hour") return usage.items.map((item) => ({ label: labelOf(item, usage.items), item }));
   const step = usage.by === "hour" ? HOUR_MS : 24 * HOUR_MS;
   const found = new Map(usage.items.map((item) => [Date.parse(item.key), item]));
   const made: { label: string; item: UsageItem | undefined }[] = [];
   for (let at = Date.parse(usage.from); at < Date.parse(usage.to); at += step)
     made.push({ label: moment(at, usage.by), item: found.get(at) });
   return made;
+}
+
+/** What an agent is called, with its id where another one is called the same; of all else the key. */
+function labelOf({ key, agent_name: name }: UsageItem, all: readonly UsageItem[]): string {
+  if (!name) return key;
+  return all.filter((each) => each.agent_name === name).length > 1 ? `${name} (${key})` : name;
 }
 
 /** `2026-11-23`, or with its hour: `2026-11-23 14:00`. In UTC, in which usage is counted. */
