@@ -61,13 +61,12 @@ def _whole_call(path: str, call: Any, *, is_one_of_several: bool = False) -> Flo
     if not isinstance(call, Mapping) or not call.get("shortened"):
         return call
     query = {"call_id": str(call.get("call_id"))} if is_one_of_several else {}
-    whole = (yield from data(Request("GET", path, query))).get("input")
-    if not isinstance(whole, dict) or input_hash(whole) != call.get("input_hash"):
+    text = (yield from data(Request("GET", path, query))).get("input_text")
+    if not isinstance(text, str) or input_hash(text) != call.get("input_hash"):
         raise UnexpectedAnswer("the deployment sent another input than the one to decide on")
-    return {**call, "input": whole}
+    return {**call, "input": json.loads(text), "input_text": text}
 
 
-def input_hash(arguments: dict[str, Any]) -> str:
-    """The `input_hash` of a tool call: SHA-256 over the canonical JSON of its input, 32 hex digits."""
-    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+def input_hash(input_text: str) -> str:
+    """The `input_hash` of a tool call: SHA-256 of the canonical JSON text of its input, 32 hex digits."""
+    return hashlib.sha256(input_text.encode()).hexdigest()[:32]

@@ -12,6 +12,7 @@ from shared.api.response.envelope import Response, success
 from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention, InterventionState
+from shared.domain.untrusted.exact_json import canonical_json
 from shared.ports.blobs import BlobStore
 from shared.ports.log import InterventionPage, SessionIndex, SessionLog
 from shared.visible_sessions import is_visible
@@ -65,6 +66,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         shown: shapes.CallInput = {
             "name": whole.name,
             "input": whole.input,
+            "input_text": canonical_json(whole.input),
             "input_hash": whole.input_hash,
         }
         return success(shown)

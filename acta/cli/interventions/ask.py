@@ -1,6 +1,5 @@
 """Asking the person at the terminal to decide an intervention, while the session is followed."""
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.feed import Feed
 from acta.client.following import Update
+from shared.domain.untrusted.exact_json import read_exactly
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line typed; raises EOFError."""
@@ -179,6 +179,9 @@ def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: E
     if option == "record":
         return {"result": read_text("what was the result > ", read)}
     if option == "modify":
+        text = (intervention.get("tool_call") or {}).get("input_text")
+        if text:
+            echo(f"the input as it is: {visible(text, keep_newlines=False)}")
         return {"input": read_object("the tool's new input, as JSON > ", read, echo)}
     if option == "raise":
         return read_budget(intervention, read, echo)
@@ -210,14 +213,16 @@ def read_text(prompt: str, read: Read) -> str:
 
 
 def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
+    """Numbers are taken exactly as they are typed, or not at all."""
     while True:
         try:
-            value = json.loads(read(prompt))
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            return value
-        echo('That is not a JSON object, such as {"path": "notes.md"}.')
+            value = read_exactly(read(prompt))
+            if isinstance(value, dict):
+                return value
+            problem = "it is another JSON value"
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+        echo(f'That is not a JSON object, such as {{"path": "notes.md"}}: {visible(problem)}.')
 
 
 def read_number(

@@ -21,6 +21,7 @@ from acta.cli.terminal.text import echo, one_line
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.interventions import has_ended, is_intervention_id, open_interventions
+from shared.domain.untrusted.exact_json import read_exactly
 
 NOT_FOUND = 404
 PAGE_SIZE = 100
@@ -112,12 +113,13 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
         raise CliError("raise needs --token-budget N or --cost-budget USD")
     if getattr(arguments, "input", None) is None:
         return given
+    expected = '--input takes a JSON object, such as {"result": "it was sent"}'
     try:
-        value = json.loads(arguments.input)
-    except ValueError:
-        value = None
+        value = read_exactly(arguments.input)
+    except (ValueError, RecursionError) as error:
+        raise CliError(f"{expected}: {error}") from None
     if not isinstance(value, dict):
-        raise CliError('--input takes a JSON object, such as {"result": "it was sent"}')
+        raise CliError(expected)
     return value
 
 

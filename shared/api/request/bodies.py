@@ -3,7 +3,6 @@
 Here are those about sessions; those of definitions, which one function takes, are in `definition_bodies.py`.
 """
 
-from math import isfinite
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -33,7 +32,7 @@ def _not_blank(text: str) -> str:
 
 
 def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
-    """JSON can write numbers that are infinite in Python (1e999). Stored, they would come back as null."""
+    """Every text in it can be stored. Numbers were checked when they were read (`read_exactly`)."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()
@@ -43,8 +42,6 @@ def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
             waiting += item
         elif isinstance(item, str):
             _readable(item)
-        elif isinstance(item, float) and not isfinite(item):
-            raise ValueError("A number is too large.")
     return value
 
 

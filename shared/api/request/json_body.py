@@ -12,9 +12,8 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from shared.domain.errors import CallerError, ValidationFailed
+from shared.domain.untrusted.exact_json import read_exactly
 from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
-
-MAX_DIGITS = 300
 
 
 class RequestBody(BaseModel):
@@ -54,9 +53,9 @@ def json_text(body: bytes, content_type: str | None) -> str:
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """One JSON object. Refused: names given twice, NaN and Infinity, nesting too deep to be stored."""
+    """One JSON object. Refused: what `read_exactly` does not keep, and nesting too deep to be stored."""
     try:
-        value = json.loads(text, parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_unique)
+        value = read_exactly(text)
     except json.JSONDecodeError as error:
         _malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
     except RecursionError:
@@ -72,20 +71,3 @@ def parse_json(text: str) -> dict[str, Any]:
 
 def _malformed(message: str) -> NoReturn:
     raise ValidationFailed(message, {"body": [message]}) from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise ValueError("a number is too long")
-    return int(digits)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object names a field twice")
-    return found

@@ -23,6 +23,7 @@ from shared.domain.rules.outage_causes import explained
 from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
 from shared.domain.session.running_text import Partial
+from shared.domain.untrusted.exact_json import canonical_json
 from shared.domain.untrusted.visible import visible_throughout
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -275,6 +276,7 @@ def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> 
     return {
         "name": call.name,
         "input": call.input,
+        "input_text": None if shortened else canonical_json(call.input),
         "input_hash": call.input_hash,
         "shortened": shortened,
         "input_url": url,

@@ -6,13 +6,13 @@ among the last 32.
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from shared.domain.definitions.builtins import UPDATE_PLAN
 from shared.domain.session.head import Progress
+from shared.domain.untrusted.exact_json import canonical_json
 
 SAME_REPLIES = 3
 """Identical replies in a row."""
@@ -101,7 +101,7 @@ def fingerprint(name: str, arguments: Any) -> str:
     """Eight hex digits that stand for a tool and its input: enough to tell 32 calls apart, and short, as every head has
     them.
     """
-    text = json.dumps([name, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = canonical_json([name, arguments])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 

@@ -6,12 +6,12 @@ large ones in the blob store.
 """
 
 import hashlib
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from shared.domain.schema.stored_model import StoredModel
+from shared.domain.untrusted.exact_json import canonical_json
 
 INLINE_BYTES = 4_096
 """A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
@@ -113,5 +113,4 @@ Entry = Annotated[UserEntry | AssistantEntry | ToolEntry, Field(discriminator="k
 
 def input_hash(arguments: dict[str, Any]) -> str:
     """SHA-256 over the canonical JSON of a call's input, 32 hex digits."""
-    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+    return hashlib.sha256(canonical_json(arguments).encode()).hexdigest()[:32]

@@ -109,7 +109,8 @@ def test_what_is_no_json_object_is_refused_in_clear_words(body: str) -> None:
 
 
 def test_an_infinite_number_is_refused() -> None:
-    assert list(details(send('{"cost_budget_usd": 1e999}'))) == ["cost_budget_usd"]
+    (said,) = details(send('{"cost_budget_usd": 1e999}'))["body"]
+    assert "the number 1e999 is too large" in said
 
 
 @pytest.mark.parametrize(("levels", "status"), [(98, 200), (99, 400), (900, 400)])
@@ -133,7 +134,7 @@ def test_many_brackets_beside_one_another_are_not_deep() -> None:
 def test_an_infinite_number_is_refused_wherever_it_is(number: str) -> None:
     body = f'{{"option": "modify", "input": {{"amount": {number}}}}}'
     answer = Gateway(intervene_api().handler).request("POST", RESOLVE, body=body)
-    assert details(answer) == {"input": ["A number is too large."]}
+    assert "is too large" in details(answer)["body"][0]
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

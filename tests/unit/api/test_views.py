@@ -150,8 +150,8 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
         "approver_must_differ",
     }  # fmt: skip
     assert view["tool_call"] == {
-        "name": "delete_file", "input": {"path": "a.md"}, "input_hash": "ab" * 16, "shortened": False,
-        "input_url": None,
+        "name": "delete_file", "input": {"path": "a.md"}, "input_text": '{"path":"a.md"}',
+        "input_hash": "ab" * 16, "shortened": False, "input_url": None,
     }  # fmt: skip
     assert view["timeout_at"] == "2026-01-31T10:00:00.123Z"
 

@@ -4,10 +4,9 @@ What becomes of a call that is `malformed` is decided in `shared/agent/turn/appl
 """
 
 import json
-import math
-from collections import Counter
-from typing import Any, NoReturn
+from typing import Any
 
+from shared.domain.untrusted.exact_json import read_exactly
 from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
 from shared.ports.model import RequestedCall
 
@@ -27,10 +26,9 @@ def parse_call(name: str, arguments: str, *, cut: bool) -> RequestedCall:
 
 
 class InvalidJson(ValueError):
-    """The message completes "the input is …". It says what is wrong and quotes no more than a key."""
+    """The message completes "the input is …". It says what is wrong and quotes no more than a key or a number."""
 
 
-_SHOWN_KEY_CHARS = 40
 _TYPE_NAMES = {
     list: "array",
     str: "string",
@@ -52,19 +50,16 @@ def parse_object(text: str) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """The one JSON value that the text is. Raises InvalidJson.
 
-    Stricter than `json.loads`. Also refused are `NaN`, `Infinity` and numbers too large for a float, which no store
-    takes; a key that comes twice, because either could be meant; halves of surrogate pairs, which UTF-8 does not have;
-    and nesting too deep to be stored.
+    Refused are what `read_exactly` does not keep; halves of surrogate pairs, which UTF-8 does not have; and nesting too
+    deep to be stored.
     """
     try:
-        value: Any = json.loads(
-            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique
-        )
-    except InvalidJson:
-        raise
+        value: Any = read_exactly(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"not valid JSON ({error.msg} at character {error.pos})") from None
-    except (ValueError, RecursionError):
+    except ValueError as error:
+        raise InvalidJson(f"not valid JSON ({error})") from None
+    except RecursionError:
         raise InvalidJson("not valid JSON") from None
     if is_too_deep(value):
         raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
@@ -81,25 +76,6 @@ def _is_valid_unicode(text: str, value: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise InvalidJson("not valid JSON")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise InvalidJson("not valid JSON (a number is too large)")
-    return number
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise InvalidJson(f"ambiguous: it has the key {twice[:_SHOWN_KEY_CHARS]!r} twice")
-    return found
 
 
 def joined(text: str) -> str:

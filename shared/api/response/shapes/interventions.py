@@ -17,8 +17,12 @@ class PendingCall(TypedDict):
     """The tool's."""
     input: dict[str, Any]
     """Exactly what would run. Where it is `shortened`, its beginning; all of it is at `input_url`."""
+    input_text: str | None
+    """The whole input as its canonical JSON text, from which the hash is made. Show and change this one where numbers
+    over 2^53 lose digits, as in JavaScript. null where the input is `shortened`."""
     input_hash: str
-    """Of the whole input. A decision is valid for this input and no other."""
+    """Of the whole input: the first 32 hex digits of the SHA-256 of its canonical text. A decision is valid for this
+    input and no other."""
     shortened: bool
     input_url: str | None
     """A path of this API; null where nothing was left out."""
@@ -121,5 +125,7 @@ class CallInput(TypedDict):
     name: str
     """The tool's."""
     input: dict[str, Any]
+    input_text: str
+    """The input as its canonical JSON text, from which the hash is made."""
     input_hash: str
     """The decision is bound to it."""

@@ -7,6 +7,7 @@ from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswer
 from acta.client.interventions import input_hash
 from shared.domain.session import conversation
+from shared.domain.untrusted.exact_json import canonical_json
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
 JSON = st.recursive(
@@ -22,13 +23,14 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
     whole = {"path": "a", "content": "x" * 3_000}
     path = f"/v1/sessions/{SESSION_ID}/interventions/int_1/input"
     large = {"call_id": "c 2", "name": "create_file", "input": {}, "shortened": True}
-    large["input_hash"] = input_hash(whole)
+    text = canonical_json(whole)
+    large["input_hash"] = input_hash(text)
     small = {"call_id": "c1", "name": "list_files", "input": {}, "shortened": False}
     review = {"intervention_id": "int_1", "context": {"calls": [small, large, "by_name_only"]}}
     client = Client(Deployment(deployment.url, "a.b.c"))
-    deployment.on("GET", path, success({"input": whole}), success({"input": {"path": "other"}}))
+    deployment.on("GET", path, success({"input_text": text}), success({"input_text": "{}"}))
     calls = client.with_whole_inputs(SESSION_ID, review)["context"]["calls"]
-    assert calls == [small, {**large, "input": whole}, "by_name_only"]
+    assert calls == [small, {**large, "input": whole, "input_text": text}, "by_name_only"]
     assert [request.path for request in deployment.requests] == [f"{path}?call_id=c+2"]
     with pytest.raises(UnexpectedAnswer):
         client.with_whole_inputs(SESSION_ID, review)
@@ -36,4 +38,5 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_the_client_s_hash_of_an_input_is_the_deployment_s(arguments: dict[str, object]) -> None:
-    assert input_hash(arguments) == conversation.input_hash(arguments)
+    text = canonical_json(arguments)
+    assert input_hash(text) == conversation.input_hash(arguments)

@@ -8,6 +8,7 @@ import pytest
 
 from acta.cli.exit_codes import of_session
 from acta.client.interventions import input_hash
+from shared.domain.untrusted.exact_json import canonical_json
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 
@@ -143,7 +144,7 @@ def test_a_large_input_is_shown_whole_before_it_is_approved(
 ) -> None:
     whole = {"path": "a.md", "content": "x" * 900 + "THE END"}
     shown = {"name": "create_file", "input": {"content": "xxx…"}, "shortened": True}
-    call = {**shown, "input_hash": input_hash(whole)}
+    call = {**shown, "input_hash": input_hash(canonical_json(whole))}
     waiting = {
         "intervention_id": "int_1",
         "type": "approval_required",
@@ -152,7 +153,9 @@ def test_a_large_input_is_shown_whole_before_it_is_approved(
         "tool_call": call,
     }
     deployment.on(
-        "GET", f"/v1/sessions/{SESSION_ID}/interventions/int_1/input", success({**call, "input": whole})
+        "GET",
+        f"/v1/sessions/{SESSION_ID}/interventions/int_1/input",
+        success({**call, "input_text": canonical_json(whole)}),
     )
     deployment.polls(poll(session("waiting_for_user", interventions=[waiting])), poll(session("cancelled")))
     assert acta("watch", SESSION_ID) == 4

@@ -1,0 +1,67 @@
+"""JSON from outside, read so that nothing of it changes: each number keeps the value that was written, or is refused.
+
+Whole numbers are exact however large they are. Other numbers are doubles; of one that a double does not hold, such as
+`1e400` or `9007199254740993.5`, what was approved would not be what was written.
+"""
+
+import json
+import math
+from collections import Counter
+from decimal import Decimal
+from typing import Any, NoReturn
+
+MAX_DIGITS = 300
+_SHOWN_CHARS = 40
+
+
+def read_exactly(text: str) -> Any:
+    """The value that the text is. Raises ValueError, whose message says what is wrong: `json.JSONDecodeError` where it
+    is no JSON; and for `NaN` and `Infinity`, numbers that cannot be kept, and objects that name a key twice, because
+    either could be meant. Raises RecursionError for a text that is nested too deeply.
+    """
+    return json.loads(
+        text,
+        parse_int=_exact_integer,
+        parse_float=_exact_float,
+        parse_constant=_no_constant,
+        object_pairs_hook=_unique,
+    )
+
+
+def canonical_json(value: Any) -> str:
+    """The one text of a value: keys in order, no spaces, whole numbers in digits, a double with the fewest digits that
+    name it. `-0` is `0`; `-0.0` stays.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _exact_integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError("a number is too long")
+    return int(digits)
+
+
+def _exact_float(digits: str) -> float:
+    number = float(digits)
+    if repr(number) == digits:
+        return number
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:_SHOWN_CHARS]} is too large")
+    if len(digits) > MAX_DIGITS:
+        raise ValueError("a number is too long")
+    # Programs write a double in its shortest form, with 17 digits, or with all of its digits.
+    if Decimal(digits) not in (Decimal(repr(number)), Decimal(f"{number:.17g}"), Decimal(number)):
+        raise ValueError(f"the number {digits[:_SHOWN_CHARS]} would be kept as {number!r}; send it as text")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"an object has the key {twice[:_SHOWN_CHARS]!r} twice")
+    return found
