@@ -206,7 +206,8 @@ class InProcess:
     def errors(self) -> ErrorDeps:
         limits = self.settings.outage_limits
         rules = OutageRules(limits, self.timeouts, self.settings.roll_over_events)
-        return ErrorDeps(self.fresh_repository(), self.attempts, rules, self._policies)
+        window = self.settings.token_window_seconds
+        return ErrorDeps(self.fresh_repository(), self.attempts, rules, window, self._policies)
 
     def _running_text(self) -> RunningText | None:
         every = timedelta(milliseconds=self.settings.partial_text_ms)
@@ -237,7 +238,12 @@ class InProcess:
 
     def cancel(self, session_id: str) -> Head:
         return control.cancel(
-            self.fresh_repository(), self.workflow, self.requester, session_id, self.attempts
+            self.fresh_repository(),
+            self.workflow,
+            self.requester,
+            session_id,
+            self.attempts,
+            self.settings.token_window_seconds,
         )
 
     def pause(self, session_id: str) -> Head:

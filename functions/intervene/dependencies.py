@@ -80,6 +80,7 @@ def dependencies() -> Dependencies:
             repository,
             DynamoAttempts(chosen.table, write_version=chosen.write_version),
             OutageRules(chosen.outage_limits, timeouts, chosen.roll_over_events),
+            chosen.token_window_seconds,
             policies,
         ),
         audit=audit(chosen, clock),

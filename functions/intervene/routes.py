@@ -58,7 +58,12 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         return controlled(
             session_id,
             lambda requester: control.cancel(
-                repository, workflow, requester, session_id, deps.errors.attempts
+                repository,
+                workflow,
+                requester,
+                session_id,
+                deps.errors.attempts,
+                deps.errors.token_window,
             ),
             cancelled_view,
         )

@@ -101,8 +101,8 @@ def ask_for_budget(
     """
 
     def ask(change: Change) -> None:
+        charge_attempts(change, attempts, session, window)
         change.set(budget=budget.renewed(change.head, change.now, window))
-        charge_attempts(change, attempts, session)
         if any(call.needed_limits(change.head)):
             warn(change)
             open_budget_question(change, rules, call)
@@ -141,17 +141,24 @@ def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...]:
 
 
 def charge_attempts(
-    change: Change, attempts: Iterable[Attempt], session: Session, *, with_running: bool = False
+    change: Change,
+    attempts: Iterable[Attempt],
+    session: Session,
+    window: float,
+    *,
+    with_running: bool = False,
 ) -> None:
-    """Charges what attempts without usage may have cost, to the session and to the tenant's hour, each once: a row of
-    the step log for each. It comes before the row of the reply.
+    """Charges what attempts may have cost that gave no usage, to the session and to the tenant's hour, each once: a row
+    of the step log for each. It comes before the row of the reply.
 
-    `with_running`: also the one whose answer is being made in the background, because nobody will fetch it.
+    Every call passes here before it is settled, so the token window that it was made in begins here. `window`: in
+    seconds. `with_running`: also the one whose answer is being made in the background, because nobody will fetch it.
     """
     response = change.head.background
     running = response.attempt_id if response is not None and not with_running else ""
     known = tuple(one for one in attempts if one.attempt_id != running)
     for one in open_attempts(change.head, known, lambda key: session.recorded(key) is not None):
+        change.set(budget=budget.renewed(change.head, one.started, window))
         if one.outcome != ANSWERED:
             change.failed_attempt(partial(_row, one, change.now))
         _estimate(change, one.estimated_tokens, one.estimated_usd)
@@ -199,8 +206,7 @@ def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply
     vanished and charged its reservation, that is taken back.
     """
     charged = bill.own.attempt_id in (change.head.budget.settled or ())
-    change.set(budget=budget.renewed(change.head, bill.own.started, bill.window))
-    charge_attempts(change, bill.attempts, session)
+    charge_attempts(change, bill.attempts, session, bill.window)
     taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
     record_call(change, asked, reply, bill.own, taken_back)
     charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))

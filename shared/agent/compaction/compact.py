@@ -159,6 +159,6 @@ def _freed(session: Session, shorter: Shorter) -> int:
 def _settle(change: Change, spent: Spent, session: Session) -> None:
     """Adds the summariser's call to the step log and to the bill, like any other call."""
     if spent.reply is None:
-        charge_attempts(change, spent.bill.attempts, session)
+        charge_attempts(change, spent.bill.attempts, session, spent.bill.window)
     else:
         settle_call(change, spent.bill, spent.context.first_model, spent.reply, session)

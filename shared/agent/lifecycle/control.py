@@ -104,10 +104,12 @@ def cancel(
     requester: Requester,
     session_id: str,
     attempts: AttemptStore | None = None,
+    token_window: float = 0.0,
 ) -> Head:
     """Once this has returned no call with an effect starts any more. Model calls without an answer are charged at their
     reservation, for nothing may come after it; an answer that does come takes that back. `attempts` None: the session
-    is deleted and has no bill. Raises Conflict where the run has ended otherwise.
+    is deleted and has no bill. `token_window`: of its token budget, in seconds. Raises Conflict where the run has
+    ended otherwise.
     """
     session = repository.newest(requester.tenant, session_id)
 
@@ -119,7 +121,8 @@ def cancel(
         is_told = change.head.budget.settled is not None  # else only the log says what was charged
         if attempts is not None and is_told:
             # read with each head: what an earlier one left open may be charged, and no longer named in this one
-            charge_attempts(change, attempts_so_far(attempts, change.head), now, with_running=True)
+            so_far = attempts_so_far(attempts, change.head)
+            charge_attempts(change, so_far, now, token_window, with_running=True)
         cancelled(change, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 

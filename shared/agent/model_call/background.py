@@ -182,7 +182,7 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
             if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
                 settle_call(change, bill, NamedModel(running.provider, running.model), answer, now)
             else:
-                charge_attempts(change, bill.attempts, now, with_running=True)
+                charge_attempts(change, bill.attempts, now, bill.window, with_running=True)
             change.set(background=None)
         return CommitDraft(change, end_decision(change.head))
 

@@ -33,11 +33,14 @@ POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). A
 
 
 class ErrorDeps(NamedTuple):
-    """What handling an error needs. `policies`: how an agent asks people, by tenant and agent id."""
+    """What handling an error needs. `token_window`: of a session's token budget, in seconds. `policies`: how an agent
+    asks people, by tenant and agent id.
+    """
 
     repository: SessionRepository
     attempts: AttemptStore
     rules: OutageRules
+    token_window: float
     policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
 
 
@@ -66,7 +69,7 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
         head = change.head
         if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
             return None
-        charge_attempts(change, lost, session)
+        charge_attempts(change, lost, session, deps.token_window)
         if cause is None:
             code, message = POISONED
             return failed(change, code, message.format(error=error))

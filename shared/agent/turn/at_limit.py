@@ -32,8 +32,8 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
         ends = change.head.budget.window_ends
+        charge_attempts(change, attempts, session, deps.token_window)
         change.set(budget=renewed(change.head, change.now, deps.token_window))
-        charge_attempts(change, attempts, session)
         if ends is not None and ends <= change.now:  # the budget has renewed since it was looked at
             return _again(turn, change)
         warn(change)

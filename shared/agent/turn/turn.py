@@ -145,7 +145,7 @@ def load(
 
         def build(now: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
-            charge_attempts(change, lost, now, with_running=True)
+            charge_attempts(change, lost, now, deps.token_window, with_running=True)
             return failed_turn(deps, change, error)
 
         return committed(deps.repository, session, at.key(kind), build)
@@ -258,7 +258,7 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
             settle_call(change, answer.bill, turn.context.first_model, reply, session)
             return _apply_reply(answer.call, answer.result, session.results, change)
         case error:
-            charge_attempts(change, answer.bill.attempts, session)
+            charge_attempts(change, answer.bill.attempts, session, answer.bill.window)
             return without_reply(turn, change, error)
 
 
@@ -362,7 +362,7 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
-        charge_attempts(change, bill.attempts, session)
+        charge_attempts(change, bill.attempts, session, bill.window)
         return without_reply(turn, change, error)
 
     return commit_failure(turn, error, build)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from shared.domain.errors import ProviderTimeout
 from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.ports.model import ModelReply, TokenUsage
 from shared.settings import Settings
@@ -166,3 +167,52 @@ def test_an_ordinary_run_of_fifty_turns_fits_into_one_window_of_the_default_budg
     head = house.head(session)
     assert (head.state, head.usage.llm_calls, house.waits) == ("completed", 50, [])
     assert tokens_used(head) < default * 0.8, "and without a warning"
+
+
+class Over(Exception):
+    """So much time has passed."""
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_calls_that_get_no_answer_are_held_to_the_tokens_of_each_hour(late: bool) -> None:
+    """Each is charged as the provider may charge it. `late`: they begin when the window of the last answer is over."""
+    silent = ProviderTimeout("the stream fell silent", True)
+    house = House(ScriptedModel([plans("look"), silent], forever=True), tenant_tokens_per_hour=0)
+    session = house.start("Look " * 24_000, token_budget=100_000).session_id
+    began, reasons = house.clock.now(), set[str | None]()
+
+    def before(decision: Any) -> None:
+        if late and decision.next == "think" and house.head(session).outage is None:
+            house.clock.advance(2 * HOUR)
+        if decision.next == "wait":
+            reasons.add(house.head(session).state_reason)
+        if house.clock.now() - began > timedelta(hours=8):
+            raise Over
+
+    with pytest.raises(Over):
+        house.run(before)
+
+    assert reasons == {"waiting_for_provider", "waiting_for_tokens"}
+    assert 200_000 < house.head(session).budget.vanished_tokens <= 8 * 100_000
+
+
+def test_an_attempt_counts_in_the_window_in_which_it_was_made() -> None:
+    house = House(ScriptedModel([plans("look"), ProviderTimeout("silent", True)], forever=True))
+    session = house.start("Look", token_budget=100_000).session_id
+    seen: list[tuple[Any, int]] = []
+
+    def before(decision: Any) -> None:
+        if decision.next == "think" and not seen:
+            house.clock.advance(2 * HOUR)
+            seen.append((house.clock.now(), house.head(session).usage.total_tokens))
+        elif seen:
+            raise Over
+
+    with pytest.raises(Over):
+        house.run(before)
+
+    made, used_before = seen[0]
+    budget = house.head(session).budget
+    assert budget.window_ends == made + timedelta(hours=1)
+    assert budget.window_base == used_before
+    assert tokens_used(house.head(session)) == budget.vanished_tokens > 0

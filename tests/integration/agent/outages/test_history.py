@@ -99,6 +99,23 @@ def test_crashes_are_counted_through_the_provider_s_queue() -> None:
     assert len(slow.house.model.requests) == MOST_CRASHES + 1
 
 
+def test_crashes_are_counted_through_waits_for_tokens() -> None:
+    house = House(failing(Crash("x")), tenant_tokens_per_hour=0)
+    session = house.start("Look " * 24_000, token_budget=150_000).session_id
+    waited: list[str | None] = []
+
+    def look(decision: Decision) -> None:
+        if decision.next == "wait":
+            waited.append(house.head(session).state_reason)
+
+    house.run(look)
+
+    assert isinstance(house.model, ScriptedModel)
+    assert set(waited) == {"waiting_for_aws", "waiting_for_tokens"}
+    assert [one.type for one in house.head(session).interventions] == ["error_recovery"]
+    assert len(house.model.requests) == MOST_CRASHES + 1
+
+
 @pytest.mark.thorough
 def test_the_patience_with_a_provider_ends_though_the_session_queues_before_each_try() -> None:
     slow = at_a_busy_provider(ProviderUnavailable("away"))
