@@ -46,6 +46,8 @@ of. `Failures` also by `error`, the name of the class.
 """
 SWEEP_METRICS: Units = MappingProxyType({"SessionsRecovered": "Count", "SessionsStuck": "Count"})
 """Of each scan of `recover`: sessions that went on by its doing, and those that stand still and that it cannot help."""
+ROUND_METRICS: Units = MappingProxyType({"RecoveryRounds": "Count"})
+"""Of each round of `recover` that came to its end, by `round`. An alarm watches each (`infra/watching/alarms.py`)."""
 LINE_METRICS: Units = MappingProxyType({"SessionsInLine": "Count"})
 """Of each minute in which sessions wait for their provider, by `provider`: how many `recover` has seen in its line at
 once. Of a long line it looks at no more than it can admit, so there are at least so many.

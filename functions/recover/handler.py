@@ -1,8 +1,10 @@
 """Recovery (design §2): of the session whose execution has ended, of all each minute, and at an operator's request;
-the second erasure of deleted sessions; and the measure that long polls go by. The events, and what is answered:
+the housekeeping of the deployment; and the measure that long polls go by. The events, and what is answered:
 
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
-    the schedule's event                          counts; sessions that have waited too long go on
+    {"round": "due"}                              counts; sessions whose time has come or execution is lost go on
+    {"round": "woken"}                            counts; sessions with a decision whose wake-up was lost go on
+    {"round": "housekeeping"}                     counts, all 0; sessions are erased that were deleted, or are too old
     {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
     {"paid": […], "until": …}                     counts; a part of a long line goes on, which is paid for
     {"lost": […], "listed_at": …, "until": …}     counts; a part of what a scan has found goes on
@@ -12,6 +14,9 @@ the second erasure of deleted sessions; and the measure that long polls go by. T
                 "cursor": …}}                     "cursor", "complete", "unreadable", "unanswered"}: a part of what a
                                                   repair would take up again; nothing is changed
     {"repair": {"sessions": […]}}                 {"outcomes": […]}, one for each of the sessions
+
+The schedule sends each round every minute, and {"admit": true} where sessions may wait for a provider. Each is an
+invocation of its own, so that none takes another one's time (ADR 116).
 
 Only ids, counts and outcomes are logged.
 """
@@ -34,13 +39,13 @@ from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repai
 from shared.agent.recovery.fill_open_index import FillingDeps, fill_open_index
 from shared.agent.recovery.pace import Pace
 from shared.agent.recovery.recover import repair
-from shared.agent.recovery.sweep import SweepDeps, recover_lost, sweep
+from shared.agent.recovery.sweep import Sought, SweepDeps, recover_lost, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.limits.admission import InLine
-from shared.embedded_metrics import LINE_METRICS, SWEEP_METRICS
+from shared.embedded_metrics import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS
 from shared.ports.deployment.admission import AdmissionStore
-from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
+from shared.ports.deployment.recovery_scans import Place, RecoveryScan, Round, Tally
 from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.log import SessionName
 from shared.telemetry import Telemetry
@@ -117,9 +122,11 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
         return _admit_paid(deps, event, context)
     if "lost" in event:
         return _recover_lost(deps, event, context)
-    wanted = event.get("repair", False)
-    if isinstance(wanted, bool):
-        return _sweep(deps, context, everything=wanted)
+    if "round" in event:
+        return _make_round(deps, context, event["round"])
+    wanted = event.get("repair")
+    if wanted is True:
+        return _sweep(deps, context, "everything")._asdict()
     try:
         request = RepairRequest.validate_python(wanted)
     except ValidationError as error:
@@ -134,7 +141,7 @@ def recover_what_it_says(deps: Dependencies, event: dict[str, Any], context: Any
 
 
 def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
-    """What AWS does not answer is raised: Lambda then calls again with the same event."""
+    """What AWS does not answer is raised, so that it counts as an error. The next `due` round finds the session."""
     ended = deps.execution_events.ended(event)
     if ended is None:
         return {"outcome": "nothing"}
@@ -148,43 +155,81 @@ def _recover_ended(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
     return {"outcome": outcome}
 
 
-def _sweep(deps: Dependencies, context: Any, *, everything: bool) -> dict[str, Any]:
-    if not everything:
-        _limit_long_polls(deps)
-    time_is_left = _clock_of(context)
-    tally = sweep(_sweep_deps(deps, time_is_left), everything=everything)
-    counts = tally._asdict()
-    _note_scan(deps, tally)
-    _log_counts("swept", tally, everything=everything)
+def _make_round(deps: Dependencies, context: Any, round: Round) -> dict[str, Any]:
+    """What a round could not do the next one does, so it is not repeated where it fails."""
+    tally = Tally()
+    match round:
+        case "due" | "woken":
+            tally = _sweep(deps, context, round)
+        case "housekeeping":
+            _keep_house(deps, _clock_of(context))
+        case _:
+            raise Refused("not a round of recovery")
+    try:
+        deps.scans.put(round, RecoveryScan(deps.clock.now(), tally))
+    except Exception as error:  # the sessions go on all the same
+        telemetry.failure(error, at="note_round")
+    telemetry.counted("round ended", ROUND_METRICS, {"RecoveryRounds": 1}, [["round"]], round=round)
+    return tally._asdict()
+
+
+def _sweep(deps: Dependencies, context: Any, sought: Sought) -> Tally:
+    # AWS tells of few executions a second, and a round of woken sessions asks for each of them.
+    threads = 1 if sought == "woken" else deps.threads
+    tally = sweep(_sweep_deps(deps, _clock_of(context))._replace(threads=threads), sought)
+    _log_counts("swept", tally, sought=sought)
+    return tally
+
+
+def _keep_house(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
+    _limit_long_polls(deps)
     counted = count_open(
         CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
     )
     if counted:
         telemetry.logger.info("counted", extra={"sessions": counted})
-    erased = erase_again(
-        ErasureDeps(
-            deps.log,
-            deps.blobs,
-            deps.session_index,
-            deps.clock,
-            after=deps.erase_again_after,
-            time_is_left=time_is_left,
-            failed=_told,
-        )
-    )
-    if erased:
-        telemetry.logger.info("erased", extra={"sessions": erased})
-    _delete_ended(deps, time_is_left)
+    tasks = [_erase_again, _delete_ended]
+    if int(deps.clock.now().timestamp()) // 60 % 2:  # neither takes the time of the other for ever
+        tasks.reverse()
+    for task in tasks:
+        before = deps.scans.place()
+        place = task(deps, before, time_is_left)
+        if place != before:
+            deps.scans.put_place(place)
     _fill_open_index(deps, time_is_left)
-    return counts
 
 
-def _note_scan(deps: Dependencies, tally: Tally) -> None:
-    """Whatever becomes of it, recovery goes on."""
-    try:
-        deps.scans.put(RecoveryScan(deps.clock.now(), tally))
-    except Exception as error:
-        telemetry.failure(error, at="note_scan")
+def _erase_again(deps: Dependencies, place: Place, time_is_left: Callable[[], bool]) -> Place:
+    erasure = ErasureDeps(
+        deps.log,
+        deps.blobs,
+        deps.session_index,
+        deps.clock,
+        after=deps.erase_again_after,
+        time_is_left=time_is_left,
+        failed=_told,
+    )
+    erased = erase_again(erasure, place.erasures)
+    if erased.sessions:
+        telemetry.logger.info("erased", extra={"sessions": erased.sessions})
+    return place._replace(erasures=erased.cursor)
+
+
+def _delete_ended(deps: Dependencies, place: Place, time_is_left: Callable[[], bool]) -> Place:
+    retention = RetentionDeps(
+        deps.repository,
+        deps.log,
+        deps.blobs,
+        deps.session_index,
+        deps.clock,
+        days=deps.ended_sessions_days,
+        time_is_left=time_is_left,
+        failed=_told,
+    )
+    deleted = delete_ended(retention, place.ended)
+    if deleted.sessions:
+        telemetry.logger.info("no longer kept", extra={"sessions": deleted.sessions})
+    return place._replace(ended=deleted.place)
 
 
 def _admit(deps: Dependencies, context: Any) -> dict[str, Any]:
@@ -251,7 +296,6 @@ def _sweep_deps(deps: Dependencies, time_is_left: Callable[[], bool]) -> SweepDe
         workers=deps.workers,
         threads=deps.threads,
         pace=Pace(deps.clock),
-        shared=lambda sessions: telemetry.logger.info("handed over", extra={"sessions": sessions}),
     )
 
 
@@ -261,23 +305,6 @@ def _log_counts(message: str, tally: Tally, **ids: object) -> None:
         "SessionsStuck": tally.unreadable + tally.put_off,
     }
     telemetry.counted(message, SWEEP_METRICS, metrics, **ids, **tally._asdict())
-
-
-def _delete_ended(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
-    deleted = delete_ended(
-        RetentionDeps(
-            deps.repository,
-            deps.log,
-            deps.blobs,
-            deps.session_index,
-            deps.clock,
-            days=deps.ended_sessions_days,
-            time_is_left=time_is_left,
-            failed=_told,
-        )
-    )
-    if deleted:
-        telemetry.logger.info("no longer kept", extra={"sessions": deleted})
 
 
 def _fill_open_index(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
@@ -292,7 +319,7 @@ def _fill_open_index(deps: Dependencies, time_is_left: Callable[[], bool]) -> No
 
 
 def _limit_long_polls(deps: Dependencies) -> None:
-    """Comes first, because it is short. Whatever becomes of it, recovery goes on."""
+    """Comes first, because it is short. Whatever becomes of it, housekeeping goes on."""
     if deps.load is None:
         return
     try:

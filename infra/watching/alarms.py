@@ -1,6 +1,7 @@
 """Alarms for an operator, each with what it means and where its runbook is. Which there are: `catalogue.py`."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -17,6 +18,7 @@ from infra.names import ALIAS, metrics_namespace, service_name
 from infra.sizing import FunctionName
 from infra.watching.catalogue import KINDS, description
 from shared.api.routes import ROUTES, routes_in
+from shared.ports.deployment.recovery_scans import ROUNDS
 from shared.telemetry import (
     KEY_REFUSED_METRIC,
     NOT_RECORDED_METRIC,
@@ -101,8 +103,9 @@ class Alarms(Construct):
         self._alarm("KeysRefused", self._counted("KeysRefused", KEY_REFUSED_METRIC, "step"))
         for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered"):
             self._alarm(kind, self._counted(kind, kind))
-        scans = functions["recover"].metric_invocations(period=_period("RecoveryStopped"))
-        self._alarm("RecoveryStopped", scans)
+        for round in ROUNDS:
+            ended = self._counted("RecoveryStopped", "RecoveryRounds", dimensions={"round": round})
+            self._alarm("RecoveryStopped", ended, round)
         most = self._environment.watch.usd_per_hour
         if most is not None:
             self._alarm("CostPerHour", self._counted("CostPerHour", "CostUsd"), threshold=most)
@@ -127,7 +130,7 @@ class Alarms(Construct):
         *,
         threshold: float | None = None,
     ) -> None:
-        """`function`: where each function, or each folder of tools, has an alarm of its own. `threshold`: where the
+        """`function`: where each function, folder of tools or round of recovery has an alarm. `threshold`: where the
         environment says it.
         """
         found = KINDS[kind]
@@ -153,12 +156,18 @@ class Alarms(Construct):
         alarm.add_alarm_action(self._action)
         alarm.add_ok_action(self._action)
 
-    def _counted(self, kind: str, metric: str, function: FunctionName | None = None) -> cloudwatch.Metric:
+    def _counted(
+        self,
+        kind: str,
+        metric: str,
+        function: FunctionName | None = None,
+        dimensions: Mapping[str, str] = MappingProxyType({}),
+    ) -> cloudwatch.Metric:
         """What the functions count themselves: one function alone, or all of them."""
         return cloudwatch.Metric(
             namespace=metrics_namespace(self._environment.name),
             metric_name=metric,
-            dimensions_map={"service": service_name(function)} if function else {},
+            dimensions_map={"service": service_name(function)} if function else dict(dimensions),
             statistic="Sum",
             period=_period(kind),
         )

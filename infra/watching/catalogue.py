@@ -66,7 +66,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             10,
         ),
         "RecoveryStopped": Kind(
-            "The scan that finds lost sessions each minute has not run for a quarter of an hour.",
+            "Recovery's round {function}, which is made each minute, has not come to its end for a quarter of an hour.",
             1,
             periods=3,
             missing_is_bad=True,

@@ -5,6 +5,7 @@ Every widget's title says what is counted and in which unit, over five minutes.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from aws_cdk import Duration
@@ -18,6 +19,7 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.names import ALIAS, metrics_namespace
 from infra.sizing import FunctionName
+from shared.ports.deployment.recovery_scans import ROUNDS
 
 PERIOD = Duration.minutes(5)
 COLUMNS = 24
@@ -107,8 +109,12 @@ class Dashboard(Construct):
                 self._own("SessionsRecovered", "went on by recovery"),
                 self._own("SessionsStuck", "stand still", "Maximum"),
             ),
+            _graph("Rounds of recovery that came to their end (rounds)", *self._rounds()),
             self._lines(),
         )
+
+    def _rounds(self) -> Sequence[cloudwatch.Metric]:
+        return [self._own("RecoveryRounds", round, dimensions={"round": round}) for round in ROUNDS]
 
     def _lines(self) -> Graph:
         by_provider = cloudwatch.MathExpression(
@@ -175,11 +181,18 @@ class Dashboard(Construct):
             *undelivered,
         )
 
-    def _own(self, metric: str, label: str, statistic: str = "Sum") -> cloudwatch.Metric:
+    def _own(
+        self,
+        metric: str,
+        label: str,
+        statistic: str = "Sum",
+        dimensions: Mapping[str, str] = MappingProxyType({}),
+    ) -> cloudwatch.Metric:
         """What the functions count themselves (`shared/embedded_metrics.py`)."""
         return cloudwatch.Metric(
             namespace=self._namespace,
             metric_name=metric,
+            dimensions_map=dict(dimensions),
             statistic=statistic,
             period=PERIOD,
             label=label,

@@ -1,19 +1,26 @@
-"""The last scan of recovery in memory."""
+"""The last scans of recovery in memory, and where its housekeeping goes on."""
 
-from shared.ports.deployment.recovery_scans import RecoveryScan
+from shared.ports.deployment.recovery_scans import Place, RecoveryScan, Round
 
 
 class MemoryRecoveryScans:
-    """`failure`: raised by a write, while it is set."""
+    """`failure`: raised by a write of a scan, while it is set."""
 
-    def __init__(self, scan: RecoveryScan | None = None) -> None:
-        self._scan = scan
+    def __init__(self) -> None:
+        self._scans: dict[Round, RecoveryScan] = {}
+        self._place = Place()
         self.failure: Exception | None = None
 
-    def last(self) -> RecoveryScan | None:
-        return self._scan
+    def last(self) -> dict[Round, RecoveryScan]:
+        return dict(self._scans)
 
-    def put(self, scan: RecoveryScan) -> None:
+    def put(self, round: Round, scan: RecoveryScan) -> None:
         if self.failure is not None:
             raise self.failure
-        self._scan = scan
+        self._scans[round] = scan
+
+    def place(self) -> Place:
+        return self._place
+
+    def put_place(self, place: Place) -> None:
+        self._place = place

@@ -246,7 +246,7 @@ class MassLoss:
         level = telemetry.logger.log_level
         telemetry.logger.setLevel(logging.CRITICAL)
         try:
-            answers = [self._invoke({})]
+            answers = [self._invoke({"round": "due"})]
             ends = [clock.now()]
             events = [] if self.handed is None else self.handed.events
             while events:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.ports.deployment.recovery_scans import ROUNDS
 from tests.infra.conftest import Synthesised, listed
 
 READ = {"dynamodb:GetItem", "dynamodb:Query"}
@@ -397,23 +398,26 @@ def test_only_recover_reads_across_tenants_and_only_who_they_are(prod: Synthesis
     assert indexes == {("recover", "dynamodb:Query", "live")} | of_one_tenant
 
 
-def rule_with(each: Synthesised, trigger: str) -> Mapping[str, Any]:
-    """The one rule that has this property, beside the one for providers' lines (test_provider_limits.py)."""
-    rules = (rule for rule in each.stateless.properties("AWS::Events::Rule") if trigger in rule)
-    (rule,) = (rule for rule in rules if not any("Input" in target for target in rule["Targets"]))
-    return rule
+def rules_with(each: Synthesised, trigger: str) -> list[Mapping[str, Any]]:
+    return [rule for rule in each.stateless.properties("AWS::Events::Rule") if trigger in rule]
 
 
-def test_each_minute_recovery_looks_for_sessions_that_have_stopped(each: Synthesised) -> None:
-    rule = rule_with(each, "ScheduleExpression")
-    assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
-    (target,) = rule["Targets"]
-    assert each.stateless.aliases[target["Arn"]["Ref"]] == "recover"
-    assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
+def test_every_minute_recovery_makes_each_of_its_rounds_in_an_invocation_of_its_own(
+    each: Synthesised,
+) -> None:
+    """The rule for providers' lines: test_provider_limits.py."""
+    sent: list[Any] = []
+    for rule in rules_with(each, "ScheduleExpression"):
+        assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
+        (target,) = rule["Targets"]
+        assert each.stateless.aliases[target["Arn"]["Ref"]] == "recover"
+        assert target["RetryPolicy"] == {"MaximumRetryAttempts": 0}
+        sent.append(json.loads(target["Input"]))
+    assert [event for event in sent if event != {"admit": True}] == [{"round": round} for round in ROUNDS]
 
 
 def test_recovery_is_told_of_executions_of_this_machine_that_end_before_their_run(each: Synthesised) -> None:
-    rule = rule_with(each, "EventPattern")
+    (rule,) = rules_with(each, "EventPattern")
     (machine,) = each.stateless.resources("AWS::StepFunctions::StateMachine")
     assert rule["State"] == "ENABLED"
     assert rule["EventPattern"] == {
@@ -425,13 +429,15 @@ def test_recovery_is_told_of_executions_of_this_machine_that_end_before_their_ru
     assert each.stateless.aliases[target["Arn"]["Ref"]] == "recover"
 
 
-def test_an_event_is_kept_no_longer_than_the_scan_needs_to_find_its_session(each: Synthesised) -> None:
-    (target,) = rule_with(each, "EventPattern")["Targets"]
+def test_an_event_is_kept_no_longer_than_the_scan_needs_to_find_its_session_and_none_is_repeated(
+    each: Synthesised,
+) -> None:
+    ((target,),) = (rule["Targets"] for rule in rules_with(each, "EventPattern"))
     assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 300}
     (queue,) = each.stateless.properties("AWS::Lambda::EventInvokeConfig")
     assert queue["FunctionName"]["Ref"].startswith("RecoverFunction")
     assert queue["Qualifier"] == "live"
-    assert (queue["MaximumEventAgeInSeconds"], queue["MaximumRetryAttempts"]) == (300, 2)
+    assert (queue["MaximumEventAgeInSeconds"], queue["MaximumRetryAttempts"]) == (300, 0)
 
 
 @pytest.mark.parametrize("environment", ["staging", "prod"])

@@ -13,6 +13,7 @@ from infra.environments import PROD, STAGING, Environment
 from infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
 from infra.watching.catalogue import KINDS, ROLL_OUT
 from shared import embedded_metrics
+from shared.ports.deployment.recovery_scans import ROUNDS
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_function import told_alarms
 
@@ -35,6 +36,7 @@ OWN = {
     *embedded_metrics.BATCH_METRICS,
     *embedded_metrics.FAILURE_METRICS,
     *embedded_metrics.SWEEP_METRICS,
+    *embedded_metrics.ROUND_METRICS,
 }
 
 
@@ -139,8 +141,21 @@ def test_a_deployment_with_a_few_runs_a_day_reaches_the_thresholds(prod: Synthes
     stuck = by_name["SessionsStuck"]
     assert (stuck["Threshold"], stuck["Period"], stuck["EvaluationPeriods"]) == (1, 300, 3)
     assert by_name["StepErrors"]["Threshold"] == 5
-    stopped = by_name["RecoveryStopped"]
-    assert (stopped["ComparisonOperator"], stopped["TreatMissingData"]) == ("LessThanThreshold", "breaching")
+
+
+def test_each_round_of_recovery_is_watched_and_drawn_and_one_that_is_never_heard_of_is_told(
+    prod: Synthesised,
+) -> None:
+    alarms = {each["AlarmName"]: each for each in told_alarms(prod) if each["MetricName"] == "RecoveryRounds"}
+    assert len(alarms) == len(ROUNDS)
+    for round in ROUNDS:
+        alarm = alarms[f"acta-prod-{round.capitalize()}RecoveryStopped"]
+        assert alarm["Dimensions"] == [{"Name": "round", "Value": round}]
+        assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
+        assert (alarm["Threshold"], alarm["Period"], alarm["EvaluationPeriods"]) == (1, 300, 3)
+        assert f"round {round}," in alarm["AlarmDescription"]
+    drawn = [metric for one in graphs(prod) for metric in one["properties"]["metrics"]]
+    assert [metric[3] for metric in drawn if metric[1:2] == ["RecoveryRounds"]] == list(ROUNDS)
 
 
 def test_what_models_may_cost_in_an_hour_is_the_environments(told: Synthesised, tmp_path: Path) -> None:

@@ -209,12 +209,14 @@ def _live_page(
     cursor: str | None,
 ) -> LivePage:
     found = sorted(each for each in entries if before is None or each[0] < before)
-    start = 0 if cursor is None else int(from_cursor(scope, cursor))
-    page = found[start : start + max(limit, 1)]
-    following = start + len(page)
+    if cursor is not None:  # the last entry of the page before, which may be gone by now
+        at, session_id, tenant = json.loads(from_cursor(scope, cursor))
+        found = [each for each in found if each > (datetime.fromisoformat(at), session_id, tenant)]
+    page = found[: max(limit, 1)]
+    at_end = len(page) == len(found)
     return LivePage(
         tuple(LiveSession(tenant, session_id, at) for at, session_id, tenant in page),
-        to_cursor(scope, str(following)) if following < len(found) else None,
+        None if at_end else to_cursor(scope, json.dumps([page[-1][0].isoformat(), *page[-1][1:]])),
     )
 
 

@@ -6,7 +6,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 from shared.api.response.views import instant
 from shared.ports.clock import Clock
-from shared.ports.deployment.recovery_scans import RecoveryScans, is_late
+from shared.ports.deployment.recovery_scans import RecoveryScans, is_late, together
 from shared.settings import Settings
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -36,7 +36,7 @@ def add_health(api: Api, settings: Settings, scans: RecoveryScans, clock: Clock)
         return success(shown)
 
     def recovery() -> "records.RecoveryState":
-        last = scans.last()
+        last = together(scans.last())
         late = is_late(last, clock.now())
         if last is None:
             return {"last_scan": None, "late": late}

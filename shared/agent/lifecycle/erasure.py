@@ -3,29 +3,37 @@
 A worker may store a text after the deletion and die before it learns of it. Nobody else would ever look there again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from shared.agent.lifecycle.listing_walk import walk
+from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
-from shared.ports.log import LiveSession, SessionIndex, SessionLog
+from shared.ports.log import LivePage, LiveSession, SessionIndex, SessionLog
 
 PAGE = 100
 
 
 class ErasureDeps(NamedTuple):
-    """`after`: seconds after a deletion when no worker that began before it can be at work. `time_is_left`: whether
-    another session can be erased. `failed`: is called with the id and the error of a session that could not be.
-    """
-
     log: SessionLog
     blobs: BlobStore
     session_index: SessionIndex
     clock: Clock
     after: float
+    """Seconds after a deletion when no worker that began before it can be at work."""
     time_is_left: Callable[[], bool]
+    """Whether another page can be read, or another session erased."""
     failed: Callable[[str, Exception], None]
+    """Is called with the id and the error of a session that could not be erased."""
+
+
+class Erased(NamedTuple):
+    sessions: int
+    """That were erased for good."""
+    cursor: str | None
+    """Where the next call goes on; None: at the oldest note."""
 
 
 def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
@@ -34,31 +42,38 @@ def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> No
     blobs.delete_all(tenant, session_id)
 
 
-def erase_again(deps: ErasureDeps) -> int:
-    """Returns how many sessions were erased for good. What failed, or was left for lack of time, is still noted.
-
-    An error of one session does not stop the others. Raises what the index raises.
+def erase_again(deps: ErasureDeps, cursor: str | None = None) -> Erased:
+    """What failed, or was left for lack of time, is still noted. An error of one session does not stop the others.
+    Raises what the index raises.
     """
+    before = deps.clock.now() - timedelta(seconds=deps.after)
     erased = 0
-    for session in _due(deps):
-        if not deps.time_is_left():
-            break
+
+    def page(cursor: str | None) -> LivePage:
+        return deps.session_index.erasures(before=before, limit=PAGE, cursor=cursor)
+
+    def erase_one(session: LiveSession) -> None:
+        nonlocal erased
         try:
-            erase(deps.log, deps.blobs, session.tenant, session.session_id)
+            lives = _lives(deps.log, session)
+            if not lives:
+                erase(deps.log, deps.blobs, session.tenant, session.session_id)
             deps.log.end_erasure(session.tenant, session.session_id)
         except Exception as error:  # whatever it is, it is this session's alone
             deps.failed(session.session_id, error)
         else:
-            erased += 1
-    return erased
+            erased += not lives
+
+    stopped = walk(page, erase_one, cursor, deps.time_is_left)
+    return Erased(erased, stopped.cursor)
 
 
-def _due(deps: ErasureDeps) -> Iterator[LiveSession]:
-    before = deps.clock.now() - timedelta(seconds=deps.after)
-    cursor: str | None = None
-    while True:
-        page = deps.session_index.erasures(before=before, limit=PAGE, cursor=cursor)
-        yield from page.sessions
-        cursor = page.cursor
-        if cursor is None:
-            return
+def _lives(log: SessionLog, session: LiveSession) -> bool:
+    """Whether the note is older than the session. A start notes its texts before its first commit, which takes the note
+    back. Where AWS carries that note out a second time after the commit, it tells of a session that is at work.
+    """
+    try:
+        newest = log.latest(session.tenant, session.session_id)
+    except PoisonedSession:  # somebody has deleted what nobody can read
+        return False
+    return newest is not None and not newest.head.deleted

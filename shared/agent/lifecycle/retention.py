@@ -4,67 +4,77 @@ All that is stored is looked through once a day, a part of it each minute, so no
 ended before the deployment had such a rule is found, too. A session is deleted as a person would delete it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.agent.lifecycle.erasure import erase
+from shared.agent.lifecycle.listing_walk import walk
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.session.change import Change
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
-from shared.ports.log import SessionIndex, SessionLog, SessionName
+from shared.ports.deployment.recovery_scans import EndedPlace
+from shared.ports.log import FailedPage, SessionIndex, SessionLog, SessionName
 
 PARTS = 1_440
-"""Minutes of a day. In each of them one part is looked through."""
+"""Minutes of a day. Each minute has a part to look through."""
 PAGE = 1_000
 
 
 class RetentionDeps(NamedTuple):
-    """`days`: after which a session that has ended is deleted; 0: never. `time_is_left`: whether another session can be
-    looked at. `failed`: is called with the id and the error of a session that could not be deleted.
-    """
-
     repository: SessionRepository
     log: SessionLog
     blobs: BlobStore
     session_index: SessionIndex
     clock: Clock
     days: int
+    """After which a session that has ended is deleted; 0: never."""
     time_is_left: Callable[[], bool]
+    """Whether another page can be read, or another session deleted."""
     failed: Callable[[str, Exception], None]
+    """Is called with the id and the error of a session that could not be deleted."""
 
 
-def delete_ended(deps: RetentionDeps) -> int:
-    """Looks through the part that this minute is for. Returns how many sessions were deleted. An error of one session
+class Deleted(NamedTuple):
+    sessions: int
+    place: EndedPlace | None
+    """Where the next call goes on; None: at the part of its minute."""
+
+
+def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> Deleted:
+    """Looks through the parts of all minutes since the last call, from where that one stopped. An error of one session
     does not stop the others. Raises what the index raises.
     """
     if not deps.days:
-        return 0
+        return Deleted(0, None)
     now, deleted = deps.clock.now(), 0
-    before = now - timedelta(days=deps.days)
-    for session in _ended(deps, now.hour * 60 + now.minute):
-        if not deps.time_is_left():
-            break
+    this_minute = int(now.timestamp() // 60)
+    minute, cursor = place or EndedPlace(this_minute)
+    if minute < this_minute:  # after more than a day a part is due once, not once for each day
+        minute += (this_minute - minute) // PARTS * PARTS
+
+    def delete_one(session: SessionName) -> None:
+        nonlocal deleted
         try:
-            deleted += _delete(deps, session, before)
+            deleted += _delete(deps, session, now - timedelta(days=deps.days))
         except (SessionNotFound, Fenced):  # deleted meanwhile
-            continue
+            pass
         except Exception as error:  # whatever it is, it is this session's alone
             deps.failed(session.session_id, error)
-    return deleted
+
+    while minute <= this_minute:
+        stopped = walk(_pages(deps.session_index, minute % PARTS), delete_one, cursor, deps.time_is_left)
+        if not stopped.at_end:
+            return Deleted(deleted, EndedPlace(minute, stopped.cursor))
+        minute, cursor = minute + 1, None
+    return Deleted(deleted, EndedPlace(minute))
 
 
-def _ended(deps: RetentionDeps, part: int) -> Iterator[SessionName]:
-    cursor: str | None = None
-    while True:
-        page = deps.session_index.ended(part=part, parts=PARTS, limit=PAGE, cursor=cursor)
-        yield from page.sessions
-        cursor = page.cursor
-        if cursor is None:
-            return
+def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]:
+    return lambda cursor: index.ended(part=part, parts=PARTS, limit=PAGE, cursor=cursor)
 
 
 def _delete(deps: RetentionDeps, name: SessionName, before: datetime) -> int:

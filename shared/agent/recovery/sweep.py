@@ -3,8 +3,11 @@
 It is the net below `recover`'s other caller: executions that end are told of at once. So what it has to withstand
 matters more than how soon it finds something. Nothing that one request meets stops the others: not a throttled page of
 the index, nor a list of executions that breaks off, nor a session that cannot be read. What there was no time for has
-its chance in the next scan, which begins with another shard and goes through each in another order. Where very many are
-lost other invocations go on with a part, and nobody asks for their executions one by one (ADR 108).
+its chance in the next scan, which begins with another shard and goes through the sessions in another order. Where very
+many are lost other invocations go on with a part, and nobody asks for their executions one by one (ADR 108).
+
+Two rounds have an invocation each (ADR 116). `due` is the one that sessions depend on: it looks at those that are not
+in the list of running executions. `woken` has to ask for an execution for each session, which AWS allows seldom.
 """
 
 from collections import Counter
@@ -13,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from itertools import islice
 from threading import Lock
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
@@ -26,6 +29,11 @@ from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.deployment.recovery_workers import LostSessions, RecoveryWorkers
 from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex, SessionName
 from shared.ports.workflow import Workflow
+
+Sought = Literal["due", "woken", "everything"]
+"""`due`: sessions whose time has come, and active ones without an execution. `woken`: those whose last question is
+decided, whose execution may wait on. `everything`: every live session, for an operator: however young, at work, or
+waiting for people without a deadline."""
 
 PAGE = 1_000
 WAKE_SECONDS = 5.0
@@ -40,7 +48,7 @@ MOST_LISTED = 100_000
 FEW = 300
 """Lost sessions whose executions are asked for one by one: as often as the engine allows it at once."""
 MOST_FOUND = 100_000
-"""Lost sessions that one scan finds. The next one begins with another shard."""
+"""Sessions that one scan finds. The next one begins with another shard."""
 AGAIN_SECONDS = 2.0
 """The longest pause before sessions are tried again that AWS was in the way of."""
 
@@ -48,37 +56,34 @@ Told = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
-    """What a sweep needs. `grace`: seconds for which a session is left to the worker it may have
-    (`Settings.recovery_grace_seconds`). `warn`: seconds before its end at which a wait is looked after
-    (`Settings.intervention_warn_seconds`). `time_is_left`: whether another request can be made. `unreadable`: what the
-    scans before this one could not read. `told`: is called with each error and what it was met at: a session's id,
-    `index` or `executions`. `limits`: as in `restart`. `workers`: what goes on with a part where very many are lost;
-    None: nothing does. `threads`: sessions that are looked at at once. `pace`: waits until another may be. `shared`:
-    is told how many sessions another invocation goes on with.
-    """
-
     repository: SessionRepository
     session_index: SessionIndex
     workflow: Workflow
     grace: float
+    """Seconds for which a session is left to the worker it may have (`Settings.recovery_grace_seconds`)."""
     warn: float
+    """Seconds before its end at which a wait is looked after (`Settings.intervention_warn_seconds`)."""
     unreadable: Unreadable
+    """What the scans before this one could not read."""
     time_is_left: Callable[[], bool] = lambda: True
+    """Whether another request can be made."""
     told: Told = lambda what, error: None
+    """Is called with each error and what it was met at: a session's id, `index`, `executions` or `workers`."""
     limits: OutageLimits = DEFAULT_LIMITS
+    """As in `restart`."""
     workers: RecoveryWorkers | None = None
+    """What goes on with a part where very many are lost; None: nothing does."""
     threads: int = 1
+    """Sessions that are looked at at once."""
     pace: Callable[[], None] = lambda: None
-    shared: Callable[[int], None] = lambda sessions: None
+    """Waits until another session may be looked at."""
 
 
-def sweep(deps: SweepDeps, *, everything: bool = False) -> Tally:
-    """Recovers every session that needs it, as far as there is time, and returns what it did.
-
-    `everything`: looks at every live session, however young, at those that wait for people without a deadline, and at
-    those that are at work. Raises what the index raises where not one page of it could be read.
+def sweep(deps: SweepDeps, sought: Sought = "due") -> Tally:
+    """Recovers every session that is sought and needs it, as far as there is time, and returns what it did. Raises what
+    the index raises where not one page of it could be read.
     """
-    return _Scan(deps, everything).made()
+    return _Scan(deps, sought).made()
 
 
 def recover_lost(deps: SweepDeps, lost: LostSessions) -> Tally:
@@ -89,58 +94,38 @@ def recover_lost(deps: SweepDeps, lost: LostSessions) -> Tally:
     def time_is_left() -> bool:
         return deps.repository.clock.now() < lost.until and deps.time_is_left()
 
-    return _Scan(deps._replace(time_is_left=time_is_left), everything=False).looked_at(lost)
-
-
-class _Found(NamedTuple):
-    """Sessions of one shard. `woken`: perhaps without a wake-up. `lost`: without an execution. `at_work`: whose
-    execution runs, and that are looked at all the same.
-    """
-
-    woken: list[LiveSession]
-    lost: list[LiveSession]
-    at_work: list[LiveSession]
+    return _Scan(deps._replace(time_is_left=time_is_left), "due").looked_at(lost)
 
 
 class _Scan:
-    def __init__(self, deps: SweepDeps, everything: bool) -> None:
+    def __init__(self, deps: SweepDeps, sought: Sought) -> None:
         self._deps = deps
-        self._everything = everything
+        self._sought = sought
         self._now = deps.repository.clock.now()
         self._number = int(self._now.timestamp() // SCAN_SECONDS)
-        self._tally = Tally()
+        self._counts: Counter[str] = Counter()
         self._pages = 0
         self._error: Exception | None = None
         self._lock = Lock()
-        self._is_whole = True
+        self._list_is_whole = self._sought == "due"
         self._listed_at: datetime | None = None
 
     def made(self) -> Tally:
-        """Without others, a shard's sessions are looked at before the next shard is read. With them the whole index is
-        read first, since what is to be shared out has to be known.
-        """
-        running = self._running()
-        lost: list[LiveSession] = []
+        found, at_work = self._found()
+        readable: list[LiveSession] = []
         last: list[LiveSession] = []
-        shares = self._deps.workers is not None and not self._everything
-        for shard in _from_another(self._number):
-            found = self._found(shard, running)
-            for session in self._in_turn(found.woken + found.lost if not shares else found.woken):
-                if self._deps.unreadable.has(session):
-                    last.append(session)
-                else:
-                    self._look(session)
-            if shares:
-                lost += found.lost
-            last += found.at_work
-            if len(lost) >= MOST_FOUND:
-                break
-        self._share(lost, last)
-        for session in self._in_turn(last):
-            self._look(session)
+        for session in found:
+            (last if self._deps.unreadable.has(session) else readable).append(session)
+        workers = self._deps.workers
+        if workers is not None and len(readable) > FEW and self._list_is_whole:
+            self._listed_at = self._now
+            readable = self._handed_over(workers, readable)
+        self._look_at_each(readable)
+        self._listed_at = None
+        self._look_at_each(last + at_work)
         if self._error is not None and not self._pages:
             raise self._error
-        return self._tally
+        return self._tally()
 
     def looked_at(self, lost: LostSessions) -> Tally:
         self._listed_at = lost.listed_at
@@ -149,51 +134,43 @@ class _Scan:
             self._look_at_each(wanted)
             wanted = [session for session in wanted if self._deps.unreadable.is_away(session)]
             if not wanted or not self._deps.time_is_left():
-                return self._tally
+                return self._tally()
             self._deps.repository.clock.back_off(AGAIN_SECONDS)
 
-    def _share(self, lost: list[LiveSession], last: list[LiveSession]) -> None:
-        """Looks at the lost sessions; those that could not be read before come to `last`. Where they are very many and
-        the list of executions is whole, others go on with a part.
+    def _found(self) -> tuple[list[LiveSession], list[LiveSession]]:
+        """The sessions to look at, and those at work that an operator wants looked at, too. In an order of this scan's
+        own, so that with too many of them none is always among the last; but what has a deadline comes first.
         """
-        mine: list[LiveSession] = []
-        for session in self._in_turn(lost):
-            (last if self._deps.unreadable.has(session) else mine).append(session)
-        workers = self._deps.workers
-        if workers is not None and len(mine) > FEW and self._is_whole:
-            self._listed_at = self._now
-            mine = self._handed_over(workers, mine)
-        self._look_at_each(mine)
-        self._listed_at = None
-
-    def _handed_over(self, workers: RecoveryWorkers, lost: list[LiveSession]) -> list[LiveSession]:
-        """What is left for this scan."""
-        until = self._now + timedelta(seconds=SCAN_SECONDS)
-        own, others = lost[: workers.share], lost[workers.share : workers.share * (workers.most + 1)]
-        self._count(*["left"] * (len(lost) - len(own) - len(others)))
-        for start in range(0, len(others), workers.share):
-            part = others[start : start + workers.share]
-            try:
-                names = [SessionName(one.tenant, one.session_id) for one in part]
-                workers.hand_over(LostSessions(names, self._now, until))
-            except Exception as error:
-                self._met(error, "workers")
-                self._count(*["left"] * (len(others) - start))
+        running = frozenset() if self._sought == "woken" else self._running()
+        timed: list[LiveSession] = []
+        others: list[LiveSession] = []
+        at_work: list[LiveSession] = []
+        for shard in (*SHARDS[self._number % len(SHARDS) :], *SHARDS[: self._number % len(SHARDS)]):
+            for kind, before in self._kinds(shard).items():
+                for session in self._live(kind, shard, before):
+                    if session.session_id in running:
+                        at_work.append(session)
+                    elif kind == "waiting" or session.at > self._now + SKEW:
+                        timed.append(session)
+                    elif kind != "active" or not self._is_young(session):
+                        others.append(session)
+            if len(timed) + len(others) >= MOST_FOUND:
                 break
-            self._deps.shared(len(part))
-        return own
+        found = self._in_turn(timed) + self._in_turn(others)
+        return found, self._in_turn(at_work) if self._sought == "everything" else []
 
-    def _look_at_each(self, sessions: Sequence[LiveSession]) -> None:
-        """The first alone: it makes the clients that all use."""
-        for session in sessions[:1]:
-            self._look(session)
-        if self._deps.threads == 1:
-            for session in sessions[1:]:
-                self._look(session)
-            return
-        with ThreadPoolExecutor(self._deps.threads) as threads:
-            for _ in threads.map(self._look, sessions[1:]):
-                pass
+    def _kinds(self, shard: int | None) -> Mapping[LiveKind, datetime | None]:
+        """The kinds to read of a shard, and the time before which a session's has to be; None: any."""
+        match self._sought:
+            case "everything":
+                return dict.fromkeys(get_args(LiveKind))
+            case "woken":
+                # Where no kind `woken` was written, a woken session is an active one like any other.
+                decided = self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))
+                return {"active" if shard is None else "woken": decided}
+            case "due":
+                soon = self._now + timedelta(seconds=self._deps.warn) + LEAD
+                return {"waiting": soon, "active": self._now + LEAD}
 
     def _running(self) -> frozenset[str]:
         """The sessions with an execution, as far as they can be told. One that is missing here is looked at needlessly;
@@ -204,40 +181,15 @@ class _Scan:
             for session_id in islice(self._deps.workflow.running(), MOST_LISTED):
                 found.add(session_id)
         except Exception as error:
-            self._is_whole = False
+            self._list_is_whole = False
             self._met(error, "executions")
-        self._is_whole = self._is_whole and len(found) < MOST_LISTED
+        self._list_is_whole = self._list_is_whole and len(found) < MOST_LISTED
         return frozenset(found)
 
-    def _found(self, shard: int | None, running: frozenset[str]) -> _Found:
-        found = _Found([], [], [])
-        for kind, before in self._wanted.items():
-            # Where no kind `woken` was written, a woken session is an active one like any other.
-            may_be_woken = kind == "woken" or (kind == "active" and shard is None)
-            for session in self._live(kind, shard, before):
-                if kind == "active" and self._is_young(session):
-                    continue
-                if kind == "woken":
-                    found.woken.append(session)
-                elif session.session_id not in running:
-                    found.lost.append(session)
-                elif may_be_woken or self._everything:
-                    found.at_work.append(session)
-        return found
-
     def _is_young(self, session: LiveSession) -> bool:
-        """Whether an active session is left to the worker it may have. One with a time ahead has none: it is parked."""
+        """Whether an active session is left to the worker it may have."""
         late = self._now - timedelta(seconds=self._deps.grace)
-        return not self._everything and late <= session.at <= self._now + SKEW
-
-    @property
-    def _wanted(self) -> Mapping[LiveKind, datetime | None]:
-        """The kinds to read, and the time before which a session's has to be; None: any."""
-        if self._everything:
-            return dict.fromkeys(get_args(LiveKind))
-        soon = self._now + timedelta(seconds=self._deps.warn) + LEAD
-        decided = self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))
-        return {"woken": decided, "active": self._now + LEAD, "waiting": soon}
+        return self._sought != "everything" and late <= session.at
 
     def _live(self, kind: LiveKind, shard: int | None, before: datetime | None) -> Iterator[LiveSession]:
         cursor: str | None = None
@@ -251,30 +203,56 @@ class _Scan:
                 self._met(error, "index")
                 return
             self._pages += 1
-            self._count(*["unreadable"] * page.damaged)
+            self._count("unreadable", page.damaged)
             yield from page.sessions
             cursor = page.cursor
             if cursor is None:
                 return
 
+    def _in_turn(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
+        return sorted(sessions, key=lambda one: crc32(f"{self._number}/{one.session_id}".encode()))
+
+    def _handed_over(self, workers: RecoveryWorkers, lost: list[LiveSession]) -> list[LiveSession]:
+        """What is left for this scan."""
+        until = self._now + timedelta(seconds=SCAN_SECONDS)
+        own, others = lost[: workers.share], lost[workers.share : workers.share * (workers.most + 1)]
+        self._count("left", len(lost) - len(own) - len(others))
+        for start in range(0, len(others), workers.share):
+            names = [SessionName(one.tenant, one.session_id) for one in others[start : start + workers.share]]
+            try:
+                workers.hand_over(LostSessions(names, self._now, until))
+            except Exception as error:
+                self._met(error, "workers")
+                self._count("left", len(others) - start)
+                break
+        return own
+
+    def _look_at_each(self, sessions: Sequence[LiveSession]) -> None:
+        """The first alone: it makes the clients that all use."""
+        for session in sessions if self._deps.threads == 1 else sessions[:1]:
+            self._look(session)
+        if self._deps.threads > 1:
+            with ThreadPoolExecutor(self._deps.threads) as threads:
+                for _ in threads.map(self._look, sessions[1:]):
+                    pass
+
     def _look(self, session: LiveSession) -> None:
-        unreadable = self._deps.unreadable
-        if not self._everything and not unreadable.is_due(session, self._now):
+        deps, unreadable = self._deps, self._deps.unreadable
+        if self._sought != "everything" and not unreadable.is_due(session, self._now):
             self._count("put_off")
             return
-        if not self._deps.time_is_left():
+        if not deps.time_is_left():
             self._count("left")
             return
-        self._deps.pace()
+        deps.pace()
         self._count("looked")
         outcome: RecoveryResult
         try:
-            deps, tenant, session_id = self._deps, session.tenant, session.session_id
             outcome = recover(
                 deps.repository,
                 deps.workflow,
-                tenant,
-                session_id,
+                session.tenant,
+                session.session_id,
                 limits=deps.limits,
                 warn=deps.warn,
                 listed_at=self._listed_at,
@@ -297,17 +275,9 @@ class _Scan:
         self._deps.told(what, error)
         self._count("unanswered" if is_away(error) else "unreadable")
 
-    def _in_turn(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
-        """In an order of this scan's own, so that with too many of them none is always among the last."""
-        return sorted(sessions, key=lambda one: crc32(f"{self._number}/{one.session_id}".encode()))
-
-    def _count(self, *names: str) -> None:
+    def _count(self, name: str, more: int = 1) -> None:
         with self._lock:
-            for name, more in Counter(names).items():
-                self._tally = self._tally._replace(**{name: getattr(self._tally, name) + more})
+            self._counts[name] += more
 
-
-def _from_another(number: int) -> tuple[int | None, ...]:
-    """All shards. Each scan begins with another one than the scan before."""
-    start = number % len(SHARDS)
-    return (*SHARDS[start:], *SHARDS[:start])
+    def _tally(self) -> Tally:
+        return Tally(**self._counts)

@@ -34,7 +34,7 @@ from shared.domain.session.attempt import Marker
 from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
 from shared.domain.spending.usage import Amounts, RowKey, counted
-from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
+from shared.ports.deployment.recovery_scans import ROUNDS, Place, RecoveryScan, Tally
 from shared.ports.log import (
     Erasure,
     IndexEntry,
@@ -258,7 +258,10 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     write_and_delete_a_session(stores)
     count_usage(stores, moto_account)
     DynamoLongPolls(moto_account.table, moto_account.dynamodb).put(LongPolls(0.5), NOW)
-    DynamoRecoveryScans(moto_account.table, moto_account.dynamodb).put(RecoveryScan(NOW, Tally()))
+    scans = DynamoRecoveryScans(moto_account.table, moto_account.dynamodb)
+    for round in ROUNDS:
+        scans.put(round, RecoveryScan(NOW, Tally()))
+    scans.put_place(Place())
 
     found, documented_kinds = stored(moto_account), documented()
 

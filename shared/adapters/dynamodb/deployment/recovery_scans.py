@@ -1,17 +1,20 @@
-"""The last scan of recovery on DynamoDB: one item for the whole deployment.
+"""The last scans of recovery on DynamoDB, and where its housekeeping goes on: one item for the whole deployment.
 
 pk    sk    attributes
-D     R     t when it ended, and a number for each of `NUMBERS`
+D     R     for each round (`ROUNDS`) a map: t when it ended, and a number for each of `NUMBERS`
+            p a map: e cursor of the erasures, m minute whose part of the ended sessions comes next, c cursor in it
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from shared.adapters.aws.clients import Service
-from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
+from shared.ports.deployment.recovery_scans import EndedPlace, Place, RecoveryScan, Round, Tally
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
+ROUNDS: Mapping[Round, str] = MappingProxyType({"due": "d", "woken": "w", "housekeeping": "h"})
 NUMBERS = MappingProxyType(
     {
         "looked": "lo",
@@ -35,14 +38,42 @@ class DynamoRecoveryScans:
         self._table = table
         self._dynamodb = Service("dynamodb", client, of_deployment=True)
 
-    def last(self) -> RecoveryScan | None:
-        item = self._dynamodb.call("get_item", TableName=self._table, Key=_KEY).get("Item")
-        if item is None:
-            return None
-        numbers = {name: int(item[short]["N"]) for name, short in NUMBERS.items() if short in item}
-        return RecoveryScan(datetime.fromisoformat(item["t"]["S"]), Tally(**numbers))
+    def last(self) -> Mapping[Round, RecoveryScan]:
+        item = self._item()
+        return {round: _scan(item[short]["M"]) for round, short in ROUNDS.items() if short in item}
 
-    def put(self, scan: RecoveryScan) -> None:
+    def put(self, round: Round, scan: RecoveryScan) -> None:
         numbers = {NUMBERS[name]: {"N": str(number)} for name, number in scan.tally._asdict().items()}
-        item = {**_KEY, "t": {"S": scan.ended_at.isoformat()}, **numbers}
-        self._dynamodb.call("put_item", TableName=self._table, Item=item)
+        self._set(ROUNDS[round], {"t": {"S": scan.ended_at.isoformat()}, **numbers})
+
+    def place(self) -> Place:
+        found = self._item().get("p", {"M": {}})["M"]
+        erasures, cursor = (found[name]["S"] if name in found else None for name in ("e", "c"))
+        return Place(erasures, EndedPlace(int(found["m"]["N"]), cursor) if "m" in found else None)
+
+    def put_place(self, place: Place) -> None:
+        stored = {} if place.ended is None else {"m": {"N": str(place.ended.minute)}}
+        cursors = {"e": place.erasures, "c": place.ended.cursor if place.ended is not None else None}
+        stored |= {name: {"S": cursor} for name, cursor in cursors.items() if cursor is not None}
+        self._set("p", stored)
+
+    def _item(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._dynamodb.call("get_item", TableName=self._table, Key=_KEY)
+        item: Mapping[str, Any] = found.get("Item", {})
+        return item
+
+    def _set(self, name: str, value: Mapping[str, Any]) -> None:
+        """Leaves the others as they are: the rounds end at the same time."""
+        self._dynamodb.call(
+            "update_item",
+            TableName=self._table,
+            Key=_KEY,
+            UpdateExpression="SET #name = :value",
+            ExpressionAttributeNames={"#name": name},
+            ExpressionAttributeValues={":value": {"M": value}},
+        )
+
+
+def _scan(stored: Mapping[str, Any]) -> RecoveryScan:
+    numbers = {name: int(stored[short]["N"]) for name, short in NUMBERS.items() if short in stored}
+    return RecoveryScan(datetime.fromisoformat(stored["t"]["S"]), Tally(**numbers))

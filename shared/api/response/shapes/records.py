@@ -87,7 +87,9 @@ class LimitsInForce(TypedDict):
 
 
 class RecoveryScan(TypedDict):
-    """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment."""
+    """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment. It has
+    three parts, each of which is made every minute: these are their sums, and the end of the oldest.
+    """
 
     ended_at: Instant
     looked: Counter
@@ -114,9 +116,9 @@ class RecoveryState(TypedDict):
     """Recovery looks each minute."""
 
     last_scan: RecoveryScan | None
-    """null: none has ended since this release was deployed."""
+    """null: one of its parts has never ended."""
     late: bool
-    """No scan has ended for three minutes."""
+    """One of its parts has not ended for three minutes."""
 
 
 class DeploymentHealth(TypedDict):

@@ -1,21 +1,23 @@
 """A deleted session leaves nothing behind, whatever a worker that was late, or a deletion, did last (ADR 44)."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.lifecycle.erasure import ErasureDeps, erase_again
+from shared.agent.lifecycle.erasure import Erased, ErasureDeps, erase_again
 from shared.agent.lifecycle.fork import fork, parent_at
 from shared.agent.lifecycle.start import NewSession
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
 from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import LimitReached, PoisonedSession, StoreThrottled
+from shared.domain.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, IdempotencyKey, KeyTaken, TransactionItems
+from shared.ports.log import NO_ITEMS, Erasure, IdempotencyKey, KeyTaken, LivePage, TransactionItems
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -52,11 +54,12 @@ class Dying(MemoryLog):
 
 
 class Unreadable(MemoryLog):
-    def __init__(self, log: MemoryLog) -> None:
+    def __init__(self, log: MemoryLog, error: Exception | None = None) -> None:
         vars(self).update(vars(log))
+        self.error = error or PoisonedSession("damaged")
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
-        raise PoisonedSession("damaged")
+        raise self.error
 
 
 class Throttled(MemoryBlobs):
@@ -85,16 +88,19 @@ class ErasedHouse(House):
         return session
 
     def erase_again(self, time_is_left: bool = True) -> int:
+        return self.erased_again(lambda: time_is_left).sessions
+
+    def erased_again(self, time_is_left: Callable[[], bool], cursor: str | None = None) -> Erased:
         deps = ErasureDeps(
             self.log,
             self.blobs,
             self.index,
             self.clock,
             after=self.settings.erase_again_seconds,
-            time_is_left=lambda: time_is_left,
+            time_is_left=time_is_left,
             failed=lambda session, error: self.failures.append((session, type(error).__name__)),
         )
-        return erase_again(deps)
+        return erase_again(deps, cursor)
 
     def when_all_workers_are_gone(self) -> None:
         self.clock.advance(self.settings.erase_again_seconds + 1)
@@ -217,6 +223,62 @@ def test_without_time_nothing_is_erased_and_everything_stays_noted() -> None:
     house.when_all_workers_are_gone()
     assert house.erase_again(time_is_left=False) == 0
     assert house.noted() == [session]
+
+
+def test_a_note_that_comes_after_its_session_has_begun_ends_and_erases_nothing() -> None:
+    """AWS carries out a request that the client has given up, after its repeat and after the first commit."""
+    house = ErasedHouse()
+    session = house.start(LONG).session_id
+    house.log.note_erasure(Erasure(TENANT, session, house.clock.now()))
+    house.when_all_workers_are_gone()
+
+    assert house.erase_again() == 0
+    assert (house.noted(), house.failures) == ([], [])
+    house.run()
+    assert house.head(session).state == "completed"
+
+
+def test_a_session_that_a_newer_release_wrote_stays_noted() -> None:
+    house = ErasedHouse()
+    session = house.begun()
+    house.log.note_erasure(Erasure(TENANT, session, house.clock.now()))
+    house.when_all_workers_are_gone()
+    whole, house.log = house.log, Unreadable(house.log, SchemaUnknown("newer"))
+    assert house.erase_again() == 0
+    assert (house.noted(), house.failures) == ([session], [(session, "SchemaUnknown")])
+    house.log = whole
+    assert house.texts(session)
+
+
+def test_erasing_goes_on_where_it_stopped_whatever_cannot_be_erased() -> None:
+    house = ErasedHouse([*TURNS, *TURNS, *TURNS])
+    for _ in range(3):
+        house.delete(house.begun())
+        house.clock.advance(1)
+    house.when_all_workers_are_gone()
+    first, _, third = house.noted()
+    house.blobs = Throttled(house.blobs, first)
+    pages = Pages(house, of=1)
+    house.index = pages
+
+    answers = iter([True] * 4 + [False])  # two pages, with one session each
+    cursor = house.erased_again(lambda: next(answers)).cursor
+    assert house.noted() == [first, third]
+    assert house.erased_again(lambda: True, cursor).cursor is None
+    assert house.noted() == [first]
+    assert house.erased_again(lambda: True, "no cursor of this listing").sessions == 0
+
+
+class Pages(MemoryIndex):
+    """`of`: so many sessions at most."""
+
+    def __init__(self, house: House, of: int) -> None:
+        vars(self).update(vars(house.index))
+        self._of = of
+
+    def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        most = self._of if before is not None else limit
+        return super().erasures(before=before, limit=most, cursor=cursor)
 
 
 TWO_STARTS = {"*": {"starts_per_minute": 2}}

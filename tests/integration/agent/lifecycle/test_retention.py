@@ -1,5 +1,8 @@
 """What ended longer ago than the deployment keeps it is deleted, and nothing else is (ADR 86)."""
 
+from collections.abc import Callable
+
+from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
@@ -8,7 +11,8 @@ from shared.agent.lifecycle.retention import PARTS, RetentionDeps, delete_ended
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, TransactionItems
+from shared.ports.deployment.recovery_scans import EndedPlace
+from shared.ports.log import NO_ITEMS, FailedPage, TransactionItems
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
@@ -33,7 +37,8 @@ class KeptHouse(House):
         super().__init__(ScriptedModel(turns))  # type: ignore[arg-type]
         self.days = days
         self.failures: list[str] = []
-        self.seconds_left = True
+        self.seconds_left: Callable[[], bool] = lambda: True
+        self.place: EndedPlace | None = None
 
     def ended(self) -> str:
         session = self.start("Look").session_id
@@ -48,10 +53,11 @@ class KeptHouse(House):
             self.index,
             self.clock,
             days=self.days,
-            time_is_left=lambda: self.seconds_left,
+            time_is_left=self.seconds_left,
             failed=lambda session, error: self.failures.append(session),
         )
-        return delete_ended(deps)
+        deleted, self.place = delete_ended(deps, self.place)
+        return deleted
 
     def a_day_passes(self) -> int:
         deleted = 0
@@ -160,8 +166,58 @@ def test_without_time_nothing_is_begun() -> None:
     house = KeptHouse(*TURNS)
     house.ended()
     house.days_pass(31)
-    house.seconds_left = False
+    house.seconds_left = lambda: False
     assert house.a_day_passes() == 0
+
+
+class EmptyPages(MemoryIndex):
+    """A part of so many pages that have nothing but commits, and then the sessions."""
+
+    def __init__(self, house: House, pages: int) -> None:
+        vars(self).update(vars(house.index))
+        self._pages = pages
+        self.read = 0
+
+    def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
+        self.read += 1
+        number = int(cursor or 0)
+        if number < self._pages:
+            return FailedPage((), str(number + 1))
+        return super().ended(part=0, parts=1, limit=limit, cursor=None)
+
+
+def test_pages_without_a_session_take_no_more_time_than_there_is_and_the_next_call_goes_on_after_them() -> (
+    None
+):
+    house = KeptHouse(*TURNS)
+    session = house.ended()
+    house.days_pass(31)
+    house.index = index = EmptyPages(house, pages=100)
+
+    house.seconds_left = lambda: False
+    assert (house.look(), index.read) == (0, 0)
+    for call_number in (1, 2):
+        house.clock.advance(MINUTE)
+        house.seconds_left = lambda most=call_number * 40: index.read < most  # type: ignore[misc]
+        assert (house.look(), index.read) == (0, call_number * 40)
+    house.seconds_left = lambda: True
+    house.clock.advance(MINUTE)
+    assert house.look() == 1
+    assert not house.is_there(session)
+
+
+def test_parts_whose_minute_was_missed_are_looked_through_once_however_long_that_was() -> None:
+    house = KeptHouse(*TURNS)
+    house.look()
+    session = house.ended()
+    house.days_pass(31)
+    house.index = index = EmptyPages(house, pages=0)
+    assert house.look() == 1
+    assert index.read == PARTS, "a month later each part is due once"
+    house.clock.advance(MINUTE * 10)
+    house.look()
+    assert index.read == PARTS + 10
+    assert not house.is_there(session)
 
 
 def test_recovery_looks_each_minute() -> None:
@@ -187,5 +243,5 @@ def test_recovery_looks_each_minute() -> None:
     )
     for _ in range(PARTS):
         house.clock.advance(MINUTE)
-        recover_what_it_says(deps, {}, Context())
+        recover_what_it_says(deps, {"round": "housekeeping"}, Context())
     assert not house.is_there(session)

@@ -134,7 +134,7 @@ class Life:
             SweepDeps(
                 self.house.fresh_repository(), self.raw_index, self.house.workflow, 60.0, 300.0, Unreadable()
             ),
-            everything=True,
+            "everything",
         )
 
     def steps(self) -> list[Callable[[], object]]:

@@ -1,5 +1,4 @@
-"""Beside its scan recovery measures the load, by the schedule's event alone, and writes down what the scan did. It goes
-on whatever becomes of either."""
+"""Each round of a minute does its own part alone, and writes down what it did. It goes on whatever becomes of that."""
 
 from datetime import datetime
 from typing import Any
@@ -9,9 +8,9 @@ import pytest
 from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
-from shared.domain.errors import StoreThrottled
+from shared.domain.errors import Refused, StoreThrottled
 from shared.domain.rules.long_polls import LongPolls
-from shared.ports.deployment.recovery_scans import RecoveryScan, Tally
+from shared.ports.deployment.recovery_scans import ROUNDS, RecoveryScan, Tally
 from shared.ports.load import LoadMeter
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans
@@ -61,37 +60,59 @@ def lost() -> FragileHouse:
     return house
 
 
-def test_each_minute_s_scan_measures_and_recovers() -> None:
+def test_housekeeping_measures_and_looks_at_no_session() -> None:
     house, limits = lost(), MemoryLongPolls()
-    assert recovered(house, limits, SetLoad(0.7), {}) == 1
+    assert recovered(house, limits, SetLoad(0.7), {"round": "housekeeping"}) == 0
     assert limits.get(house.clock.now()) == LongPolls(0.5)
 
 
-def test_a_measure_that_fails_keeps_no_session_from_going_on() -> None:
-    house, limits = lost(), MemoryLongPolls()
-    assert recovered(house, limits, Throttled(), {}) == 1
+def test_a_measure_that_fails_keeps_nothing_from_being_erased() -> None:
+    house, limits, scans = lost(), MemoryLongPolls(), MemoryRecoveryScans()
+    gone = house.start("Tidy up").session_id
+    house.delete(gone)
+    house.clock.advance(2 * GRACE)
+    assert recovered(house, limits, Throttled(), {"round": "housekeeping"}, scans) == 0
     assert limits.puts == 0
+    assert house.index.erasures(before=None, limit=9, cursor=None).sessions == ()
+    assert set(scans.last()) == {"housekeeping"}
 
 
-def test_an_operator_s_repair_measures_nothing() -> None:
-    house, limits = lost(), MemoryLongPolls()
-    assert recovered(house, limits, SetLoad(0.9), {"repair": True}) == 1
+def test_an_operator_s_repair_measures_nothing_and_is_no_round() -> None:
+    house, limits, scans = lost(), MemoryLongPolls(), MemoryRecoveryScans()
+    assert recovered(house, limits, SetLoad(0.9), {"repair": True}, scans) == 1
     assert limits.puts == 0
+    assert scans.last() == {}
 
 
-def test_where_nothing_is_measured_recovery_is_as_ever() -> None:
-    assert recovered(lost(), MemoryLongPolls(), None, {}) == 1
-
-
-@pytest.mark.parametrize("event", [{}, {"repair": True}])
-def test_what_a_scan_did_is_written_down_with_when_it_ended(event: Any) -> None:
+def test_what_a_round_did_is_written_down_with_when_it_ended() -> None:
     house, scans = lost(), MemoryRecoveryScans()
-    assert recovered(house, MemoryLongPolls(), None, event, scans) == 1
-    assert scans.last() == RecoveryScan(house.clock.now(), Tally(looked=1, restarted=1))
+    assert recovered(house, MemoryLongPolls(), None, {"round": "due"}, scans) == 1
+    assert recovered(house, MemoryLongPolls(), None, {"round": "woken"}, scans) == 0
+    now = house.clock.now()
+    assert scans.last() == {
+        "due": RecoveryScan(now, Tally(looked=1, restarted=1)),
+        "woken": RecoveryScan(now, Tally()),
+    }
+
+
+def test_each_round_that_ends_is_counted_for_its_alarm(caplog: pytest.LogCaptureFixture) -> None:
+    for round in ROUNDS:
+        recovered(lost(), MemoryLongPolls(), None, {"round": round})
+    lines = [vars(record) for record in caplog.records if hasattr(record, "RecoveryRounds")]
+    assert [(line["round"], line["RecoveryRounds"]) for line in lines] == [(round, 1) for round in ROUNDS]
+    for line in lines:
+        (written,) = line["_aws"]["CloudWatchMetrics"]
+        assert written["Dimensions"] == [["round"]]
+
+
+@pytest.mark.parametrize("event", [{}, {"round": "of drinks"}, {"repair": False}])
+def test_an_event_that_nobody_sends_is_refused(event: Any) -> None:
+    with pytest.raises(Refused):
+        recovered(lost(), MemoryLongPolls(), None, event)
 
 
 def test_what_cannot_be_written_down_keeps_no_session_from_going_on() -> None:
     scans = MemoryRecoveryScans()
     scans.failure = StoreThrottled("put_item")
-    assert recovered(lost(), MemoryLongPolls(), None, {}, scans) == 1
-    assert scans.last() is None
+    assert recovered(lost(), MemoryLongPolls(), None, {"round": "due"}, scans) == 1
+    assert scans.last() == {}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from shared.agent.recovery.park import park
-from shared.agent.recovery.sweep import WAKE_SECONDS
 from shared.agent.session.engine_decision import position
 from shared.agent.session.parking import LEAD, LEAST
 from shared.domain.errors import Fenced, ProviderOverloaded
@@ -97,8 +96,7 @@ def test_a_decision_whose_worker_died_before_it_started_the_execution_is_found()
     with pytest.raises(Crash):
         house.resolve(session, asked, "approve")
 
-    house.clock.advance(WAKE_SECONDS + 1)
-    assert house.sweep() == Tally(looked=1, started=1)
+    assert house.recover() == Tally(looked=1, started=1)
     house.run()
     assert (house.head(session).state, files(house)) == ("completed", [])
 

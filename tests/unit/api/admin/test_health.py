@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from shared.ports.deployment.recovery_scans import LATE_AFTER, RecoveryScan, Tally
+from shared.ports.deployment.recovery_scans import LATE_AFTER, ROUNDS, RecoveryScan, Tally
 from shared.settings import Settings
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 
@@ -56,12 +56,14 @@ def test_a_member_is_refused() -> None:
 def test_when_recovery_looked_last_is_told_with_what_it_did() -> None:
     api = AdminApi(LIMITED)
     now = api.root.clock.now()
-    api.scans.put(RecoveryScan(now - LATE_AFTER, Tally(looked=3, restarted=2)))
+    for round in ROUNDS:
+        api.scans.put(round, RecoveryScan(now, Tally()))
+    api.scans.put("due", RecoveryScan(now - LATE_AFTER, Tally(looked=3, restarted=2)))
     told = api.admin.request("GET", PATH).data["recovery"]
     assert told["late"] is False
     assert (
         told["last_scan"].pop("ended_at") == (now - LATE_AFTER).isoformat(timespec="milliseconds")[:-6] + "Z"
     )
     assert told["last_scan"] == Tally(looked=3, restarted=2)._asdict()
-    api.scans.put(RecoveryScan(now - LATE_AFTER - timedelta(seconds=1), Tally()))
+    api.scans.put("woken", RecoveryScan(now - LATE_AFTER - timedelta(seconds=1), Tally()))
     assert api.admin.request("GET", PATH).data["recovery"]["late"] is True
