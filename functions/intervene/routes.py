@@ -13,6 +13,7 @@ from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.requester import Requester
 from shared.api.app import Api
+from shared.api.recorder import Decided
 from shared.api.request.bodies import ChangeLimits, Resolve
 from shared.api.request.idempotency import answer_from_commit, requester_of
 from shared.api.request.plan_bodies import EditPlan
@@ -48,10 +49,14 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
 
     @api.post("/v1/sessions/{session_id}/resume")
     def resume(session_id: str) -> Response:
-        return controlled(
+        decided = Decided()
+        answer = controlled(
             session_id,
-            lambda requester: control.resume(repository, workflow, definitions, requester, session_id),
+            lambda requester: control.resume(
+                repository, workflow, definitions, requester, session_id, decided.by
+            ),
         )
+        return answer._replace(recorded=decided)
 
     @api.post("/v1/sessions/{session_id}/cancel")
     def cancel(session_id: str) -> Response:
@@ -87,8 +92,10 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
         editing = EditDeps(repository, workflow, deps.deps.registry, definitions)
 
+        decided = Decided()
+
         def act() -> Json:
-            return plan_of(edit_plan(editing, requester, session_id, edit))
+            return plan_of(edit_plan(editing, requester, session_id, edit, decided.by))
 
         def repeat(record: IdempotencyRecord) -> Json:
             wake_again(session_id)
@@ -96,7 +103,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
 
         edited = deps.idempotency.answer(requester.key, act, repeat)
         headers = {"ETag": plan_tag(edited["version"])} if "version" in edited else {}
-        return success(edited, headers=headers)
+        return success(edited, headers=headers)._replace(recorded=decided)
 
     @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
     def decide(session_id: str, intervention_id: str, body: Resolve) -> Response:

@@ -8,6 +8,7 @@ from functions.start.dependencies import Dependencies
 from shared.adapters.egress.address import AddressRefused
 from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
 from shared.api.app import Api
+from shared.api.recorder import Decided
 from shared.api.request.bodies import ForkSession, PostMessage, SessionFields, StartSession, refuse_longer
 from shared.api.request.idempotency import answer_from_commit, idempotency_key, requester_of
 from shared.api.response.envelope import Response, success
@@ -74,14 +75,17 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     @api.post("/v1/sessions/{session_id}/messages")
     def say(session_id: str, body: PostMessage) -> Response:
         refuse_longer("content", body.content, deps.settings.max_message_chars)
-        requester = requester_of(api.request)
+        requester, decided = requester_of(api.request), Decided()
 
         def act() -> Json:
             said, caps = body.content, deps.settings.caps
-            head = post_message(repository, workflow, deps.definitions, requester, session_id, said, caps)
+            head = post_message(
+                repository, workflow, deps.definitions, requester, session_id, said, caps, decided.by
+            )
             return session_view(head)
 
-        return success(deps.idempotency.answer(requester.key, act, repeat), 202)
+        answer = success(deps.idempotency.answer(requester.key, act, repeat), 202)
+        return answer._replace(recorded=decided)
 
     def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
         """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""

@@ -14,6 +14,7 @@ from shared.api.routes import Action
 from shared.domain.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
 from shared.domain.errors import TransientError, Unauthorized
 from shared.domain.ids import AUDIT
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.private_files import is_private
 from shared.ports.audit import Audit
 
@@ -33,7 +34,12 @@ FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
         "session.start": ("session_id", "agent_id", "visibility"),
         "session.fork": ("forked_from.session_id", "session_id", "agent_id", "visibility"),
         "intervention.resolve": ("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
-        "session.limits": ("limits.max_steps", "budget.token_budget", "budget.cost_budget_usd"),
+        "session.limits": (
+            "limits.max_steps",
+            "budget.token_budget",
+            "budget.cost_budget_usd",
+            "limits.review_every",
+        ),
         "plan.edit": ("version",),
         "file.write": ("bytes",),
         "file.restore": ("bytes",),
@@ -113,7 +119,7 @@ class Recorder:
         ended = begun.model_copy(
             update={
                 "ended_at": self._audit.clock.now(),
-                "details": {**begun.details, **told},
+                "details": {**begun.details, **told, **response.recorded},
                 "outcome": outcome_of(response.status),
                 "code": response.code,
             }
@@ -158,6 +164,15 @@ def _decided_input(decision: Any) -> str | None:
     from shared.domain.session.conversation import input_hash
 
     return input_hash(given)
+
+
+class Decided(dict[str, str]):
+    """What the record says of the question that a request has decided by the way; empty: it has decided none."""
+
+    def by(self, one: Intervention | None) -> None:
+        self.clear()
+        if one is not None:
+            self |= {"intervention_id": one.intervention_id, "type": one.type, "option": one.resolution or ""}
 
 
 def _inside(value: Any, name: str) -> Any:

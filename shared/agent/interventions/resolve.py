@@ -1,8 +1,7 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
-then the decision itself. Who may decide: `require_role` and `require_another` in
-`shared/domain/interventions/intervention.py`; which options there are:
+then the decision itself. Who may decide: `deciders.py`; which options there are:
 `shared/domain/interventions/options_and_defaults.py`; what an option does: `effects.py`.
 """
 
@@ -11,13 +10,14 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
+from shared.agent.interventions.deciders import require_decider
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.requester import AGENT_DELETED, Requester
+from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import AgentDefinition, policies_of
+from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import (
     Conflict,
@@ -27,17 +27,10 @@ from shared.domain.errors import (
 )
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.approval import Deciders, who_decides
 from shared.domain.interventions.intervention import (
-    ENDS_WORK,
     Intervention,
-    as_asked_now,
-    is_pause,
     lets_run,
-    require_another,
-    require_role,
 )
-from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.rules.caps import (
     MAX_COST_BUDGET_USD,
@@ -211,7 +204,8 @@ def resolve(
         one = _open(now.head, intervention_id)
         if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
-        present = _require_decider(deps, now.head, one, agent, requester, chosen.option)
+        present = require_decider(now.head, one, agent, requester, chosen.option, _tool(deps, now.head, one))
+        _require_known_askers(deps, present, chosen.option)
         given = _check(deps, now.head, present, agent, chosen, requester)
         closed = settle(
             change,
@@ -238,51 +232,21 @@ def _open(head: Head, intervention_id: str) -> Intervention | None:
     return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
 
 
-def _require_decider(
-    deps: ResolveDeps,
-    head: Head,
-    one: Intervention,
-    agent: AgentDefinition | None,
-    requester: Requester,
-    option: str,
-) -> Intervention:
-    """Returns the question as it would be asked now. Who may decide is who might when it was asked, and would now: an
-    agent, a tool or an operator may have become stricter since.
-
-    `agent` None: it was deleted, and its rules with it, so the question is only refused any more. Raises RoleMissing,
-    ApproverMustDiffer, Conflict.
-    """
-    if agent is None and option not in ENDS_WORK:
-        raise Conflict(AGENT_DELETED)
-    deciders = _deciders(deps.registry, head, one, agent)
-    present = as_asked_now(one, deciders.role, others_only=deciders.others_only)
-    start_roles = agent.start_roles if agent is not None else ()
-    require_role(present, requester.roles, start_roles)
-    if deciders.role is not None:
-        require_role(present.model_copy(update={"role": deciders.role}), requester.roles, start_roles)
-    _require_another(deps, head, present, option, requester.user)
-    return present
-
-
-def _deciders(registry: Registry, head: Head, one: Intervention, agent: AgentDefinition | None) -> Deciders:
-    """Who would decide if the question was asked now; nobody in particular ends a pause."""
-    if is_pause(one):
-        return Deciders(None, others_only=False)
-    policy = policies_of(agent).get(one.type, Policy())
+def _tool(deps: ResolveDeps, head: Head, one: Intervention) -> ToolSpec | None:
+    """The tool whose call is decided on, as it is now."""
     if one.tool_call is None:
-        return Deciders(policy.role, others_only=False)
-    return who_decides(registry.specs(head.tenant, head.agent_id).get(one.tool_call.name), policy)
+        return None
+    return deps.registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
 
 
-def _require_another(deps: ResolveDeps, head: Head, one: Intervention, option: str, user: str) -> None:
-    """Raises ApproverMustDiffer; Conflict where it is not stored who has asked."""
+def _require_known_askers(deps: ResolveDeps, one: Intervention, option: str) -> None:
+    """Raises Conflict where it is not stored who has asked."""
     is_stored = ("Head", "writers") not in added_after(deps.repository.write_version)
     if lets_run(one, option) and not is_stored:
         raise Conflict(
             "Nobody who asked for this call may let it run, and who has asked is not kept while the deployment still "
             f"writes version {deps.repository.write_version}. Deploy with `acta deploy` once more, or reject the call."
         )
-    require_another(one, option, user, head.askers)
 
 
 def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:

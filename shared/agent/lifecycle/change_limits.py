@@ -5,13 +5,14 @@ Where a question about the budget is open, its `raise` is the one way: it names 
 
 from typing import NamedTuple
 
+from shared.agent.interventions.deciders import require_decider_of
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
-from shared.domain.definitions.agent import require_start_role
+from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.rules.budget import spent_usd, tokens_used, with_limits
 from shared.domain.rules.caps import Caps, Limited, refuse_beyond
@@ -41,9 +42,12 @@ class NewLimits(NamedTuple):
 def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: NewLimits) -> Head:
     """Commits the limits; a run that waits for its token budget to renew goes on with a higher one.
 
-    Raises SessionNotFound, StartRoleMissing, KeyTaken, Forbidden and ValidationFailed for limits above the caps, as a
-    `raise` does, ValidationFailed for a limit that is used up already, and Conflict where a question about the budget
-    is open or the agent was deleted.
+    Raising a budget decides what a question about the budget would, and fewer reviews what a review would: each needs
+    the role that the agent names for such a question. Lower limits and more reviews are everybody's who may write.
+
+    Raises SessionNotFound, StartRoleMissing, RoleMissing, KeyTaken, Forbidden and ValidationFailed for limits above the
+    caps, as a `raise` does, ValidationFailed for a limit that is used up already, and Conflict where a question about
+    the budget is open or the agent was deleted.
     """
     repository = deps.repository
     session = repository.newest(requester.tenant, session_id)
@@ -52,6 +56,7 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
 
     def build(_: Session, change: Change) -> CommitDraft:
+        _require_deciders(change.head, agent, requester, new)
         _check_state(change.head, new.limits)
         _apply(change, new, requester.user)
         return CommitDraft(change, idempotency=requester.key)
@@ -64,6 +69,20 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     if session.head.run is not None:
         wake()
     return session.head
+
+
+def _require_deciders(head: Head, agent: AgentDefinition, requester: Requester, new: NewLimits) -> None:
+    """Raises RoleMissing."""
+    tokens, dollars, reviews = new.limits.token_budget, new.limits.cost_budget_usd, new.review_every
+    now = head.budget
+    has_more_tokens = tokens is not None and tokens > now.token_budget
+    has_more_dollars = (
+        dollars is not None and now.cost_budget_usd is not None and dollars > now.cost_budget_usd
+    )
+    if has_more_tokens or has_more_dollars:
+        require_decider_of("budget_exceeded", head, agent, requester)
+    if reviews is not None and head.review_every and (reviews == 0 or reviews > head.review_every):
+        require_decider_of("checkpoint_review", head, agent, requester)
 
 
 def _check_state(head: Head, limits: Limited) -> None:

@@ -5,6 +5,7 @@ a tool's result `_finish` in `shared/agent/tools/execute.py`.
 """
 
 from shared.agent.budget.session_budget import attempts_so_far, charge_attempts
+from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
@@ -16,9 +17,9 @@ from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict
 from shared.domain.interventions.intervention import (
+    Intervention,
     is_pause,
     is_pause_lifted,
-    require_role,
     with_pause_lifted,
 )
 from shared.domain.interventions.options_and_defaults import NO_POLICIES
@@ -59,24 +60,28 @@ def resume(
     definitions: Definitions,
     requester: Requester,
     session_id: str,
+    on_decided: OnDecided = ignore,
 ) -> Head:
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
-    next try in an outage.
+    next try in an outage. `on_decided`: is told of the pause or the review that has ended.
 
     Raises Conflict where the session is neither paused nor running, where its pause was lifted before and a review is
     still open, or where its agent was deleted; RoleMissing where that review needs a role that the requester lacks.
     """
     session = repository.newest(requester.tenant, session_id)
-    start_roles = agent_of(definitions, session.head).start_roles
+    agent = agent_of(definitions, session.head)
+    decided: Intervention | None = None
 
     def build(_: Session, change: Change) -> CommitDraft | None:
+        nonlocal decided
+        decided = None
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
-            require_role(ended, requester.roles, start_roles)
+            require_decider(change.head, ended, agent, requester, "continue")
             if is_pause_lifted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
-            settle(change, ended, "continue", {}, by=requester.user)
+            decided = settle(change, ended, "continue", {}, by=requester.user)
             if is_pause(ended):
                 for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))
@@ -93,6 +98,7 @@ def resume(
         wake_engine(repository, workflow, session)
 
     commit_in_time(repository, session, f"resume/{repository.clock.new_id('evt')}", build, on_expired=wake)
+    on_decided(decided)
     head = session.head
     wake()
     return head

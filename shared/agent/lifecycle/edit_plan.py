@@ -9,6 +9,7 @@ as after any message. Until a turn has shown it, the model's own updates are ref
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from shared.agent.interventions.deciders import OnDecided, ignore
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.lifecycle.start import tell
 from shared.agent.recovery.recover import wake_engine
@@ -19,6 +20,7 @@ from shared.agent.session.session import Session
 from shared.domain.definitions.agent import require_start_role
 from shared.domain.errors import Conflict, PlanNotFound, PreconditionFailed
 from shared.domain.ids import MESSAGE
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.edit import EditedPlan, Operation, edited
 from shared.domain.plan.plan import ExecutionPlan
 from shared.domain.schema.versions import added_after
@@ -44,8 +46,15 @@ class PlanEdit(NamedTuple):
     comment: str = ""
 
 
-def edit_plan(deps: EditDeps, requester: Requester, session_id: str, edit: PlanEdit) -> Head:
-    """Commits the plan's next version and wakes the engine.
+def edit_plan(
+    deps: EditDeps,
+    requester: Requester,
+    session_id: str,
+    edit: PlanEdit,
+    on_decided: OnDecided = ignore,
+) -> Head:
+    """Commits the plan's next version and wakes the engine. The change is a message: `on_decided` is told of the
+    clarification that it has answered.
 
     Raises SessionNotFound, PlanNotFound, PreconditionFailed (the plan is at another version), ValidationFailed,
     KeyTaken, StartRoleMissing and RoleMissing as for a message, and Conflict (the run is over, a plan is being made, a
@@ -59,19 +68,23 @@ def edit_plan(deps: EditDeps, requester: Requester, session_id: str, edit: PlanE
     tools = agent.toolset(deps.registry.specs(requester.tenant, session.head.agent_id))
     message_id = repository.clock.new_id(MESSAGE)
 
+    answered: Intervention | None = None
+
     def build(_: Session, change: Change) -> CommitDraft:
+        nonlocal answered
         plan = _editable(change.head, edit)
         changed = edited(plan, edit.operations, tools, change.now, deps.registry.check)
         change.set(plan=changed.plan, plan_edit=message_id)
         told = {"version": changed.plan.version, "plan": changed.plan.as_event()}
         change.event("plan.revised", told | {"by": requester.user, "message_id": message_id})
-        tell(change, message_id, _message(changed, edit.comment), requester, agent)
+        answered = tell(change, message_id, _message(changed, edit.comment), requester, agent)
         return CommitDraft(change, idempotency=requester.key)
 
     def wake() -> None:
         wake_engine(repository, deps.workflow, session)
 
     commit_in_time(repository, session, f"plan/{message_id}", build, on_expired=wake)
+    on_decided(answered)
     wake()
     return session.head
 

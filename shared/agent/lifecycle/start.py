@@ -5,6 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
+from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.recovery.recover import recover, wake_engine
@@ -15,7 +16,7 @@ from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
-from shared.domain.interventions.intervention import is_clarification, require_role
+from shared.domain.interventions.intervention import Intervention, is_clarification
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, chosen
 from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
@@ -148,9 +149,10 @@ def post_message(
     session_id: str,
     text: str,
     caps: Caps = NO_CAPS,
+    on_decided: OnDecided = ignore,
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
-    present caps. `caps`: the deployment's.
+    present caps. `caps`: the deployment's. `on_decided`: is told of the clarification that the message has answered.
 
     Raises SessionNotFound, KeyTaken, LimitReached (it would begin a run), Conflict (too many messages queued, too many
     people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
@@ -161,15 +163,17 @@ def post_message(
     agent = agent_of(definitions, session.head)
     require_start_role(agent.start_roles, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
+    answered: Intervention | None = None
 
     def build(_: Session, change: Change) -> CommitDraft:
+        nonlocal answered
         head = change.head
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps
             decision = begin_run(change, run_id, message_id, text, max_steps, requester.user)
             return CommitDraft(change, decision, idempotency=requester.key, starts=True)
-        tell(change, message_id, text, requester, agent)
+        answered = tell(change, message_id, text, requester, agent)
         return CommitDraft(change, idempotency=requester.key)
 
     key = f"say/{message_id}"
@@ -177,6 +181,7 @@ def post_message(
     done = commit_in_time(
         repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
     )
+    on_decided(answered)
     head = session.head
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
@@ -185,8 +190,11 @@ def post_message(
     return head
 
 
-def tell(change: Change, message_id: str, text: str, requester: Requester, agent: AgentDefinition) -> None:
-    """Gives a running session a person's words: they answer an open clarification, else wait for the next turn.
+def tell(
+    change: Change, message_id: str, text: str, requester: Requester, agent: AgentDefinition
+) -> Intervention | None:
+    """Gives a running session a person's words: they answer an open clarification, else wait for the next turn. Returns
+    the clarification that they have answered.
 
     Raises Conflict where too many wait or too many people have written, RoleMissing where the question needs a role
     that the requester lacks.
@@ -198,10 +206,10 @@ def tell(change: Change, message_id: str, text: str, requester: Requester, agent
         )
     question = next((one for one in head.interventions if is_clarification(one)), None)
     if question is not None:
-        require_role(question, requester.roles, agent.start_roles)
-        settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
-    else:
-        change.user_message(message_id, text, requester.user)
+        require_decider(head, question, agent, requester, "answer")
+        return settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
+    change.user_message(message_id, text, requester.user)
+    return None
 
 
 def start_engine_again(

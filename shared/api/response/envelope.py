@@ -32,6 +32,8 @@ class Response(NamedTuple):
     code: str | None = None
     cache: str = "no-store"
     """The header `Cache-Control`. Only what is the same for everybody may be kept."""
+    recorded: Mapping[str, str] = NO_HEADERS
+    """What the audit trail says of it that `data` does not: the question that a message or a resume has decided."""
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""

@@ -6,7 +6,9 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from shared.domain.interventions.options_and_defaults import Policy
 from shared.domain.rules.caps import Caps
+from shared.domain.rules.prices import FREE_PROVIDER
 from shared.ports.audit import Audit
 from shared.ports.model import ModelReply, TokenUsage
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
@@ -18,8 +20,10 @@ from tests.unit.api.session_functions import Person, functions_of
 AGENT_CAPS = {"max_steps": 20, "token_budget": 90_000, "cost_budget_usd": 5}
 
 
-def house_of(replies: list[ModelReply], **agent: Any) -> House:
-    house = House(ScriptedModel(replies))
+def house_of(replies: list[ModelReply], provider: str = "scripted", **agent: Any) -> House:
+    model = ScriptedModel(replies)
+    model.provider = provider
+    house = House(model)
     definition = AgentDefinition(agent_id=DEFAULT_AGENT, name="A", version=1, **agent)
     house.definitions.replace_agent(TENANT, built_in(), definition)
     return house
@@ -75,7 +79,8 @@ def test_who_changed_what_is_told() -> None:
     assert (event.type, event.data["by"], event.data["limits"]["max_steps"]) == ("state.changed", "mia", 12)
     _, ended = trail.records[TENANT]
     assert (ended.action, ended.outcome) == ("session.limits", "done")
-    assert ended.details == {"session_id": session, "limits.max_steps": "12", "budget.token_budget": "50000"}
+    told = {"limits.max_steps": "12", "budget.token_budget": "50000", "limits.review_every": "0"}
+    assert ended.details == {"session_id": session, **told}
 
 
 def test_of_a_session_that_has_ended_the_trail_has_the_limit_of_its_next_run() -> None:
@@ -211,3 +216,40 @@ def test_the_agent_s_notes_are_read() -> None:
     house.run()
     assert Person(house).get(path).data == {"notes": ["The table is in cm."]}
     assert Person(house).get("/v1/sessions/ses_none/scratchpad").error["code"] == "SESSION_NOT_FOUND"
+
+
+GUARDED = {"budget_exceeded": Policy(role="finance"), "checkpoint_review": Policy(role="finance")}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"token_budget": 50_001},
+        {"cost_budget_usd": 1.01},
+        {"review_every": 0},
+        {"review_every": 3},
+        {"review_every": 0, "token_budget": 4_000_000},
+    ],
+)
+def test_more_budget_and_fewer_reviews_need_the_role_that_decides_the_question(
+    limits: dict[str, Any],
+) -> None:
+    house, session = paused(provider=FREE_PROVIDER, interventions=GUARDED)
+    assert patch(house, session, cost_budget_usd=1, review_every=2).status == 202
+    before = house.head(session)
+    for roles in ((), ("admin",)):
+        refused = patch(house, session, *roles, **limits)
+        assert (refused.status, refused.error["code"]) == (403, "FORBIDDEN")
+        assert "finance" in str(refused.error["details"])
+    assert house.head(session) == before
+    assert patch(house, session, "finance", **limits).status == 202
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"token_budget": 40_000}, {"cost_budget_usd": 0.5}, {"review_every": 1}, {"max_steps": 12}],
+)
+def test_lower_limits_and_more_reviews_stay_everybody_s(limits: dict[str, Any]) -> None:
+    house, session = paused(provider=FREE_PROVIDER, interventions=GUARDED)
+    assert patch(house, session, cost_budget_usd=1, review_every=2).status == 202
+    assert patch(house, session, **limits).status == 202

@@ -183,6 +183,7 @@ def test_who_decides_by_a_role_sees_that_question_whole_and_nothing_else_of_the_
     assert whole == {
         "name": "delete_file",
         "input": {"path": "a.txt"},
+        "input_text": '{"path":"a.txt"}',
         "input_hash": listed[0]["tool_call"]["input_hash"],
     }
     for route in OF_SESSIONS:

@@ -25,6 +25,12 @@ WAYS: dict[InterventionType, tuple[tuple[Turn, ...], dict[str, Any]]] = {
     "budget_exceeded": ((plans("look"), *ENDS), {"token_budget": 10}),
 }
 """What the model says until it is asked for, and what it goes on with; with the session's limits."""
+ASKS_WITH_A_PLAN = (
+    plans("do"),
+    says("Hm.", call("update_plan", action="wait_for_user", reason="Which?")),
+    *ENDS,
+)
+"""A clarification beside a plan, which people may edit meanwhile."""
 
 
 def house_with(*turns: Turn, policies: dict[InterventionType, Policy] | None = None, **agent: Any) -> House:

@@ -9,10 +9,11 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import InterventionType, Policy
+from shared.domain.plan.edit import AddStep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
+from tests.integration.agent.interventions.policies import ASKS_WITH_A_PLAN, WAYS, house_with
 from tests.integration.agent.interventions.policies import ENDS as ENDS_OF_WAYS
-from tests.integration.agent.interventions.policies import WAYS, house_with
 from tests.integration.agent.interventions.test_other_approvers import (
     ENDS,
     PAYS,
@@ -163,6 +164,54 @@ def test_a_role_that_the_tool_or_an_operator_names_since_is_needed(
     names(house, agent)
     with pytest.raises(RoleMissing, match="finance"):
         house.resolve(session, asked(house, session), "approve")
+
+
+def asks_finance(type: InterventionType) -> tuple[House, str]:
+    """A session with an open question of that type, which is finance's to decide since it was asked."""
+    turns, limits = WAYS[type] if type != "clarification_needed" else (ASKS_WITH_A_PLAN, {})
+    house = house_with(*turns, *ENDS_OF_WAYS)
+    agent = of_agent(house)
+    session = acting(house, "ann").start("Go", agent_id=GUARDED, **limits).session_id
+    house.run()
+    policy = {"version": 2, "interventions": {type: Policy(role="finance")}}
+    house.definitions.replace_agent(TENANT, agent, agent.model_copy(update=policy))
+    return house, session
+
+
+def by_message(house: House, session: str) -> None:
+    house.say(session, "yes")
+
+
+def by_plan_edit(house: House, session: str) -> None:
+    house.edit_plan(session, AddStep(op="add", description="Pay account 7"))
+
+
+def by_resume(house: House, session: str) -> None:
+    house.resume(session)
+
+
+WAYS_ROUND: list[tuple[InterventionType, Callable[[House, str], None], str]] = [
+    ("clarification_needed", by_message, "answer"),
+    ("clarification_needed", by_plan_edit, "answer"),
+    ("checkpoint_review", by_resume, "continue"),
+]
+
+
+@pytest.mark.parametrize(("type", "decide", "option"), WAYS_ROUND)
+def test_a_question_that_is_another_role_s_now_is_decided_in_no_other_way_either(
+    type: InterventionType, decide: Callable[[House, str], None], option: str
+) -> None:
+    house, session = asks_finance(type)
+    before = house.head(session)
+    acting(house, "bob")
+    with pytest.raises(RoleMissing, match="finance"):
+        decide(house, session)
+    assert house.head(session) == before
+    acting(house, "eve", "finance")
+    decide(house, session)
+    decided = house.index.intervention(TENANT, before.interventions[0].intervention_id)
+    assert decided is not None
+    assert (decided.resolution, decided.resolved_by) == (option, "eve")
 
 
 def test_whoever_might_pause_ends_the_pause_whatever_the_policy_says() -> None:
