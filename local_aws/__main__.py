@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from local_aws import ministack, own_environment, saved_state, settings
+from local_aws import ministack, own_environment, peers, saved_state, settings
 
 
 def main() -> int:
     chosen = settings.from_arguments(sys.argv[1:], sys.stdin.buffer)
     try:
         ministack.require_release()
+        peers.require_known()
         own_environment.clean_environment(chosen)
         with saved_state.claimed(chosen):
             from local_aws import patches, server  # they import ministack
@@ -19,7 +20,7 @@ def main() -> int:
             patches.apply_all(chosen)
             with principals.operator(chosen):
                 server.serve(chosen)
-    except (ministack.WrongRelease, saved_state.StateDirectoryInUse, OSError) as error:
+    except (ministack.WrongRelease, peers.NobodyKnown, saved_state.StateDirectoryInUse, OSError) as error:
         print(f"local_aws: {error}", file=sys.stderr)
         return 1
     return 0

@@ -127,6 +127,9 @@ class EmulatorProcess:
     def start(self) -> None:
         """Returns when the emulator answers. Raises EmulatorFailed."""
         self.state_dir.mkdir(parents=True, exist_ok=True)
+        self.state_dir.chmod(
+            0o700
+        )  # also one that was there: it has keys and the data of whoever starts this
         self._log = self.log_path.open("ab")
         self._log_start = self._log.tell()
         # Only this process holds the other end of its standard input: the emulator ends when this process does.
@@ -139,6 +142,7 @@ class EmulatorProcess:
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            umask=0o077,
         )
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # it ended already, which is reported below

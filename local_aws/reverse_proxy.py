@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, InvalidURL
@@ -22,6 +22,7 @@ from queue import Empty, LifoQueue
 from typing import Protocol
 
 from local_aws.loopback import HOST, is_for_loopback, is_readable
+from local_aws.peers import Look, Peer, peer_of
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 IDLE_SECONDS = 75
@@ -53,8 +54,10 @@ class Answer:
 class Pages(Protocol):
     """What whoever starts the proxy answers in the place of the API."""
 
-    def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
-        """None: the request is for the API. `headers`: their names in lower case."""
+    def answer(
+        self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes, who: Callable[[], Peer]
+    ) -> Answer | None:
+        """None: the request is for the API. `headers`: their names in lower case. `who`: asks who has connected."""
 
 
 class PortTaken(RuntimeError):
@@ -80,7 +83,9 @@ class Front(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, look: Look = peer_of) -> None:
+        """`look`: says who has connected, to `pages`."""
+        self.look = look
         self.documents: Mapping[str, bytes] = {}
         self.pages: Pages | None = None
         self.api: DeployedApi | None = None
@@ -142,7 +147,9 @@ class FrontHandler(BaseHTTPRequestHandler):
             return self.reply(Answer(200, [("Content-Type", "application/json")], document))
         if self.server.pages is not None:
             sent = {name.lower(): value for name, value in self.headers.items()}
-            page = self.server.pages.answer(self.command, raw_path, sent, body)
+            page = self.server.pages.answer(
+                self.command, raw_path, sent, body, lambda: self.server.look(self.connection)
+            )
             if page is not None:
                 return self.reply(page)
         if self.server.api is None:

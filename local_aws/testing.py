@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import os
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -15,6 +17,7 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple, TypeVar
 
 import boto3
+import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
@@ -325,3 +328,21 @@ def send(port: int, method: str, path: str, headers: Mapping[str, str], body: by
     )
     connection.close()
     return answer
+
+
+needs_another_user = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
+
+
+def sent_by_another_user(port: int, request: bytes) -> bytes:
+    """What a process of `nobody` receives until the end of the connection."""
+    script = 'exec 3<>/dev/tcp/127.0.0.1/"$1" && cat >&3 && cat <&3'
+    return subprocess.run(
+        ["/bin/bash", "-c", script, "bash", str(port)],
+        input=request,
+        capture_output=True,
+        user="nobody",
+        extra_groups=[],
+        cwd="/",
+        timeout=30,
+        check=True,
+    ).stdout

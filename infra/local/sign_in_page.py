@@ -1,7 +1,9 @@
 """The page on which people sign in to the local stack: the code grant with PKCE, as an identity provider has it.
 
-Whoever opens it says who they are; nothing is checked, as with `acta token`. The code goes to the command line on this
-machine or to the stack's own page and nowhere else, and is of use to nobody without the verifier that only these have.
+Whoever opens it says who they are; nothing is checked, as with `acta token`. So it answers only programs of the user
+who started the stack, and no other user of the machine gets a code or a token (`local_aws.peers`). The code goes to the
+command line on this machine or to the stack's own page and nowhere else, and is of use to nobody without the verifier
+that only these have.
 Sources: OpenID Connect Core 1.0, RFC 6749 (OAuth 2.0), 7636 (PKCE), 8252 (native apps).
 
 `acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103).
@@ -13,7 +15,7 @@ import html
 import json
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -21,6 +23,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from infra.local.issuer import AUDIENCE, SIGN_IN, Issuer
 from infra.local.page_links import PageLinks
 from local_aws.loopback import HOST
+from local_aws.peers import Peer
 from local_aws.reverse_proxy import Answer
 
 CLIENT_ID = AUDIENCE
@@ -42,6 +45,10 @@ ASKED = (
     "code_challenge_method",
 )
 ROLES = ("member", "admin", "approver")
+NOT_YOURS = (
+    "<p>This page answers programs of the person who started this stack, and this machine does not say that your "
+    "browser is one. <code>acta console</code> gives you a link that signs you in.</p>"
+)
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http://127.0.0.1:*",
     "X-Frame-Options": "DENY",
@@ -86,9 +93,13 @@ class SignInPage:
         self._codes: dict[str, Granted] = {}
         self._lock = threading.Lock()
 
-    def answer(self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
-        """None: it is no request to this page. `headers`: their names in lower case."""
+    def answer(
+        self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes, who: Callable[[], Peer]
+    ) -> Answer | None:
+        """None: it is no request to this page. `headers`: their names in lower case. `who`: asks who has connected."""
         path, _, query = raw_path.partition("?")
+        if (method, path) in (("GET", AUTHORIZE), ("POST", AUTHORIZE)) and who() is not Peer.OWN:
+            return _page(403, NOT_YOURS)
         if (method, path) == ("GET", AUTHORIZE):
             return self._ask(dict(parse_qsl(query)))
         if (method, path) == ("POST", AUTHORIZE):
@@ -96,6 +107,8 @@ class SignInPage:
                 return _page(403, "<p>Another page may not sign you in.</p>")
             return self._grant(parse_qsl(body.decode("utf-8", "replace")))
         if (method, path) == ("POST", TOKEN):
+            if who() is Peer.OTHER:  # one that is not known may have the code of a link, which is a secret
+                return _json(403, {"error": "access_denied"})
             return self._tokens(dict(parse_qsl(body.decode("utf-8", "replace"))))
         return None
 

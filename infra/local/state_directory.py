@@ -56,7 +56,8 @@ class StateDir:
 
     def claim(self) -> None:
         """Raises StateInUse, or OSError when the path cannot be a directory."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)  # also one that was there
         handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,12 +1,14 @@
-"""The emulator answers programs of this machine, and no web page.
+"""The emulator answers programs of this machine, and no web page. The Runtime API answers its own user alone.
 
 ministack answers everybody, with `Access-Control-Allow-Origin: *`: a page that a developer has open could
 create and run a function. Here a request is refused with 403 before ministack sees it, by the rules of
 `local_aws.loopback`, and no answer allows another origin to read it. The requests to a deployed HTTP API
 are the exception: pages may call it, and its own CORS configuration and authorizer decide.
 
-Each Lambda process has a port of its own for the Runtime API. It answers that process only, by the same rules: an
-answer of that API carries what users and models wrote.
+Each Lambda process has a port of its own for the Runtime API. What is sent there carries no credentials, as on AWS,
+and the answers carry what users wrote and the tokens they sent. So that API also refuses every connection of another
+user of the machine (`local_aws.peers`). A process of the same user is not told from the function's own: it may read
+that one's memory anyway.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from urllib.parse import urlsplit
 
 from local_aws.loopback import NAMES, WITHOUT_A_PORT, is_for_loopback, is_from_a_page
 from local_aws.ministack import module
+from local_aws.peers import Look, Peer, peer_of
 from local_aws.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -83,15 +86,21 @@ async def refuse(scope: Message, send: Send) -> None:
     await send({"type": "http.response.body", "body": _REFUSAL})
 
 
-class ProgramsOnly(BaseHTTPRequestHandler):
-    """A handler that refuses web pages with 403 and does not read their bodies."""
+class OwnProgramsOnly(BaseHTTPRequestHandler):
+    """A handler that refuses web pages and other users of the machine with 403 and does not read their bodies."""
+
+    look: Look = staticmethod(peer_of)
+    is_own = False
+    """Looked up once for each connection, at its first request."""
 
     def parse_request(self) -> bool:
         if not super().parse_request():
             return False
         headers = self.headers.items()
         if is_for_loopback(headers, {self.connection.getsockname()[1]}) and not is_from_a_page(headers):
-            return True
+            self.is_own = self.is_own or self.look(self.connection) is Peer.OWN
+            if self.is_own:
+                return True
         self.close_connection = True
         self.send_response_only(403)
         self.send_header("Content-Length", "0")
@@ -110,6 +119,6 @@ def guard_custom_runtimes(settings: Settings) -> None:
     build = worker._build_handler_class
 
     def build_guarded(self: Any, *arguments: Any) -> type:
-        return type("GuardedHandler", (ProgramsOnly, build(self, *arguments)), {})
+        return type("GuardedHandler", (OwnProgramsOnly, build(self, *arguments)), {})
 
     worker._build_handler_class = build_guarded

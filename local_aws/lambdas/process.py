@@ -80,6 +80,7 @@ class LambdaProcess:
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,  # so that Ctrl-C in the terminal reaches the emulator only
+            umask=0o022,  # as in AWS
         )
         threading.Thread(target=self._watch, daemon=True, name="lambda-exit").start()
 

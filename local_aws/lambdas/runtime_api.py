@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol
 
-from local_aws.access.web_page_guard import ProgramsOnly
+from local_aws.access.web_page_guard import OwnProgramsOnly
 
 _RESULT = re.compile(r"/2018-06-01/runtime/invocation/([^/]+)/(response|error)/?$")
 
@@ -76,7 +76,7 @@ class _Server(socketserver.ThreadingTCPServer):
         """A killed process drops its connections, which is no error here."""
 
 
-class _Handler(ProgramsOnly):
+class _Handler(OwnProgramsOnly):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1  # one write per answer

@@ -86,6 +86,18 @@ def test_an_interrupt_is_an_orderly_end(tmp_path: Path) -> None:
     assert "kept" in (tmp_path / "s3.json").read_text()
 
 
+def test_nothing_that_it_keeps_is_readable_by_another_user(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with emulator_on(tmp_path) as process:
+        s3 = Cloud.of(process).client("s3")
+        s3.create_bucket(Bucket="kept")
+        s3.put_object(Bucket="kept", Key="a.txt", Body=b"a")
+        assert process.stop() == 0
+    kept = [tmp_path, *tmp_path.rglob("*")]
+    assert {"s3.json", "a.txt"} <= {path.name for path in kept}
+    assert [path for path in kept if path.stat().st_mode & 0o077] == []
+
+
 def test_state_survives_an_orderly_end(tmp_path: Path) -> None:
     with emulator_on(tmp_path) as process:
         cloud = Cloud.of(process)

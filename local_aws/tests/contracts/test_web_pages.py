@@ -1,4 +1,6 @@
-"""A web page that a developer has open cannot use the local AWS. A key is in the processes of one function only."""
+"""A web page that a developer has open cannot use the local AWS, nor can another user of the machine take what
+functions are called with. A key is in the processes of one function only.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,19 @@ from pathlib import Path
 import pytest
 
 from local_aws.emulator_process import EmulatorProcess
-from local_aws.testing import EVIL, PAGES, PROBE, ROLE, Answer, Cloud, refusal, send, zipped
+from local_aws.testing import (
+    EVIL,
+    PAGES,
+    PROBE,
+    ROLE,
+    Answer,
+    Cloud,
+    needs_another_user,
+    refusal,
+    send,
+    sent_by_another_user,
+    zipped,
+)
 from local_aws.tests.emulators import KEYED
 from local_aws.tests.sink import Sink
 
@@ -193,6 +207,23 @@ def test_the_runtime_api_of_a_custom_runtime_refuses_a_page(cloud: Cloud, page: 
     answer = send(port, "POST", "/2018-06-01/runtime/init/error", page, b"{}")
     assert (answer.status, answer.body) == (403, b"")
     assert not cloud.invoke(function).failed
+
+
+@needs_another_user
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("runtime", ["python", "of its own"])
+def test_the_runtime_api_of_a_function_refuses_another_user_of_the_machine(
+    cloud: Cloud, method: str, runtime: str
+) -> None:
+    """Who asks there is given somebody's event, and may answer it."""
+    if runtime == "python":
+        address = cloud.invoke(cloud.probe, do="environment").value["AWS_LAMBDA_RUNTIME_API"]
+    else:
+        address = cloud.invoke(cloud.deploy_custom_runtime(CUSTOM_RUNTIME)).value
+    path = "invocation/next" if method == "GET" else "init/error"
+    request = f"{method} /2018-06-01/runtime/{path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\n\r\n"
+    answer = sent_by_another_user(int(address.rpartition(":")[2]), request.encode())
+    assert answer.split()[1] == b"403"
 
 
 def test_a_key_is_in_the_processes_of_its_function_and_in_no_others(

@@ -51,8 +51,11 @@ def test_an_unreadable_state_file_is_no_stack(tmp_path: Path, content: str) -> N
     assert StateDir(tmp_path).read() is None
 
 
-def test_the_directory_is_its_owners_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("was_there", [False, True])
+def test_the_directory_is_its_owners_only(tmp_path: Path, was_there: bool) -> None:
     state = StateDir(tmp_path / "deep" / "state")
+    if was_there:
+        state.path.mkdir(parents=True, mode=0o755)
     state.claim()
     state.release()
     assert stat.S_IMODE(state.path.stat().st_mode) == 0o700

@@ -17,7 +17,9 @@ from acta.client.sign_in.oidc import Issuer as Provider
 from infra.local.issuer import Issuer
 from infra.local.page_links import PageLinks
 from infra.local.sign_in_page import CLIENT_ID, SignInPage
+from local_aws.peers import Peer
 from local_aws.reverse_proxy import Front
+from local_aws.testing import needs_another_user, sent_by_another_user
 
 HERE = "http://127.0.0.1:22820/callback"
 
@@ -152,6 +154,62 @@ def test_the_browser_s_answer_belongs_to_one_attempt(provider: Provider, browser
     endpoints, _, address = begun(provider)
     with pytest.raises(SignInFailed):
         provider.code(endpoints, Attempt(), signed_in(browser, address))
+
+
+@pytest.fixture
+def strangers(issuer: Issuer, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Issuer]:
+    """The stack as one sees it of whom this machine says `request.param`."""
+    peer: Peer = request.param
+    theirs = Front(look=lambda _: peer)
+    made = Issuer.from_state(tmp_path, theirs.url)
+    theirs.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
+    yield made
+    theirs.stop()
+
+
+@pytest.mark.parametrize("strangers", [Peer.OTHER, Peer.UNKNOWN], indirect=True, ids=str)
+def test_a_program_that_is_not_the_owners_is_not_asked_who_it_is_and_gets_no_code(
+    strangers: Issuer, browser: httpx2.Client
+) -> None:
+    _, _, address = begun(Provider(Application(strangers.url, CLIENT_ID), browser))
+    asked = dict(parse_qsl(urlsplit(address).query))
+    page = browser.get(address)
+    assert (page.status_code, "acta console" in page.text) == (403, True)
+    answer = browser.post(address.partition("?")[0], data={**asked, "tenant": "acme", "user": "ann"})
+    assert (answer.status_code, answer.headers.get("Location")) == (403, None)
+
+
+@pytest.mark.parametrize("strangers", [Peer.OTHER], indirect=True, ids=str)
+def test_another_user_has_no_use_of_a_link_that_they_saw(
+    strangers: Issuer, issuer: Issuer, browser: httpx2.Client, tmp_path: Path
+) -> None:
+    """As among the arguments of a browser that was told to open it."""
+    link = PageLinks(tmp_path).make(strangers.url, "acme", "ann", ("admin",))
+    assert by_link(browser, strangers, link).status_code == 403
+    assert by_link(browser, issuer, link).status_code == 200
+
+
+@pytest.mark.parametrize("strangers", [Peer.UNKNOWN], indirect=True, ids=str)
+def test_a_link_is_a_secret_where_the_machine_does_not_say_who_has_it(
+    strangers: Issuer, browser: httpx2.Client, tmp_path: Path
+) -> None:
+    link = PageLinks(tmp_path).make(strangers.url, "acme", "ann", ("admin",))
+    assert by_link(browser, strangers, link).status_code == 200
+
+
+@needs_another_user
+def test_another_user_of_the_machine_signs_in_as_nobody(
+    issuer: Issuer, front: Front, provider: Provider
+) -> None:
+    _, _, address = begun(provider)
+    form = urlencode(
+        [*parse_qsl(urlsplit(address).query), ("tenant", "acme"), ("user", "ann"), ("role", "admin")]
+    )
+    head = f"POST /oauth2/authorize HTTP/1.1\r\nHost: 127.0.0.1:{front.port}\r\nConnection: close\r\n"
+    kind = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(form)}\r\n\r\n"
+    answer = sent_by_another_user(front.port, f"{head}{kind}{form}".encode())
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"Location" not in answer
 
 
 def by_link(browser: httpx2.Client, issuer: Issuer, link: str) -> httpx2.Response:
