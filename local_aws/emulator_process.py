@@ -130,7 +130,7 @@ class EmulatorProcess:
         self.state_dir.chmod(
             0o700
         )  # also one that was there: it has keys and the data of whoever starts this
-        self._log = self.log_path.open("ab")
+        self._log = open(self.log_path, "ab", opener=lambda path, how: os.open(path, how, 0o600))  # noqa: SIM115
         self._log_start = self._log.tell()
         # Only this process holds the other end of its standard input: the emulator ends when this process does.
         # A session of its own: Ctrl-C in a terminal reaches the caller alone, who stops the emulator in order.
