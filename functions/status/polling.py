@@ -13,7 +13,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
 from shared.api.response.receipt_view import cost_view
-from shared.api.response.views import delay_at, event_view, partial_view, session_view
+from shared.api.response.views import event_view, partial_view, session_view
 from shared.domain.spending.aws_estimate import AwsRates
 from shared.domain.spending.receipt import receipt_of
 from shared.ports.clock import Clock
@@ -76,7 +76,7 @@ def add_polling(
         partial = running_text(partials, seen.head) if api.settings.partial_text_ms else None
         partial_at = () if partial is None else (int(partial.at.timestamp() * 1000),)
         now = clock.now()
-        is_ahead = int(delay_at(seen.head, now) is not None)  # a wait ends without a commit
+        is_ahead = int(seen.head.delay_at(now) is not None)  # a wait ends without a commit
         tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), is_ahead, *partial_at)
         if matches(api.request.headers.get("if-none-match"), tag):
             return not_modified(tag)

@@ -131,6 +131,6 @@ def _apply(change: Change, new: NewLimits, by: str) -> None:
     }
     same = {"from": head.state, "to": head.state, "reason": head.state_reason}
     change.event("state.changed", {**same, "limits": told, "by": by})
-    waits_for_tokens = head.delay is not None and head.delay.code == TOKEN_LIMIT
-    if is_more and waits_for_tokens and is_waiting(change.head, change.now):
+    delay = head.delay_at(change.now)
+    if is_more and delay is not None and delay.code == TOKEN_LIMIT and is_waiting(head, change.now):
         try_now(change)

@@ -17,7 +17,7 @@ from shared.agent.session.fencing import check_turn
 from shared.agent.session.parking import is_worth_parking
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced, ProviderOverloaded, SessionError, TransientError
+from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.limits.admission import (
     FALLBACK,
     LEARN,
@@ -185,7 +185,4 @@ def wait_in_line(
         begin_next_generation(change, run, run.restarts, parked=True)
         return CommitDraft(change, Decision(next="done", at=turn.at))
 
-    done = deps.repository.commit(turn.session, turn.key, build)
-    if done is None or done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
+    return deps.repository.decided(turn.session, turn.key, build)

@@ -19,7 +19,7 @@ from shared.agent.session.fencing import check_run, check_turn
 from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.kept_replies import place_of
 from shared.agent.session.next_turn import turn_again
-from shared.agent.session.repository import CommitDraft
+from shared.agent.session.repository import CommitDraft, decision_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import built_in
 from shared.domain.errors import (
@@ -116,9 +116,7 @@ def begin(
         _end(calls, running)
     if done is None:
         return end_decision(turn.session.head)
-    if done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
+    return decision_of(done)
 
 
 def look(turn: Turn) -> Ended | Decision | None:

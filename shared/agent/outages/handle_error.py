@@ -17,11 +17,10 @@ from shared.agent.session.endings import failed
 from shared.agent.session.engine_decision import end_decision, next_decision, next_turn_kind
 from shared.agent.session.fencing import is_overtaken
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
-from shared.agent.session.repository import CommitDraft, SessionRepository
+from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.rules.outage import Cause
 from shared.domain.rules.outage_causes import cause_of
 from shared.domain.session.attempt import Attempt, Marker, open_attempts
 from shared.domain.session.change import Change
@@ -63,7 +62,10 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     repository, cause = deps.repository, cause_of(error)
     session = repository.turn(at)
     lost = _lost_attempts(deps, session)
-    asking = AskingRules(repository.clock, _policies(deps, session.head, cause))
+    # read once, and not in `build`, which runs again for each lost race; nobody is asked where waiting cannot help
+    head = session.head
+    policies = deps.policies(head.tenant, head.agent_id) if cause is not None else NO_POLICIES
+    asking = AskingRules(repository.clock, policies)
 
     def build(session: Session, change: Change) -> CommitDraft | None:
         head = change.head
@@ -75,22 +77,20 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
             return failed(change, code, message.format(error=error))
         return wait_out(change, cause, deps.rules, asking)
 
+    return _decided(repository, session, at, build)
+
+
+def _decided(repository: SessionRepository, session: Session, at: Position, build: Build) -> Decision:
+    """What the commit decided; where nothing was committed, what follows from the head. A run that is over ends here,
+    whatever there was still to be told to its provider: that is what has failed.
+    """
     done = repository.commit(session, at.key("handle_error"), build)
     if done is not None and done.decision is not None:
         return done.decision
-    return _from_head(session.head, at, repository)
-
-
-def _from_head(head: Head, at: Position, repository: SessionRepository) -> Decision:
-    """A run that is over ends here, whatever there was still to be told to its provider: that is what has failed."""
+    head = session.head
     if is_overtaken(head, at):
         return Decision(next="done", at=at)
     return end_decision(head) if head.is_over else next_decision(head, repository.clock.now())
-
-
-def _policies(deps: ErrorDeps, head: Head, cause: Cause | None) -> Policies:
-    """Read once, and not in `build`, which runs again for each lost race. Nobody is asked where waiting cannot help."""
-    return deps.policies(head.tenant, head.agent_id) if cause is not None else NO_POLICIES
 
 
 def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:
@@ -121,10 +121,7 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
         code, message = POISONED
         return failed(change, code, message.format(error=PoisonedSession.__name__))
 
-    done = repository.commit(session, at.key("handle_error"), build)
-    if done is not None and done.decision is not None:
-        return done.decision
-    return _from_head(session.head, at, repository)
+    return _decided(repository, session, at, build)
 
 
 def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:

@@ -37,10 +37,7 @@ def wait_out(
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
     asked = wait_or_ask(change, cause, rules.limits, asking, retry_after=retry_after)
-    turn_again(change)
-    head = change.head
-    decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
-    return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
+    return _again(change, rules, asked=asked)
 
 
 def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
@@ -57,9 +54,15 @@ def wait_through(change: Change, delay: Delay, rules: OutageRules) -> CommitDraf
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
     change.begin_wait(delay)
+    return _again(change, rules)
+
+
+def _again(change: Change, rules: OutageRules, *, asked: bool = False) -> CommitDraft:
+    """The turn is taken again after the wait. `asked`: a person has to decide first."""
     turn_again(change)
-    decision = outage_wait(change.head, change.now)
-    return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
+    head = change.head
+    decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
+    return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
 
 
 def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
@@ -74,9 +77,7 @@ def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -
     if head.is_over or head.interventions or head.outage is None:
         return CommitDraft(change, next_decision(head, change.now))
     _ask(change, head.outage, rules.limits, asking)
-    turn_again(change)
-    decision = wait_decision(change.head, rules.timeouts)
-    return CommitDraft(change, or_roll_over(change.head, rules.roll_over_events, decision))
+    return _again(change, rules, asked=True)
 
 
 def wait_or_ask(

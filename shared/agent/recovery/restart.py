@@ -77,7 +77,7 @@ def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parke
 
 def is_waiting(head: Head, now: datetime) -> bool:
     """Whether the engine waits for the next try, and for nobody's decision."""
-    return head.coarse_state == "active" and head.delay is not None and head.delay.is_ahead(now)
+    return head.coarse_state == "active" and head.delay_at(now) is not None
 
 
 def try_now(change: Change, *, admitted: bool = False) -> None:
@@ -89,7 +89,7 @@ def try_now(change: Change, *, admitted: bool = False) -> None:
     head, run = change.head, change.head.run
     if head.delay is None or run is None:
         return
-    if head.delay.is_ahead(change.now) and head.wait is None and not _runs_calls(head):
+    if head.delay_at(change.now) and head.wait is None and not _runs_calls(head):
         begin_next_generation(change, run, Restarts())
     change.end_wait(
         head.delay.model_copy(update={"until": None, "admitted": admitted or head.delay.admitted})

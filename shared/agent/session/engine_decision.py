@@ -67,7 +67,7 @@ def next_decision(head: Head, now: datetime) -> Decision:
     turn = next_turn_kind(head)
     if head.interventions:
         return Decision(next=turn, at=at)
-    if head.delay is not None and head.delay.is_ahead(now):
+    if head.delay_at(now):
         return outage_wait(head, now)
     calls = head.unfinished_calls
     due = tuple(call.call_id for call in calls if call.task is None or call.task.is_due(now))

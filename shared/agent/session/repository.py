@@ -87,6 +87,13 @@ Build = Callable[[Session, Change], CommitDraft | None]
 """Fills a change of the newest head; it also gets the session as it stands now. None: nothing is left to write."""
 
 
+def decision_of(done: Recorded | None) -> Decision:
+    """Raises Fenced where there is none."""
+    if done is None or done.decision is None:
+        raise Fenced("the turn was committed without a decision")
+    return done.decision
+
+
 class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
@@ -192,6 +199,10 @@ class SessionRepository:
                 self._fold(session, commit, own=True)
                 return session.recorded(key)
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def decided(self, session: Session, key: str, build: Build) -> Decision:
+        """What `commit` decided. Raises Fenced where nothing was."""
+        return decision_of(self.commit(session, key, build))
 
     def count(self, session: Session) -> bool:
         """Counts a session that is open and was not counted, in a commit that says nothing else. Whether it did so.

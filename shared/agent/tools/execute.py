@@ -11,7 +11,7 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
 from shared.agent.tools.runtime import CallResult, ToolRuntime, run_tool
-from shared.agent.tools.server_tasks import begin_task, look, lost_look
+from shared.agent.tools.server_tasks import begin_task, look
 from shared.agent.tools.settle import ask_for_server, ask_whether_it_happened, finish, record_finish
 from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
@@ -23,7 +23,7 @@ from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
-from shared.domain.session.head import Head, OpenCall, input_to_run
+from shared.domain.session.head import OpenCall, input_to_run
 
 LOST = (
     "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "
@@ -158,7 +158,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
     if session.head.is_over and open_call.task is not None:  # nothing that is away keeps a run that is over
-        lost_look(runtime, session, at, call, None)
+        look(runtime, session, at, call, None)
         return
     cause = cause_of_lost_call(error)
     if cause is not None:
@@ -167,7 +167,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
     if open_call.task is not None:
-        lost_look(runtime, session, at, call, spec)
+        look(runtime, session, at, call, spec)
         return
     if is_in_doubt(open_call, spec.effect if spec is not None else None):
         ask_whether_it_happened(runtime, session, at, call, spec)
@@ -202,7 +202,7 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
             return None
         if head.run is None or head.run.turn != at.turn:
             return None
-        if _waits(head, change.now):
+        if head.delay_at(change.now):
             return CommitDraft(change) if _joins(change, call_id) else None
         wait_or_ask(change, cause, runtime.outage_limits, rules)
         count_again(change, len(change.head.unfinished_calls))
@@ -223,10 +223,6 @@ def _joins(change: Change, call_id: str) -> bool:
         return False
     change.set(outage=outage.model_copy(update={"lost_calls": (*outage.lost_calls, call_id)}))
     return True
-
-
-def _waits(head: Head, now: datetime) -> bool:
-    return head.delay is not None and head.delay.is_ahead(now)
 
 
 def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec | None:

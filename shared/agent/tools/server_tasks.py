@@ -90,11 +90,12 @@ def look(
     at: Position,
     call: ToolCall,
     spec: ToolSpec | None,
-    attempt: int,
-    deadline_seconds: float,
+    attempt: int = 0,
+    deadline_seconds: float | None = None,
 ) -> None:
     """Looks for the call's task, once its time has come. `spec`: the tool that was called; None: it is another one by
-    now, or none. Raises Fenced, and what the stores raise.
+    now, or none. `deadline_seconds`: what the server has for its answer; None: the worker of a look has died, so the
+    server is not asked now and the task is looked for again. Raises Fenced, and what the stores raise.
     """
     check_run(session.head, at)
     open_call, now = session.head.open_call(call.call_id), runtime.repository.clock.now()
@@ -109,11 +110,17 @@ def look(
         )  # fmt: skip
 
     if session.head.is_over:
-        if spec is not None:
+        if spec is not None and deadline_seconds is not None:
             _end(runtime, session, call, spec, task.task_id)
         finished(CallResult(NOBODY_WAITS.format(name=call.name), ok=False))
         return
     if session.head.interventions or not task.is_due(now):
+        return
+    if deadline_seconds is None:
+        if task.is_late(now):
+            _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+        else:
+            _look_again(runtime, session, at, call.call_id, task, None, ())
         return
     if spec is None:
         _lost(runtime, session, at, call, spec, open_call, finished, OTHER_TOOL)
@@ -133,29 +140,6 @@ def look(
             _look_again(runtime, session, at, call.call_id, task, working.news, told)
     except ToolUnanswered:
         _lost(runtime, session, at, call, spec, open_call, finished, GONE)
-
-
-def lost_look(
-    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
-) -> None:
-    """The worker of a look has died. The task is there all the same: it is looked for again while there is time."""
-    open_call, now = session.head.open_call(call.call_id), runtime.repository.clock.now()
-    if open_call is None or open_call.task is None:
-        return
-    task = open_call.task
-
-    def finished(result: CallResult) -> None:
-        record_finish(
-            runtime, session, at, call, result, task.began, 0,
-            start_is_logged=True, amended=open_call.amended is not None,
-        )  # fmt: skip
-
-    if session.head.is_over:
-        finished(CallResult(NOBODY_WAITS.format(name=call.name), ok=False))
-    elif task.is_late(now):
-        _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
-    elif task.is_due(now):
-        _look_again(runtime, session, at, call.call_id, task, None, ())
 
 
 def _looked(

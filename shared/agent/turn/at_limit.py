@@ -12,7 +12,6 @@ from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.next_turn import turn_again
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced
 from shared.domain.rules.budget import Pending, fits_new_window, lacks_money, renewed
 from shared.domain.session.attempt import Attempt
 from shared.domain.session.change import Change
@@ -40,10 +39,7 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
         rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
         return wait_for_tokens(change, rules)
 
-    done = deps.repository.commit(turn.session, turn.key, build)
-    if done is None or done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
+    return deps.repository.decided(turn.session, turn.key, build)
 
 
 def _again(turn: Turn, change: Change) -> CommitDraft:

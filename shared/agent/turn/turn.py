@@ -34,7 +34,7 @@ from shared.agent.session.fencing import check_turn
 from shared.agent.session.history_limit import or_roll_over
 from shared.agent.session.kept_replies import KeptReply, place_of
 from shared.agent.session.next_turn import next_turn
-from shared.agent.session.repository import CommitDraft
+from shared.agent.session.repository import CommitDraft, decision_of
 from shared.agent.session.session import Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
@@ -48,8 +48,6 @@ from shared.agent.turn.prompt import planning_request, thinking_request
 from shared.agent.turn.without_reply import (
     CommittedError,
     commit_failure,
-    committed,
-    decision_of,
     failed_turn,
     without_reply,
 )
@@ -148,7 +146,7 @@ def load(
             charge_attempts(change, lost, now, deps.token_window, with_running=True)
             return failed_turn(deps, change, error)
 
-        return committed(deps.repository, session, at.key(kind), build)
+        return deps.repository.decided(session, at.key(kind), build)
     return Turn(context, session, kind, at, attempt, deadline)
 
 
@@ -301,7 +299,7 @@ def _decision_without_model(
         return next_decision(head, now)
     if head.interventions:
         return wait_decision(head, deps.timeouts)
-    if head.delay is not None and head.delay.is_ahead(now):
+    if head.delay_at(now):
         return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
     if asks_after_waiting(head, now, deps.outage_limits):
         return _ask_after_waiting(deps, session, kind, at)
@@ -319,7 +317,7 @@ def _ask_after_waiting(deps: TurnDeps, session: Session, kind: TurnKind, at: Pos
         check_turn(change.head, at)
         return ask_after_waiting(change, rules, asking)
 
-    return committed(deps.repository, session, at.key(kind), build)
+    return deps.repository.decided(session, at.key(kind), build)
 
 
 def _purpose(kind: TurnKind, head: Head) -> Purpose:

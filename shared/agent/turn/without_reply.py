@@ -3,12 +3,10 @@
 from shared.agent.model_call.turn_context import Turn, TurnDeps
 from shared.agent.outages.wait_out import OutageRules, wait_out
 from shared.agent.session.engine_decision import next_decision
-from shared.agent.session.repository import Build, CommitDraft, SessionRepository
-from shared.agent.session.session import Recorded, Session
+from shared.agent.session.repository import Build, CommitDraft
 from shared.agent.turn.outcomes import end_run
 from shared.domain.errors import (
     ActaError,
-    Fenced,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -41,7 +39,7 @@ def without_reply(turn: Turn, change: Change, error: CommittedError) -> CommitDr
 
 def commit_failure(turn: Turn, error: CommittedError, build: Build) -> Decision:
     """Commits what follows from the error, and has an operator told of a key that is refused."""
-    decision = committed(turn.deps.repository, turn.session, turn.key, build)
+    decision = turn.deps.repository.decided(turn.session, turn.key, build)
     if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
         turn.deps.on_key_refused(turn.at, error.code)
     return decision
@@ -51,16 +49,6 @@ def failed_turn(deps: TurnDeps, change: Change, error: SessionError) -> CommitDr
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
     return end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
-
-
-def committed(repository: SessionRepository, session: Session, key: str, build: Build) -> Decision:
-    return decision_of(repository.commit(session, key, build))
-
-
-def decision_of(done: Recorded | None) -> Decision:
-    if done is None or done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
 
 
 def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:

@@ -45,7 +45,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
     when it is shown, since a wait ends without a commit; None: as the commit left it.
     """
     run, result, error = head.run, head.result, head.error
-    delay = delay_at(head, now or head.updated_at)
+    delay = head.delay_at(now or head.updated_at)
     is_due = delay is None and head.state_reason in DELAY_REASONS
     return {
         "session_id": head.session_id,
@@ -115,11 +115,6 @@ def held_view(held: Ending) -> sessions.Held:
     if held.result is not None:
         return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
-
-
-def delay_at(head: Head, now: datetime) -> Delay | None:
-    """What the session waits for at that time beside people; None: nothing, be its next try still on its way."""
-    return head.delay if head.delay is not None and head.delay.is_ahead(now) else None
 
 
 def _cause(head: Head, delay: Delay | None) -> sessions.Cause | None:

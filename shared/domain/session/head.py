@@ -453,6 +453,10 @@ class Head(VersionedModel):
         """A run is under way or waits, for whatever it is."""
         return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
 
+    def delay_at(self, now: datetime) -> Delay | None:
+        """What the session waits for at that time beside people; None: nothing, be its next try still on its way."""
+        return self.delay if self.delay is not None and self.delay.is_ahead(now) else None
+
     @property
     def plan_status(self) -> PlanStatus | None:
         """The plan's status as it is now; None: there is no plan. One that nobody closed is where its session is. It
