@@ -26,7 +26,7 @@ def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
 def count(deps: Dependencies, event: dict[str, Any]) -> dict[str, Any]:
     """Raises StoreThrottled, StoreUnavailable, AwsDenied, all of them by the table alone."""
     lines, commits = Lines(telemetry.logger), tuple(committed_in(event))
-    folded = fold(deps.store, deps.pseudonyms, commits, lines.tell)
+    folded = fold(deps.store, deps.pseudonyms, commits, lines.tell, lines.unreadable)
     lines.counted(folded)
     if deps.traces is not None:
         _hand_over(deps.traces, [CommitName(each.partition, each.number) for each in commits])

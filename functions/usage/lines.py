@@ -14,6 +14,7 @@ from shared.agent.usage.fold import Folded
 from shared.domain.spending.usage import NOTHING, Amounts
 from shared.domain.traces.span import RunName
 from shared.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
+from shared.ports.meter import Partition
 from shared.tenant_hash import tenant_hash
 
 
@@ -35,6 +36,12 @@ class Lines:
             self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
         before = progressed.before.amounts if progressed.before is not None else NOTHING
         self._more = self._more.plus(progressed.now.amounts.minus(before))
+
+    def unreadable(self, partition: Partition, error: Exception) -> None:
+        """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
+        tenant = part_text(partition.tenant) or partition.tenant
+        ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+        self._logger.error("count unreadable", extra={**ids, "error": type(error).__name__})
 
     def counted(self, folded: Folded) -> None:
         """The end of the batch."""

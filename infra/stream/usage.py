@@ -30,5 +30,6 @@ def feed_usage(
         stream_arn,
         [NEW_COMMITS],
         batch_size=BATCH_SIZE,
+        bisect_batch_on_error=True,  # one that takes too much time or memory is divided until it does not
         max_batching_window=Duration.seconds(0) if environment.is_local else WINDOW,
     )

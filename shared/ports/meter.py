@@ -44,7 +44,7 @@ class UsageStore(Protocol):
 
     def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
         """What was counted last of each; None: it is deleted, and all of it is counted. Sessions of which nothing was
-        are left out.
+        are left out. Raises PoisonedSession and SchemaUnknown where a count of any of them cannot be read.
         """
         ...
 
@@ -60,7 +60,7 @@ class UsageStore(Protocol):
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:
         """What a deletion left to be counted: the tenant, and the counts with the subject of who started the session
-        instead of a pseudonym. None: nothing, or it was counted.
+        instead of a pseudonym. None: nothing, or it was counted. Raises PoisonedSession, SchemaUnknown.
         """
         ...
 

@@ -25,6 +25,7 @@ def test_commits_are_collected_so_that_most_turns_share_a_write(prod: Synthesise
     assert made["BatchSize"] <= 1_000
     assert made["StartingPosition"] == "TRIM_HORIZON", "what changes while AWS connects them is not missed"
     assert "MaximumRetryAttempts" not in made, "a batch comes again as long as the stream has it"
+    assert made["BisectBatchOnFunctionError"], "one that takes too much is divided"
 
 
 def test_the_mapping_can_be_replaced(each: Synthesised) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from shared.agent.usage.ended_runs import Progressed, progressed
-from shared.domain.errors import StoreThrottled
+from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.session.head import Head
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
 from shared.ports.audit import Pseudonyms
@@ -26,11 +26,12 @@ ATTEMPTS = 5
 
 
 Tell = Callable[[Progressed], None]
+TellUnreadable = Callable[[Partition, Exception], None]
 
 
 class Folded(NamedTuple):
     """`sessions`: whose usage was added. `unread`: of which nothing can be counted now: what a later commit of theirs
-    counts has it. `writes`: transactions.
+    counts has it, once that and what was counted before can be read. `writes`: transactions.
     """
 
     sessions: int = 0
@@ -53,9 +54,12 @@ def fold(
     pseudonyms: Pseudonyms,
     commits: Iterable[Committed],
     tell: Tell = lambda progressed: None,
+    tell_unreadable: TellUnreadable = lambda partition, error: None,
 ) -> Folded:
     """`tell`: is called with what was added of each session, once it is stored. So it is called once for each stretch
-    of a session's commits, or not at all where the worker dies just then.
+    of a session's commits, or not at all where the worker dies just then. `tell_unreadable`: is called with each
+    session whose counts are damaged or another release's. It is left out: the stream would bring the whole batch again
+    for a day, and count nothing after it.
 
     Raises what the store and the pseudonyms raise; then all of it may be done again.
     """
@@ -63,7 +67,7 @@ def fold(
     for tenant, newest in _by_tenant(commits).items():
         read_until: list[datetime] = []
         for part in _parts(list(newest.items())):
-            folded, until = _fold_part(store, pseudonyms, dict(part), tell)
+            folded, until = _fold_readable(store, pseudonyms, dict(part), tell, tell_unreadable)
             done = done.plus(folded)
             read_until += until
         if read_until:
@@ -89,6 +93,28 @@ def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, 
         sessions = tenants.setdefault(commit.partition.tenant, {})
         sessions[commit.partition] = (*sessions.get(commit.partition, ()), commit)
     return tenants
+
+
+def _fold_readable(
+    store: UsageStore,
+    pseudonyms: Pseudonyms,
+    commits: Mapping[Partition, tuple[Committed, ...]],
+    tell: Tell,
+    tell_unreadable: TellUnreadable,
+) -> tuple[Folded, list[datetime]]:
+    """As `_fold_part`. Where something cannot be read each session is folded alone, which shows whose it is."""
+    try:
+        return _fold_part(store, pseudonyms, commits, tell)
+    except (PoisonedSession, SchemaUnknown) as error:
+        if len(commits) == 1:
+            tell_unreadable(next(iter(commits)), error)
+            return Folded(unread=1), []
+    done, read_until = Folded(), []
+    for partition, each in commits.items():
+        folded, until = _fold_readable(store, pseudonyms, {partition: each}, tell, tell_unreadable)
+        done = done.plus(folded)
+        read_until += until
+    return done, read_until
 
 
 def _fold_part(

@@ -1,5 +1,6 @@
 """One outage for a session at each stage: brought there together, left to it, and followed to their ends."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -74,7 +75,9 @@ def outage_stand(progress: Progress | None = None) -> Iterator[OutageStand]:
     def recover(stand: OutageStand) -> None:
         client = stand.client("lambda")
         while not over.wait(RECOVERY_SECONDS):
-            client.invoke(FunctionName="acta-local-recover", Payload=b"{}")["Payload"].read()
+            for round in ("due", "woken"):
+                event = json.dumps({"round": round}).encode()
+                client.invoke(FunctionName="acta-local-recover", Payload=event)["Payload"].read()
 
     with OutageStand(progress) as stand:
         recovering = Thread(target=recover, args=(stand,), daemon=True)

@@ -1,6 +1,6 @@
 """What the projector adds up is what the sessions have counted, in whatever way the stream tells of their commits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,13 +12,14 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
 from shared.agent.usage.fold import Folded, fold
-from shared.domain.errors import StoreThrottled
+from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import SessionState, Usage
 from shared.domain.spending.tally import Done, ModelUse, Tally
 from shared.domain.spending.usage import (
     NOTHING,
     Amounts,
+    Counted,
     Dimension,
     Rows,
     counted,
@@ -254,3 +255,39 @@ def test_a_tenant_is_not_said_to_be_counted_before_the_last_part_of_its_commits_
         world.fold(*told)
     assert world.usage.writes == 1
     assert world.usage.counted_until(TENANT) is None
+
+
+class Damaged(MemoryUsage):
+    """What was counted of this session cannot be read."""
+
+    def __init__(self, usage: MemoryUsage, session: str, error: Exception) -> None:
+        vars(self).update(vars(usage))
+        self._bad, self._error = Partition(TENANT, session), error
+
+    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+        if self._bad in partitions:
+            raise self._error
+        return super().counted(partitions)
+
+
+@pytest.mark.parametrize("error", [PoisonedSession("damaged"), SchemaUnknown("newer")])
+def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error: Exception) -> None:
+    world = World()
+    sessions = [f"ses_{number}" for number in range(30)]
+    commits = [world.commit(of(session, 1)) for session in sessions]
+    told: list[tuple[Partition, Exception]] = []
+    damaged = Damaged(world.usage, "ses_7", error)
+
+    done = fold(damaged, WHO, commits, tell_unreadable=lambda *what: told.append(what))
+
+    assert (done.sessions, done.unread) == (29, 1)
+    assert told == [(Partition(TENANT, "ses_7"), error)]
+    assert world.fold(*commits).sessions == 1, "once it can be read again a commit of it counts all"
+    assert world.sums("tenant")[""].calls == 30
+
+
+def test_a_store_that_is_away_is_no_damage_and_brings_the_batch_again() -> None:
+    world = World()
+    away = Damaged(world.usage, "ses_1", StoreThrottled("get_item"))
+    with pytest.raises(StoreThrottled):
+        fold(away, WHO, [world.commit(of("ses_1", 1)), world.commit(of("ses_2", 1))])

@@ -20,6 +20,7 @@ from shared.adapters.dynamodb.table_layout import COMMIT, Item, number_sk, sorta
 from shared.adapters.dynamodb.transaction import Action
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION, dump, load
 from shared.adapters.storage.keys import key_part, part_text, tenant_pk
+from shared.domain.errors import PoisonedSession
 from shared.domain.session.commit import Commit
 from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, counted, hour_of
 from shared.ports.meter import Committed, Partition
@@ -94,7 +95,12 @@ def item_left(item: Item) -> tuple[str, Counted]:
 
 
 def _read(item: Item) -> Counted:
-    return load("count of a session", Counted, int(item["v"]["N"]), item["z"]["B"])
+    """Raises PoisonedSession, SchemaUnknown."""
+    try:
+        version, body = int(item["v"]["N"]), item["z"]["B"]
+    except (KeyError, ValueError):
+        raise PoisonedSession("a stored count of a session cannot be read") from None
+    return load("count of a session", Counted, version, body)
 
 
 def left_key(partition: Partition) -> Item:

@@ -12,7 +12,7 @@ from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.dynamodb.usage.items import usage_pk
+from shared.adapters.dynamodb.usage.items import counted_key, usage_pk
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
 from shared.agent.usage.fold import Folded, fold
 from shared.domain.definitions.agent import AgentDefinition
@@ -211,6 +211,20 @@ def test_a_damaged_commit_holds_nobody_up(moto_account: Aws) -> None:
     stores.spoil(tenant, "ses_1", 1)
     assert backend.fold(damaged, whole) == Folded(sessions=1, unread=1, writes=1)
     assert backend.fold(backend.commit(2)).sessions == 1, "the next one counts all of it"
+
+
+@pytest.mark.parametrize("damage", [{"z": {"B": b"no document"}}, {"v": {"S": "two"}}, {"v": {"N": "999"}}])
+def test_a_damaged_count_holds_nobody_up(moto_account: Aws, damage: dict[str, Any]) -> None:
+    stores, tenant = aws_stores(moto_account), f"tenant-{uuid4().hex}"
+    backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
+    backend.fold(backend.commit(1), backend.commit(1, "ses_2"))
+    key = counted_key(Partition(tenant, "ses_1"))
+    stored = moto_account.dynamodb.get_item(TableName=moto_account.table, Key=key)["Item"]
+    moto_account.dynamodb.put_item(TableName=moto_account.table, Item={**stored, **damage})
+
+    done = backend.fold(backend.commit(2), backend.commit(2, "ses_2"))
+
+    assert done == Folded(sessions=1, unread=1, writes=1)
 
 
 def test_the_stream_tells_of_new_commits_alone() -> None:
