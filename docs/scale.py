@@ -14,7 +14,7 @@ from infra.quotas import QUOTAS
 
 DAY = 86_400
 GRANTS_A_SECOND = 50
-"""Changes of one item on the condition of what was read before. Estimated, the low end."""
+"""Changes of one item in transactions. Estimated, the low end."""
 
 
 class Workload(NamedTuple):
@@ -82,11 +82,11 @@ def ceilings(of: Workload) -> Iterator[Ceiling]:
     # Each row names the part of Acta that makes the limit; docs/scale.md says where each number comes from.
     yield Ceiling("calls out of a provider's line, a minute", "AWS", of.model_calls * 60,
                   QUOTAS["StartExecution"].of(of.region) * 60 * 2 / 3, "a quota request")  # fmt: skip
-    yield Ceiling("grants of a tenant's hour, a second", "Acta", of.model_calls * 6 / 49 * tenant,
+    yield Ceiling("grants of a tenant's hour, a second", "Acta", (of.model_calls * 6 / 49 + 1) * tenant,
                   GRANTS_A_SECOND * 32, alone)  # fmt: skip
     yield Ceiling("starts and ends in a tenant's counts, a second", "Acta", 2 * tenant,
                   GRANTS_A_SECOND * 10, alone)  # fmt: skip
-    yield Ceiling("write units under a tenant's key, a second", "Acta", 10 * tenant, partition, alone)
+    yield Ceiling("write units under a tenant's key, a second", "Acta", 12 * tenant, partition, alone)
     yield Ceiling("write units of the index of live sessions, a second", "Acta", 4, partition * 16, another)
     yield Ceiling("open executions that a scan lists", "Acta", open_seconds, 100_000, another)
     yield Ceiling("calls that a provider's bucket counts, a second", "Acta", of.model_calls, partition,

@@ -47,9 +47,9 @@ from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.model_call.turn_context import TurnDeps, TurnKind
 from shared.agent.outages.handle_error import ErrorDeps, handle_error
+from shared.agent.outages.park import park
 from shared.agent.outages.wait_out import OutageRules
 from shared.agent.queries.history import History
-from shared.agent.recovery.park import park
 from shared.agent.recovery.roll_over import roll_over
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
@@ -286,7 +286,7 @@ class InProcess:
         raise AssertionError("the execution did not end")
 
     def _parked(self, at: Position) -> Decision:
-        following = park(self.fresh_repository(), self.timeouts, at)
+        following = park(self.errors, at)
         return self._waited(following) if following.next == "wait" else following
 
     def _waited(self, decision: Decision) -> Decision:

@@ -6,7 +6,7 @@ from functions.intervene.dependencies import dependencies
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
 from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.park import park
+from shared.agent.outages.park import park
 from shared.agent.recovery.roll_over import roll_over
 from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
@@ -40,7 +40,7 @@ def _do(step: EngineEvent) -> dict[str, Any]:
             # After `give_up` the execution ends, and recovery starts the next one.
             return handle_error(dependencies().errors, step.at, step.error).to_engine()
         case "park":
-            return park(repository, dependencies().timeouts, step.at).to_engine()
+            return park(dependencies().errors, step.at).to_engine()
         case "roll_over":
             roll_over(repository, workflow, step.at)
         case _:

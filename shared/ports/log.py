@@ -14,7 +14,6 @@ from zlib import crc32
 
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import Start, TenantCounts
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.commit import Commit
 from shared.domain.session.head import CoarseState
 from shared.domain.session.listed import WHATEVER, Listed, Wanted
@@ -36,7 +35,7 @@ class KeyTaken(Exception):
 
 
 class GrantChanged(Exception):
-    """Another session was granted tokens of this hour in the meantime. Nothing was written."""
+    """The hour, or its share, no longer has the tokens that were to be granted. Nothing was written."""
 
 
 LiveKind = Literal["active", "woken", "waiting", "parked"]
@@ -124,41 +123,32 @@ class IdempotencyKey(NamedTuple):
         return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)
 
 
-class ShareGrant(NamedTuple):
-    """Changes one of the shares of an hour. It is written only if the share still is as `before`."""
-
-    number: int
-    before: HourShare
-    after: HourShare
-
-
-class LeaseGrant(NamedTuple):
-    """Changes the tokens that all sessions of a tenant were granted in an hour, and its shares were given. It is
-    written only if they still are `granted_before`. `hour`: hours since 1970, UTC.
-
-    `share`: the session is granted its tokens from this share; where it takes none from the hour for that,
-    `granted_before` and `granted_after` are the same, and the hour is not touched.
+class LeaseChange(NamedTuple):
+    """The tokens of its tenant's hour that a commit takes for its session or gives back. They are changed with the
+    commit or not at all. A grant is refused where too little is left; what is given back is always taken.
     """
 
     tenant: str
     hour: int
-    granted_before: int
-    granted_after: int
-    share: ShareGrant | None = None
+    """Hours since 1970, UTC."""
+    tokens: int
+    """Granted to the session; below 0: given back."""
+    limit: int = 0
+    """The most that the hour may give out in all. Only a grant needs it."""
+    share: int | None = None
+    """The share of a large hour that the tokens come from or go back to. None: the hour itself."""
+    drawn: int = 0
+    """Tokens that the share takes from the hour for this grant."""
 
     @property
-    def tokens(self) -> int:
-        """That the session is granted."""
-        if self.share is None:
-            return self.granted_after - self.granted_before
-        return self.share.after.granted - self.share.before.granted
+    def of_hour(self) -> int:
+        """Tokens that the hour's own item gives out."""
+        return self.tokens if self.share is None else self.drawn
 
     @property
-    def place(self) -> str:
-        """Names the grant among all of its hour."""
-        if self.share is None:
-            return str(self.granted_before)
-        return f"{self.share.number}.{self.share.before.granted}"
+    def of_share(self) -> int:
+        """By how much what is free in the share changes."""
+        return 0 if self.share is None else self.drawn - self.tokens
 
 
 class Places(NamedTuple):
@@ -204,7 +194,7 @@ class TransactionItems(NamedTuple):
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
     idempotency: IdempotencyRecord | None = None
-    lease: LeaseGrant | None = None
+    lease: LeaseChange | None = None
     erasure: Erasure | None = None
     places: Places | None = None
     receiver: SessionReceiver | None = None
@@ -431,13 +421,13 @@ class SessionIndex(Protocol):
         ...
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
-        """The tokens that all sessions of the tenant were granted in this hour, and its shares were given. Strongly
-        consistent.
+        """The tokens of this hour that the tenant's sessions hold or have used, and that its shares were given.
+        Strongly consistent.
         """
         ...
 
-    def hour_share(self, tenant: str, hour: int, number: int) -> HourShare:
-        """What the share has been given of this hour, and sessions were granted from it. Strongly consistent."""
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
+        """The tokens of this hour that the share has and no session holds. Strongly consistent."""
         ...
 
     def counts(self, tenant: str) -> TenantCounts:

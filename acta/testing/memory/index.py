@@ -11,7 +11,6 @@ from shared.adapters.storage.cursors import from_cursor, time_of, to_cursor
 from shared.adapters.storage.documents import skip_damaged, to_intervention
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.head import TERMINAL, CoarseState
 from shared.domain.session.listed import WHATEVER, Wanted
 from shared.ports.clock import Clock
@@ -162,8 +161,8 @@ class MemoryIndex:
     def granted_tokens(self, tenant: str, hour: int) -> int:
         return self._table.granted.get((tenant, hour), 0)
 
-    def hour_share(self, tenant: str, hour: int, number: int) -> HourShare:
-        return self._table.shares.get((tenant, hour, number), HourShare())
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
+        return self._table.shares.get((tenant, hour, number), 0)
 
     def counts(self, tenant: str) -> TenantCounts:
         return self._table.counts.get(tenant, TenantCounts())

@@ -74,10 +74,10 @@ class MemoryLog:
             if record is not None and self._is_taken(record):
                 raise KeyTaken
             if lease is not None:
-                self._table.check_grant(lease)
+                self._table.check_lease(lease)
             self._table.count(places, self._clock.now())
             if lease is not None:
-                self._table.grant(lease)
+                self._table.change_lease(lease)
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.schema.versions import CURRENT
 from shared.domain.spending.usage import Counted
 from shared.ports.log import (
@@ -20,7 +19,7 @@ from shared.ports.log import (
     IdempotencyRecord,
     IndexEntry,
     KeyTaken,
-    LeaseGrant,
+    LeaseChange,
     LiveKind,
     Places,
     live_shard,
@@ -59,7 +58,8 @@ class MemoryTable:
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.counts: dict[str, TenantCounts] = {}
         self.granted: dict[tuple[str, int], int] = {}
-        self.shares: dict[tuple[str, int, int], HourShare] = {}
+        self.shares: dict[tuple[str, int, int], int] = {}
+        """Tokens of an hour that are free in a share of it."""
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
         self.prompts: dict[tuple[str, str], dict[int, StoredDocument]] = {}
@@ -94,22 +94,22 @@ class MemoryTable:
         for entries in self.live.values():
             entries.pop((tenant, session_id), None)
 
-    def check_grant(self, lease: LeaseGrant) -> None:
+    def check_lease(self, lease: LeaseChange) -> None:
         """Inside the lock. Raises GrantChanged, before anything is written."""
-        is_of_hour = lease.granted_before != lease.granted_after
-        if is_of_hour and self.granted.get((lease.tenant, lease.hour), 0) != lease.granted_before:
+        granted = self.granted.get((lease.tenant, lease.hour), 0)
+        if lease.of_hour > 0 and granted + lease.of_hour > lease.limit:
             raise GrantChanged
-        if lease.share is not None:
-            place = lease.tenant, lease.hour, lease.share.number
-            if self.shares.get(place, HourShare()) != lease.share.before:
-                raise GrantChanged
+        free = 0 if lease.share is None else self.shares.get((lease.tenant, lease.hour, lease.share), 0)
+        if lease.of_share < 0 and free + lease.of_share < 0:
+            raise GrantChanged
 
-    def grant(self, lease: LeaseGrant) -> None:
+    def change_lease(self, lease: LeaseChange) -> None:
         """Inside the lock."""
-        if lease.granted_before != lease.granted_after:
-            self.granted[lease.tenant, lease.hour] = lease.granted_after
+        hour = lease.tenant, lease.hour
+        self.granted[hour] = self.granted.get(hour, 0) + lease.of_hour
         if lease.share is not None:
-            self.shares[lease.tenant, lease.hour, lease.share.number] = lease.share.after
+            share = *hour, lease.share
+            self.shares[share] = self.shares.get(share, 0) + lease.of_share
 
     def count(self, places: Places | None, now: datetime) -> None:
         """Inside the lock. Raises LimitReached, before anything else is written."""

@@ -16,7 +16,6 @@ from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.errors import PoisonedSession, SchemaUnknown
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.head import TERMINAL, CoarseState
 from shared.domain.session.listed import WHATEVER, Wanted, mark
 from shared.domain.session.visibility import Viewer
@@ -227,8 +226,9 @@ class DynamoIndex:
         item = self._get(items.lease_key(tenant, hour))
         return 0 if item is None else int(item["g"]["N"])
 
-    def hour_share(self, tenant: str, hour: int, number: int) -> HourShare:
-        return items.item_share(self._get(items.share_key(tenant, hour, number)) or {})
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
+        item = self._get(items.share_key(tenant, hour, number))
+        return 0 if item is None else int(item["f"]["N"])
 
     def counts(self, tenant: str) -> TenantCounts:
         return read_counts(self._dynamodb, self._table, tenant).counts

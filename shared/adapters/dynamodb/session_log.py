@@ -26,7 +26,7 @@ from shared.ports.log import (
     Erasure,
     GrantChanged,
     KeyTaken,
-    LeaseGrant,
+    LeaseChange,
     LogPage,
     NumberTaken,
     Places,
@@ -156,7 +156,7 @@ class DynamoLog:
         if record is not None:
             parts.append((put_record(self._table, record, self._clock), KeyTaken))
         if lease is not None:
-            parts += [(action, GrantChanged) for action in _grants(self._table, lease)]
+            parts += [(action, GrantChanged) for action in _lease_changes(self._table, lease)]
         if listing is not None:
             parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
         if erasure is not None:
@@ -193,20 +193,33 @@ class DynamoLog:
             raise _cancelled(refused, [lost for _, lost in parts]) from None
 
 
-def _grants(table: str, lease: LeaseGrant) -> Iterator[Action]:
-    if lease.granted_before != lease.granted_after:
-        item, before = items.lease_item(lease), {"N": str(lease.granted_before)}
-        yield (
-            put(table, item, "g = :before", before=before) if lease.granted_before else put(table, item, FREE)
-        )
+def _lease_changes(table: str, lease: LeaseChange) -> Iterator[Action]:
+    """A grant has the condition that enough is left, and what is given back has none: a run's end is never refused."""
+    if lease.of_hour:
+        key, room = items.lease_key(lease.tenant, lease.hour), lease.limit - lease.of_hour
+        condition = "attribute_not_exists(g) OR g <= :bound" if lease.of_hour > 0 else ""
+        yield _added(table, key, "g", lease, lease.of_hour, condition, room)
     if lease.share is not None:
-        number, was, share = lease.share
-        item = items.share_item(lease.tenant, lease.hour, number, share)
-        if not was.given:
-            yield put(table, item, FREE)
-            return
-        given, granted = {"N": str(was.given)}, {"N": str(was.granted)}
-        yield put(table, item, "b = :given AND g = :granted", given=given, granted=granted)
+        key = items.share_key(lease.tenant, lease.hour, lease.share)
+        condition = "f >= :bound" if lease.of_share < 0 else ""
+        yield _added(table, key, "f", lease, lease.of_share, condition, -lease.of_share)
+
+
+def _added(
+    table: str, key: items.Item, name: str, lease: LeaseChange, tokens: int, condition: str, bound: int
+) -> Action:
+    values = {":zero": 0, ":tokens": tokens, ":ttl": items.hour_ttl(lease.hour)}
+    update: Action = {
+        "TableName": table,
+        "Key": key,
+        "UpdateExpression": f"SET {name} = if_not_exists({name}, :zero) + :tokens, #ttl = :ttl",
+        "ExpressionAttributeNames": {"#ttl": "ttl"},
+    }
+    if condition:
+        update["ConditionExpression"] = condition
+        values[":bound"] = bound
+    update["ExpressionAttributeValues"] = {each: {"N": str(value)} for each, value in values.items()}
+    return {"Update": update}
 
 
 def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:

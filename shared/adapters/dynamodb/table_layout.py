@@ -24,8 +24,7 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         long route is hashed, too;
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
-    T#{tenant}#=L{share}      L#{hour}                  b tokens of that hour that the share was given, g tokens
-                                                        granted from it, ttl
+    T#{tenant}#=L{share}      L#{hour}                  f tokens of that hour that are free in the share, ttl
     T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
     T#{tenant}#=N             O#{share:02d}             f places free in it, m minute since 1970, n starts of
                                                         that minute that are left in it
@@ -63,7 +62,6 @@ from shared.domain.errors import PoisonedSession
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.limits.shared_counts import CountShare, SharedCounts
 from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.schema.convert import check_version
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
@@ -73,7 +71,6 @@ from shared.ports.log import (
     Erasure,
     IdempotencyRecord,
     IndexEntry,
-    LeaseGrant,
     Live,
     LiveKind,
     LiveSession,
@@ -173,32 +170,14 @@ def lease_key(tenant: str, hour: int) -> Item:
     return _key(tenant_pk(tenant), f"L#{hour}")
 
 
-def lease_item(lease: LeaseGrant) -> Item:
-    """`ttl`: a day after the hour."""
-    return {
-        **lease_key(lease.tenant, lease.hour),
-        "g": {"N": str(lease.granted_after)},
-        "ttl": {"N": str((lease.hour + 25) * 3_600)},
-    }
+def hour_ttl(hour: int) -> int:
+    """Of the items of that hour: a day after it."""
+    return (hour + 25) * 3_600
 
 
 def share_key(tenant: str, hour: int, number: int) -> Item:
     """A partition of its own for each share."""
     return _key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
-
-
-def share_item(tenant: str, hour: int, number: int, share: HourShare) -> Item:
-    return {
-        **share_key(tenant, hour, number),
-        "b": {"N": str(share.given)},
-        "g": {"N": str(share.granted)},
-        "ttl": {"N": str((hour + 25) * 3_600)},
-    }
-
-
-def item_share(item: Item) -> HourShare:
-    """`item` empty: there is none yet."""
-    return HourShare(int(item["b"]["N"]), int(item["g"]["N"])) if item else HourShare()
 
 
 def counts_key(tenant: str) -> Item:

@@ -130,19 +130,19 @@ def with_outcome(
     return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
 
 
-def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...]:
-    """What a commit that ends a run charges, so far as it is open. Empty where the marker cannot be read now: the
+def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | None:
+    """What a commit that ends a run charges, so far as it is open. None: the marker cannot be read now, and the
     session's next run charges it.
     """
     try:
         return store.read(head.tenant, head.session_id).attempts
     except (TransientError, PoisonedSession):
-        return ()
+        return None
 
 
 def charge_attempts(
     change: Change,
-    attempts: Iterable[Attempt],
+    attempts: Iterable[Attempt] | None,
     session: Session,
     window: float,
     *,
@@ -151,9 +151,13 @@ def charge_attempts(
     """Charges what attempts may have cost that gave no usage, to the session and to the tenant's hour, each once: a row
     of the step log for each. It comes before the row of the reply.
 
-    Every call passes here before it is settled, so the token window that it was made in begins here. `window`: in
-    seconds. `with_running`: also the one whose answer is being made in the background, because nobody will fetch it.
+    Every call passes here before it is settled, so the token window that it was made in begins here. `attempts` None:
+    they cannot be read. `window`: in seconds. `with_running`: also the one whose answer is being made in the
+    background, because nobody will fetch it.
     """
+    if attempts is None:
+        keep_what_is_uncharged(change)
+        return
     response = change.head.background
     running = response.attempt_id if response is not None and not with_running else ""
     known = tuple(one for one in attempts if one.attempt_id != running)
@@ -192,6 +196,13 @@ def _estimate(change: Change, tokens: int, usd: float) -> None:
     }
     change.set(budget=before.model_copy(update=charged))
     charge_lease(change, tokens)
+
+
+def keep_what_is_uncharged(change: Change) -> None:
+    """For a commit that may end a run without knowing what the run's lost calls have used: what is left of its lease of
+    the tenant's hour is not given back, or others would spend it once more.
+    """
+    change.set(lease=None)
 
 
 def charge_lease(change: Change, tokens: int) -> None:

@@ -1,5 +1,7 @@
 """A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
 
+from collections.abc import Callable
+
 from shared.agent.budget.commit_question import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_hourly_limit, wait_for_people
 from shared.agent.session.engine_decision import Timeouts, next_decision
@@ -20,7 +22,7 @@ from shared.domain.rules.tenant_hour import (
 )
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
-from shared.ports.log import GrantChanged, LeaseGrant, SessionIndex, ShareGrant
+from shared.ports.log import GrantChanged, LeaseChange, SessionIndex
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
@@ -39,10 +41,16 @@ class TenantHour:
         self._limit = limit
 
     def ensure(
-        self, session: Session, at: Position, tokens: int, policies: Policies = NO_POLICIES
+        self,
+        session: Session,
+        at: Position,
+        tokens: int,
+        policies: Policies = NO_POLICIES,
+        charge: Callable[[Change], None] = lambda change: None,
     ) -> Decision | None:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
-        decide by the agent's `policies`.
+        decide by the agent's `policies`. `charge`: charges earlier calls
+        in the commit that begins to wait, because a session that waits for long gives its lease back.
 
         Raises what `carries` does.
         """
@@ -51,7 +59,7 @@ class TenantHour:
             return None
         if session.head.is_over:
             return next_decision(session.head, self._repository.clock.now())
-        return self._wait(session, at, hour, policies)
+        return self._wait(session, at, hour, policies, charge)
 
     def carries(self, session: Session, at: Position, tokens: int) -> bool:
         """Whether the session's lease carries `tokens`, with a further chunk where the hour has one left. False also
@@ -77,18 +85,26 @@ class TenantHour:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
 
-    def _extend(self, session: Session, at: Position, lease: LeaseGrant) -> Recorded | None:
+    def _extend(self, session: Session, at: Position, lease: LeaseChange) -> Recorded | None:
         def build(_: Session, change: Change) -> CommitDraft | None:
             check_turn(change.head, at)
             if change.head.is_over:
                 return None  # it needs no lease
-            change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens))
+            change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens, lease.share))
             return CommitDraft(change, lease=lease)
 
-        return self._repository.commit(session, at.key(f"lease-{lease.hour}-{lease.place}"), build)
+        return self._repository.commit(session, at.key(f"lease-{session.number}"), build)
 
-    def _wait(self, session: Session, at: Position, hour: int, policies: Policies) -> Decision:
+    def _wait(
+        self,
+        session: Session,
+        at: Position,
+        hour: int,
+        policies: Policies,
+        charge: Callable[[Change], None],
+    ) -> Decision:
         def ask(change: Change) -> None:
+            charge(change)
             open_hourly_limit(
                 change, end_of_hour(hour), self._limit, AskingRules(self._repository.clock, policies)
             )
@@ -101,7 +117,7 @@ class TenantHour:
 
 def next_grant(
     session_index: SessionIndex, limit: int, at: Position, hour: int, wanted: int
-) -> LeaseGrant | None:
+) -> LeaseChange | None:
     """What to grant a session that needs `wanted` tokens more. None: the hour has too little left.
 
     A small hour is one item. Of a large one a session is granted tokens from its own share, which takes more from the
@@ -109,20 +125,17 @@ def next_grant(
     """
     shares = shares_of(limit)
     if shares == 1:
-        granted = session_index.granted_tokens(at.tenant, hour)
-        size = grant_size(granted, wanted, limit)
-        return None if size is None else LeaseGrant(at.tenant, hour, granted, granted + size)
-    of_hour: int | None = None
+        size = grant_size(limit - session_index.granted_tokens(at.tenant, hour), wanted)
+        return None if size is None else LeaseChange(at.tenant, hour, size, limit)
+    left: int | None = None
     for number in shares_in_turn(at.session_id, shares):
-        share = session_index.hour_share(at.tenant, hour, number)
-        size = grant_size(share.granted, wanted, share.given)
+        free, drawn = session_index.free_tokens_of_share(at.tenant, hour, number), 0
+        size = grant_size(free, wanted)
+        if size is None:
+            if left is None:
+                left = limit - session_index.granted_tokens(at.tenant, hour)
+            drawn = draw_size(left, wanted - free, limit)
+            size = grant_size(free + drawn, wanted)
         if size is not None:
-            return LeaseGrant(at.tenant, hour, 0, 0, ShareGrant(number, share, share.granting(size)))
-        if of_hour is None:
-            of_hour = session_index.granted_tokens(at.tenant, hour)
-        drawn = draw_size(of_hour, share, wanted, limit)
-        size = None if drawn is None else grant_size(share.granted, wanted, share.given + drawn)
-        if drawn is not None and size is not None:
-            after = share.granting(size, drawn)
-            return LeaseGrant(at.tenant, hour, of_hour, of_hour + drawn, ShareGrant(number, share, after))
+            return LeaseChange(at.tenant, hour, size, limit, number, drawn)
     return None

@@ -81,13 +81,17 @@ def settle(
     else:
         said = {"comment": comment} if comment else {}
         change.event("intervention.resolved", data | {"resolved_by": by} | said)
+    was_in_outage = change.head.outage is not None
     _apply(change, one, option, given, comment, by, message_id, expired)
     if by is not None or is_about_outage(
         one
     ):  # nobody's silence about anything else is a decision about the outage
         decide_to_go_on(change)
     _end_if_held(change)
-    if not change.head.is_over:
+    if change.head.is_over:
+        if was_in_outage:
+            change.set(lease=None)  # its lost calls may not be charged yet: nothing is given back
+    else:
         if change.head.interventions:
             wait_for_people(change)
         else:

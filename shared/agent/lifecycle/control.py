@@ -4,7 +4,11 @@ What becomes of work under way when a cancel comes: of a model's reply `_apply_r
 a tool's result `_finish` in `shared/agent/tools/execute.py`.
 """
 
-from shared.agent.budget.session_budget import attempts_so_far, charge_attempts
+from shared.agent.budget.session_budget import (
+    attempts_so_far,
+    charge_attempts,
+    keep_what_is_uncharged,
+)
 from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time
@@ -129,6 +133,8 @@ def cancel(
             # read with each head: what an earlier one left open may be charged, and no longer named in this one
             so_far = attempts_so_far(attempts, change.head)
             charge_attempts(change, so_far, now, token_window, with_running=True)
+        else:
+            keep_what_is_uncharged(change)
         cancelled(change, requester.user)
         return CommitDraft(change, idempotency=requester.key)
 

@@ -5,9 +5,10 @@ is asked, and is charged by the commit that follows. A fallback model is another
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import Bill, SizedRequest, affordable, with_outcome
+from shared.agent.budget.session_budget import Bill, SizedRequest, affordable, charge_attempts, with_outcome
 from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.agent.session.kept_replies import KeptReply, kept
 from shared.agent.session.session import Session
@@ -85,16 +86,22 @@ def mark_call(
         if afforded is None:
             return NotAffordable(before)
         request, reservation = afforded
-        needed = reservation.tokens + Pending.of(before).tokens
-        decision = turn.deps.tenant_hour.ensure(session, turn.at, needed, policies)
-        if decision is not None:
-            return decision
         if admission is not None:
             if not admission.admits(provider, reservation.tokens, session.head):
                 from shared.agent.model_call.admission import wait_in_line
 
                 return wait_in_line(turn, admission, provider, reservation.tokens, before)
             admission = None  # once, however many races are lost
+        # after the line, in which a session holds no tokens of its tenant's hour
+        decision = turn.deps.tenant_hour.ensure(
+            session,
+            turn.at,
+            reservation.tokens + Pending.of(before).tokens,
+            policies,
+            partial(charge_attempts, attempts=before, session=session, window=turn.deps.token_window),
+        )
+        if decision is not None:
+            return decision
         attempts = (*before, _attempt(turn, context, reservation, key))
         try:
             _write(turn, attempts, after)

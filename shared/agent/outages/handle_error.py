@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import charge_attempts
+from shared.agent.budget.session_budget import charge_attempts, keep_what_is_uncharged
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import OutageRules, wait_out
 from shared.agent.session.endings import failed
@@ -93,8 +93,8 @@ def _decided(repository: SessionRepository, session: Session, at: Position, buil
     return end_decision(head) if head.is_over else next_decision(head, repository.clock.now())
 
 
-def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:
-    """What the commit charges. Empty where no store can say now what came of the attempts: the next turn, which asks
+def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...] | None:
+    """What the commit charges. None where no store can say now what came of the attempts: the next turn, which asks
     again, charges them or commits the reply.
     """
     head = session.head
@@ -103,7 +103,7 @@ def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...]:
         unsettled = open_attempts(head, marker.attempts, lambda key: session.recorded(key) is not None)
         reply = _kept_reply(deps, head, marker) if unsettled else None
     except (TransientError, PoisonedSession):
-        return ()
+        return None
     kept_id = reply.attempt.attempt_id if reply is not None else ""
     return tuple(one for one in marker.attempts if one not in unsettled or one.attempt_id != kept_id)
 
@@ -118,6 +118,7 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
     def build(_: Session, change: Change) -> CommitDraft | None:
         if is_overtaken(change.head, at) or change.head.is_over:
             return None
+        keep_what_is_uncharged(change)
         code, message = POISONED
         return failed(change, code, message.format(error=PoisonedSession.__name__))
 

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from shared.agent.session import segments
 from shared.agent.session.index_entry import listed
@@ -21,7 +22,7 @@ from shared.domain.errors import CommitContention, Fenced, PoisonedSession, Sess
 from shared.domain.limits.shared_counts import count_shares_of
 from shared.domain.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from shared.domain.rules.compaction import Compacted
-from shared.domain.rules.tenant_hour import shares_in_turn
+from shared.domain.rules.tenant_hour import Lease, hour_of, shares_in_turn
 from shared.domain.schema.versions import CURRENT, added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
@@ -34,7 +35,7 @@ from shared.ports.log import (
     Erasure,
     IdempotencyKey,
     IdempotencyRecord,
-    LeaseGrant,
+    LeaseChange,
     NumberTaken,
     Places,
     SessionLog,
@@ -67,7 +68,7 @@ class CommitDraft:
         decision: Decision | None = None,
         delivered: tuple[str, ...] = (),
         idempotency: IdempotencyKey | None = None,
-        lease: LeaseGrant | None = None,
+        lease: LeaseChange | None = None,
         *,
         starts: bool = False,
         receiver: SessionReceiver | None = None,
@@ -180,12 +181,14 @@ class SessionRepository:
             draft = build(session, change)
             if draft is None:
                 return None
+            lease, given_back = _settled_lease(session.head, change.head, change.now)
+            change.set(lease=lease)
             commit = self._as_stored(change.commit(key, draft.decision, draft.delivered))
             extra_items = TransactionItems(
                 listing=listed(session.head, commit),
                 interventions=change.interventions,
                 idempotency=_record(draft.idempotency, commit),
-                lease=draft.lease,
+                lease=draft.lease or given_back,
                 erasure=_erasure(commit),
                 places=self._places(session.head, commit.head, draft.starts),
             )
@@ -391,6 +394,25 @@ class SessionRepository:
             return self._blobs.get(head.tenant, head.session_id, names) if names else {}
         except BlobMissing:
             raise PoisonedSession("a text of the conversation is missing") from None
+
+
+def _settled_lease(before: Head, head: Head, now: datetime) -> tuple[Lease | None, LeaseChange | None]:
+    """The lease of the tenant's hour that a session keeps in its new head, and what it gives back with the commit.
+
+    A commit that ends a run or parks it gives back what is left, unless calls may still have to be charged to it: those
+    of an outage, which the reply that ends it charges, and one whose answer is made in the background.
+    """
+    lease, run = head.lease, head.run
+    # `parked` stays after the execution has begun, until its first turn
+    is_parked_now = (
+        run is not None and run.parked and run.generation != (before.run and before.run.generation)
+    )
+    may_be_charged = head.outage is not None or head.background is not None
+    if lease is None or not (head.is_over or is_parked_now) or may_be_charged:
+        return lease, None
+    if lease.left <= 0 or lease.hour != hour_of(now):
+        return None, None
+    return None, LeaseChange(head.tenant, lease.hour, -lease.left, share=lease.share)
 
 
 def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | None:

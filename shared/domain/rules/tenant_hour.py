@@ -1,12 +1,12 @@
 """A tenant's hourly tokens, which are leased to its sessions in chunks (design §6.1).
 
 The tokens granted in an hour never exceed the tenant's limit, and a session spends only what it was granted. So the
-tenant never exceeds its limit. At most one chunk per running session stays unused. A lease ends with its hour.
+tenant never exceeds its limit. The commit that ends or parks a run gives back what its session has not used, so at most
+one chunk per running session stays unused. A lease ends with its hour.
 """
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
 from zlib import crc32
 
 from shared.domain.schema.stored_model import StoredModel
@@ -21,11 +21,15 @@ DRAWS = 8
 
 
 class Lease(StoredModel):
-    """The tokens that a session was granted in an hour. `hour`: hours since 1970, UTC."""
+    """The tokens that a session was granted in an hour."""
 
     hour: int
+    """Hours since 1970, UTC."""
     granted: int
     used: int = 0
+    share: int | None = None
+    """The share of a large hour that granted tokens last. What is left goes back there. None: the hour has no shares.
+    """
 
     @property
     def left(self) -> int:
@@ -50,26 +54,15 @@ def tokens_missing(lease: Lease | None, hour: int, needed: int) -> int:
     return max(0, needed - left)
 
 
-def grant_size(granted: int, wanted: int, limit: int) -> int | None:
+def grant_size(free: int, wanted: int) -> int | None:
     """The tokens that a session is granted: a chunk, or what it needs where that is more or no chunk is left.
 
-    `granted`: to all sessions of the tenant in this hour. `wanted`: what the session needs. `limit`: the tenant's
-    (`Settings.tenant_tokens_per_hour`). None: the hour has too little left.
+    `free`: what may still be granted. `wanted`: what the session needs. None: too little is left.
     """
-    for size in (max(wanted, CHUNK_TOKENS), wanted):
-        if granted + size <= limit:
-            return size
-    return None
-
-
-class HourShare(NamedTuple):
-    """Tokens of an hour that a share was `given`, and that sessions were `granted` from it."""
-
-    given: int = 0
-    granted: int = 0
-
-    def granting(self, size: int, drawn: int = 0) -> "HourShare":
-        return HourShare(self.given + drawn, self.granted + size)
+    chunk = max(wanted, CHUNK_TOKENS)
+    if chunk <= free:
+        return chunk
+    return wanted if wanted <= free else None
 
 
 def shares_of(limit: int) -> int:
@@ -83,16 +76,14 @@ def shares_in_turn(session_id: str, shares: int) -> Iterator[int]:
     return ((own + step) % shares for step in range(shares))
 
 
-def draw_size(granted: int, share: HourShare, wanted: int, limit: int) -> int | None:
-    """The tokens that a share takes from the hour, so that a session may be granted `wanted` from it. `granted`: all
-    that the hour has given. None: the hour has too little left.
+def draw_size(left: int, lacking: int, limit: int) -> int:
+    """The tokens that a share takes from the hour when it lacks some for a grant: an eighth of its part, or more where
+    that is not enough. `left`: what the hour has not given out yet.
     """
-    drawn = min(max(limit // (shares_of(limit) * DRAWS), wanted), limit - granted)
-    return drawn if share.given - share.granted + drawn >= wanted and drawn > 0 else None
+    return max(0, min(max(limit // (shares_of(limit) * DRAWS), lacking), left))
 
 
-def with_grant(lease: Lease | None, hour: int, tokens: int) -> Lease:
+def with_grant(lease: Lease | None, hour: int, tokens: int, share: int | None = None) -> Lease:
     """The lease with `tokens` more. A lease of another hour is replaced."""
-    if lease is None or lease.hour != hour:
-        return Lease(hour=hour, granted=tokens)
-    return lease.model_copy(update={"granted": lease.granted + tokens})
+    before = lease if lease is not None and lease.hour == hour else Lease(hour=hour, granted=0)
+    return before.model_copy(update={"granted": before.granted + tokens, "share": share})

@@ -29,7 +29,6 @@ from shared.domain.limits.admission import InLine, Price, ProviderLimits
 from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
-from shared.domain.rules.tenant_hour import HourShare
 from shared.domain.session.attempt import Marker
 from shared.domain.session.listed import Listed, mark
 from shared.domain.session.running_text import Partial
@@ -38,11 +37,10 @@ from shared.ports.deployment.recovery_scans import ROUNDS, Place, RecoveryScan, 
 from shared.ports.log import (
     Erasure,
     IndexEntry,
-    LeaseGrant,
+    LeaseChange,
     Live,
     Places,
     SessionReceiver,
-    ShareGrant,
     TransactionItems,
 )
 from shared.ports.meter import Fold, Partition
@@ -158,9 +156,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
-            lease=LeaseGrant(
-                TENANT, 490_000, 0, 20_000, ShareGrant(7, HourShare(), HourShare(20_000, 20_000))
-            ),
+            lease=LeaseChange(TENANT, 490_000, 20_000, 10**9, share=7, drawn=30_000),
             places=Places(TENANT, 1, Start(1, 64, 64), share=1, shares=2),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),

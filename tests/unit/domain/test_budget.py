@@ -154,16 +154,17 @@ def test_a_lease_covers_its_hour_and_no_other() -> None:
 
 
 def test_a_chunk_is_granted_then_what_is_needed_then_nothing() -> None:
-    assert grant_size(0, 5_000, 100_000) == CHUNK_TOKENS
-    assert grant_size(0, 30_000, 100_000) == 30_000
-    assert grant_size(90_000, 5_000, 100_000) == 5_000
-    assert grant_size(96_000, 5_000, 100_000) is None
+    assert grant_size(100_000, 5_000) == CHUNK_TOKENS
+    assert grant_size(100_000, 30_000) == 30_000
+    assert grant_size(10_000, 5_000) == 5_000
+    assert grant_size(4_000, 5_000) is None
 
 
 def test_a_lease_is_extended_within_its_hour_and_begun_anew_in_the_next() -> None:
     lease = Lease(hour=5, granted=10, used=7)
     assert with_grant(lease, 5, 20) == Lease(hour=5, granted=30, used=7)
     assert with_grant(lease, 6, 20) == Lease(hour=6, granted=20)
+    assert with_grant(lease, 5, 20, share=3) == Lease(hour=5, granted=30, used=7, share=3)
 
 
 @given(limit=st.integers(1, 200_000), needs=st.lists(st.integers(1, 60_000), max_size=40))
@@ -172,7 +173,7 @@ def test_the_hour_never_grants_more_than_its_limit_and_wastes_at_most_what_does_
 ) -> None:
     granted = 0
     for needed in needs:
-        size = grant_size(granted, needed, limit)
+        size = grant_size(limit - granted, needed)
         if size is None:
             assert granted + needed > limit
         else:

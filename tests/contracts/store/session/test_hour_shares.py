@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.agent.budget.tenant_hour import next_grant
-from shared.domain.rules.tenant_hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, HourShare, shares_of
+from shared.domain.rules.tenant_hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, shares_of
 from shared.domain.session.commit import Position
-from shared.ports.log import GrantChanged, LeaseGrant, ShareGrant, TransactionItems
+from shared.ports.log import GrantChanged, LeaseChange, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores, memory_stores
 from tests.contracts.store.documents import ID, make_commit
 
@@ -32,10 +32,10 @@ class Sessions:
         self.granted = Counter[str]()
         self._numbers = Counter[str]()
 
-    def plan(self, session_id: str, wanted: int = CHUNK_TOKENS) -> LeaseGrant | None:
+    def plan(self, session_id: str, wanted: int = CHUNK_TOKENS) -> LeaseChange | None:
         return next_grant(self.stores.index, self.limit, at(self.tenant, session_id), HOUR, wanted)
 
-    def commit(self, session_id: str, lease: LeaseGrant) -> None:
+    def commit(self, session_id: str, lease: LeaseChange) -> None:
         number = self._numbers[session_id] + 1
         commit = make_commit(self.tenant, session_id, number)
         self.stores.log.append(commit, TransactionItems(lease=lease))
@@ -48,16 +48,19 @@ class Sessions:
             self.commit(session_id, lease)
         return lease is not None
 
-    def shares(self) -> list[HourShare]:
+    def give_back(self, session_id: str, tokens: int, share: int | None) -> None:
+        self.commit(session_id, LeaseChange(self.tenant, HOUR, -tokens, share=share))
+
+    def free(self) -> list[int]:
+        """By share."""
         numbers = range(shares_of(self.limit))
-        return [self.stores.index.hour_share(self.tenant, HOUR, number) for number in numbers]
+        return [self.stores.index.free_tokens_of_share(self.tenant, HOUR, number) for number in numbers]
 
     def check(self) -> None:
-        shares = self.shares()
-        assert sum(self.granted.values()) == sum(share.granted for share in shares) <= self.limit
-        assert all(share.granted <= share.given for share in shares)
+        free = self.free()
+        assert min(free) >= 0
         of_hour = self.stores.index.granted_tokens(self.tenant, HOUR)
-        assert sum(share.given for share in shares) == of_hour <= self.limit
+        assert sum(self.granted.values()) + sum(free) == of_hour <= self.limit
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,7 @@ def test_a_small_hour_has_no_shares(limit: int, shares: int) -> None:
 
 def test_a_small_hour_is_granted_as_it_was_by_one_item(stores: Stores, tenant: str) -> None:
     sessions = Sessions(stores, tenant, limit=5_000_000)
-    assert sessions.plan("ses_1", 30_000) == LeaseGrant(tenant, HOUR, 0, 30_000)
+    assert sessions.plan("ses_1", 30_000) == LeaseChange(tenant, HOUR, 30_000, 5_000_000)
     assert sessions.take("ses_1", 30_000)
     assert stores.index.granted_tokens(tenant, HOUR) == 30_000
 
@@ -83,13 +86,12 @@ def test_each_session_is_granted_from_its_own_share_and_the_hour_is_seldom_touch
     for n in range(60):
         lease = sessions.plan(f"ses_{n}")
         assert lease is not None
-        assert lease.share is not None
         sessions.commit(f"ses_{n}", lease)
         plans.append(lease)
 
     sessions.check()
-    assert len({lease.share.number for lease in plans if lease.share is not None}) == 4
-    assert sum(lease.granted_before != lease.granted_after for lease in plans) == 4, "once for each share"
+    assert {lease.share for lease in plans} == {0, 1, 2, 3}
+    assert sum(lease.drawn > 0 for lease in plans) == 4, "once for each share"
 
 
 def test_a_session_whose_share_is_empty_is_granted_from_another_and_all_is_given_out(
@@ -108,39 +110,53 @@ def test_a_session_whose_share_is_empty_is_granted_from_another_and_all_is_given
     sessions.check()
 
 
-def test_of_two_that_saw_the_same_share_one_is_granted(stores: Stores, tenant: str) -> None:
+def test_of_two_that_want_the_last_tokens_of_a_share_one_is_granted(stores: Stores, tenant: str) -> None:
     sessions = Sessions(stores, tenant)
     assert sessions.take("ses_1")
-    lease = sessions.plan("ses_1")
+    lease = sessions.plan("ses_1", LARGE // 32 - CHUNK_TOKENS)
     assert lease is not None
-    assert lease.share is not None
+    assert lease.drawn == 0
     sessions.commit("ses_1", lease)
     with pytest.raises(GrantChanged):
         sessions.commit("ses_2", lease)
     sessions.check()
 
 
-def test_what_a_share_takes_is_taken_from_the_hour_as_it_is_or_not_at_all(
-    stores: Stores, tenant: str
-) -> None:
-    """Also where a worker of the release before, which knows no shares, is granted tokens of the same hour."""
+def test_a_share_takes_from_the_hour_only_what_the_hour_still_has(stores: Stores, tenant: str) -> None:
     sessions = Sessions(stores, tenant)
     lease = sessions.plan("ses_1")
     assert lease is not None
-    old = LeaseGrant(tenant, HOUR, 0, 20_000)
-    stores.log.append(make_commit(tenant, "ses_old", 1), TransactionItems(lease=old))
+    nearly_all = LeaseChange(tenant, HOUR, LARGE - 1_000, LARGE)
+    stores.log.append(make_commit(tenant, "ses_old", 1), TransactionItems(lease=nearly_all))
     with pytest.raises(GrantChanged):
         sessions.commit("ses_1", lease)
-    assert sessions.take("ses_1")
-    assert stores.index.granted_tokens(tenant, HOUR) == 20_000 + sum(s.given for s in sessions.shares())
+    assert stores.index.granted_tokens(tenant, HOUR) == LARGE - 1_000
+    assert not sessions.take("ses_1")
+    assert sessions.take("ses_1", 1_000)
+
+
+def test_what_is_given_back_to_a_share_is_granted_from_it_again(stores: Stores, tenant: str) -> None:
+    sessions = Sessions(stores, tenant)
+    lease = sessions.plan("ses_1")
+    assert lease is not None
+    sessions.commit("ses_1", lease)
+    of_hour = stores.index.granted_tokens(tenant, HOUR)
+    sessions.give_back("ses_1", 15_000, lease.share)
+    sessions.check()
+    assert stores.index.granted_tokens(tenant, HOUR) == of_hour, "an end does not touch the hour's own item"
+    assert sum(sessions.free()) == of_hour - 5_000
+
+
+def test_a_share_that_was_never_there_takes_what_is_given_back(stores: Stores, tenant: str) -> None:
+    sessions = Sessions(stores, tenant)
+    sessions.give_back("ses_1", 100, 2)
+    assert sessions.free() == [0, 0, 100, 0]
 
 
 def test_a_grant_belongs_to_its_own_tenant(stores: Stores, tenant: str) -> None:
-    share = ShareGrant(0, HourShare(), HourShare(5, 5))
+    theirs = LeaseChange("other", HOUR, 5, LARGE, 0, 5)
     with pytest.raises(ValueError, match="tenant"):
-        stores.log.append(
-            make_commit(tenant, "ses_1", 1), TransactionItems(lease=LeaseGrant("other", HOUR, 0, 5, share))
-        )
+        stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=theirs))
 
 
 def test_grants_of_an_hour_are_in_as_many_partitions_as_it_has_shares(aws: Aws, tenant: str) -> None:
@@ -168,7 +184,7 @@ steps = st.lists(
 def test_the_hour_is_never_exceeded_however_workers_race(moves: list[tuple[int, int, bool]]) -> None:
     """Some commit at once, some later what they saw before."""
     sessions = Sessions(memory_stores(), "acme")
-    held: list[tuple[str, LeaseGrant]] = []
+    held: list[tuple[str, LeaseChange]] = []
 
     def committed() -> Iterator[bool]:
         for session_id, lease in held:
@@ -182,8 +198,7 @@ def test_the_hour_is_never_exceeded_however_workers_race(moves: list[tuple[int, 
     for number, wanted, waits in moves:
         lease = sessions.plan(f"ses_{number}", wanted)
         if lease is None:
-            largest = max(share.given - share.granted for share in sessions.shares())
-            assert largest < wanted
+            assert max(sessions.free()) < wanted
             continue
         held.append((f"ses_{number}", lease))
         if not waits:

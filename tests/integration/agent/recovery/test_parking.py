@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.park import park
+from shared.agent.outages.park import park
 from shared.agent.session.engine_decision import position
 from shared.agent.session.parking import LEAD, LEAST
 from shared.domain.errors import Fenced, ProviderOverloaded
@@ -192,16 +192,16 @@ def test_a_repeated_park_ends_the_execution_again_and_a_late_one_is_fenced() -> 
     house, session = asking()
     at = position(house.head(session))
     house.clock.advance(PARK_AFTER)
-    first = park(house.fresh_repository(), house.timeouts, at)
+    first = park(house.errors, at)
     numbers = house.fresh_repository().newest(TENANT, session).number
 
-    assert park(house.fresh_repository(), house.timeouts, at) == first == Decision(next="done", at=at)
+    assert park(house.errors, at) == first == Decision(next="done", at=at)
     assert house.fresh_repository().newest(TENANT, session).number == numbers
     (asked,) = house.head(session).interventions
     house.resolve(session, asked, "approve")
     house.run()
     with pytest.raises(Fenced):
-        park(house.fresh_repository(), house.timeouts, at.model_copy(update={"turn": 9}))
+        park(house.errors, at.model_copy(update={"turn": 9}))
 
 
 def test_a_decision_that_comes_first_is_gone_on_with() -> None:
