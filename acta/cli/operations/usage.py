@@ -34,7 +34,9 @@ def usage(arguments: Namespace) -> int:
 def rows(told: Row) -> Iterator[tuple[object, ...]]:
     """One for each item, and one for the whole time."""
     for item in told["items"]:
-        key = str(item.get("agent_name") or item["key"])
+        key = str(item["key"])
+        if item.get("agent_name"):  # names are for reading, ids tell agents of one name apart
+            key = f"{item['agent_name']} ({key})"
         yield row(key[:16].replace("T", " ") if told["by"] in ("hour", "day") else key, item)
     yield row("together", told["total"])
 

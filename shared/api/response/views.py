@@ -242,6 +242,7 @@ def intervention_view(one: Intervention) -> interventions.Intervention:
         "resolution": one.resolution,
         "amended": one.resolution == "modify",
         "input": one.input,
+        "input_text": None if one.input is None else canonical_json(one.input),
         "comment": one.comment,
         "resolved_by": one.resolved_by,
         "resolved_at": instant_or_none(one.resolved_at),

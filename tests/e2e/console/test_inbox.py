@@ -83,7 +83,7 @@ def test_a_decision_that_did_not_get_through_says_so_and_is_sent_again(screen: S
     page = screen.sign_in(ann, place=place(asked))
     page.get_by_label("Comment").fill("keep it")
     asked_for: list[Request] = []
-    page.on("request", asked_for.append)
+    page.on("request", lambda one: asked_for.append(one))
     screen.context.set_offline(True)
     page.get_by_role("button", name="Reject", exact=True).click()
     alert = page.get_by_role("alert")

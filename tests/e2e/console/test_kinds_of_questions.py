@@ -63,6 +63,9 @@ def test_a_used_up_budget_is_raised(screen: Screen, ann: Person) -> None:
     page.get_by_role("button", name="Raise the budget").click()
     screen.accessible()
     screen.picture("budget")
+    needed = asked[1]["context"]["token_budget_needed"]
+    expect(page.get_by_label("Tokens in all")).to_have_value(str(needed))
+    expect(page.get_by_label("US dollars")).to_have_count(0)
     page.get_by_label("Tokens in all").fill("1")
     page.get_by_role("button", name="Send: raise the budget").click()
     expect(page.get_by_role("alert")).to_be_visible()
@@ -149,7 +152,8 @@ def test_words_of_others_are_text_in_a_frame(screen: Screen, ann: Person, text: 
 
 def test_a_replaced_file_is_shown_with_what_would_differ(screen: Screen, ann: Person) -> None:
     ann.put_file("notes.md", "The kettle is broken.\n")
-    asked = question(ann.asked(ann.start('Create the file notes.md with the text "The kettle is new."')))
+    replacing = '{"path": "notes.md", "content": "The kettle is new.\\n", "replace": true}'
+    asked = question(ann.asked(ann.start(f"use create_file with {replacing}")))
     assert asked[1]["tool_call"]["input"]["replace"] is True
     page = screen.sign_in(ann, place=place(asked))
     differing = page.get_by_label("The file now, and what would replace it")

@@ -79,6 +79,28 @@ def test_what_runs_out_of_budget_is_finished_with_what_it_has(
     screen.accessible()
 
 
+def test_of_a_used_up_budget_the_limit_that_is_short_is_raised_and_no_other(
+    screen: Screen, stage: Stage, ann: Person
+) -> None:
+    stage.prepare(do(plan("Say it")), end("Said.", 1))
+    asked = question(ann.asked(ann.start("Say it", cost_budget_usd=0.01)))
+    before = ann.snapshot(asked[0])["budget"]
+    needed = asked[1]["context"]["cost_budget_usd_needed"]
+    page = screen.sign_in(ann, place=place(asked))
+    page.get_by_role("button", name="Raise the budget").click()
+    expect(page.get_by_label("US dollars in all")).to_have_value(str(needed))
+    expect(page.get_by_label("US dollars in all")).to_be_focused()
+    expect(page.get_by_label("Tokens in all")).to_have_value("")
+    expect(page.get_by_text(f"The next call needs ${needed} in all.")).to_be_visible()
+    screen.accessible()
+    screen.picture("dollars")
+    page.get_by_role("button", name="Send: raise the budget").click()
+    expect(page.get_by_text("You raised the budget")).to_be_visible()
+    assert recorded(ann, asked)["input"] == {"cost_budget_usd": needed}
+    after = ann.finished(asked[0]).session["budget"]
+    assert (after["token_budget"], after["cost_budget_usd"]) == (before["token_budget"], needed)
+
+
 def test_a_cost_budget_fills_a_bar(screen: Screen, stage: Stage, ann: Person) -> None:
     stage.prepare(do(plan("Say it")), end("Said.", 1))
     session_id = ann.start("Say it", cost_budget_usd=5)

@@ -146,7 +146,8 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     assert set(view) == {
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
         "timeout_at", "agent_name",
-        "state", "resolution", "input", "comment", "resolved_by", "resolved_at", "created_at", "role", "amended",
+        "state", "resolution", "input", "input_text", "comment", "resolved_by", "resolved_at", "created_at", "role",
+        "amended",
         "approver_must_differ",
     }  # fmt: skip
     assert view["tool_call"] == {

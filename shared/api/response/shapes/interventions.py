@@ -103,6 +103,9 @@ class Intervention(TypedDict):
     amended: bool
     """The call runs with `input`, which a person gave."""
     input: dict[str, Any] | None
+    """What was given with the decision."""
+    input_text: str | None
+    """The same as its canonical JSON text, as of a call that is decided on."""
     comment: str | None
     resolved_by: str | None
     """The subject of the person who decided. An expiry has none."""

@@ -1,8 +1,9 @@
 /** A call that is decided on: the tool, its whole input, and what it would delete or replace. */
 
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 
+import { parse, write } from "../../api/exact-json";
 import { at, get } from "../../api/request";
 import type { Intervention, Shapes } from "../../api/shapes";
 import { Json } from "../../parts/json";
@@ -11,6 +12,7 @@ import { Text } from "../../parts/words";
 import { Preview } from "./preview";
 
 type Pending = Shapes["PendingCall"];
+/** Its numbers are `NumberLiteral`s: what is shown, edited and sent has the digits of what runs. */
 export type Input = Record<string, unknown>;
 
 interface Read {
@@ -31,11 +33,13 @@ export function useWhole(one: Intervention, call: Pending | null, callId?: strin
     setRead({});
     const path = at("/v1/sessions/{}/interventions/{}/input", one.session_id, one.intervention_id);
     get<Shapes["CallInput"]>(path, { call_id: callId }).then(
-      ({ input }) => setRead({ input }),
+      ({ input_text }) => setRead({ input: parse(input_text) as Input }),
       (failure: Error) => setRead({ failure }),
     );
   }, [key, call?.shortened]);
-  return call && !call.shortened ? { input: call.input } : (reads.value[key] ?? {});
+  const text = call?.shortened ? null : (call?.input_text ?? null);
+  const here = useMemo(() => (text === null ? undefined : (parse(text) as Input)), [text]);
+  return here ? { input: here } : (reads.value[key] ?? {});
 }
 
 /** Whether all of what is approved is here to be read. */
@@ -92,7 +96,7 @@ export function Fields({ of }: { of: Input }) {
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = typeof value === "string" ? value : write(value, 2);
   const isShort = text.length <= 200 && !text.includes("\n");
   return (
     <>

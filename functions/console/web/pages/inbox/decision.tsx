@@ -1,18 +1,20 @@
 /** What was decided, by whom, and when. */
 
+import { parse } from "../../api/exact-json";
 import type { Intervention } from "../../api/shapes";
 import { Ago } from "../../parts/time";
 import { to } from "../../navigation/places";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
-import { Fields } from "./call";
+import { Fields, type Input } from "./call";
 import { byDefault, done } from "./wording";
 
 const STOPS = ["reject", "cancel"];
 
 /** `isNew`: made just now. `isLate`: this person decided too, after it. */
 export function Decision({ of, isNew, isLate }: { of: Intervention; isNew?: boolean; isLate?: boolean }) {
+  const given = of.input_text ? (parse(of.input_text) as Input) : undefined;
   const isYes = of.state === "resolved" && !STOPS.includes(of.resolution ?? "");
   return (
     <div class={isYes ? "notice decision yes" : "notice decision"} role="status" aria-label="The decision">
@@ -21,10 +23,10 @@ export function Decision({ of, isNew, isLate }: { of: Intervention; isNew?: bool
         <Outcome of={of} /> {of.resolved_at && <Ago at={of.resolved_at} />}
       </p>
       {of.comment && <Long by="Comment">{of.comment}</Long>}
-      {of.state === "resolved" && of.input && (
+      {of.state === "resolved" && given && (
         <details>
           <summary>{of.amended ? "The input that ran instead" : "What was given with it"}</summary>
-          <Fields of={(of.amended && (of.input["input"] as Record<string, unknown>)) || of.input} />
+          <Fields of={(of.amended && (given["input"] as Input)) || given} />
         </details>
       )}
       <p>

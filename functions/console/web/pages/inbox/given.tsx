@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+import { parse, write } from "../../api/exact-json";
 import type { Intervention } from "../../api/shapes";
 import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
 import { Diff } from "../../parts/diff";
@@ -65,14 +66,32 @@ function Words({ name, says, isOptional, ...asked }: Asked & { name: string; say
   );
 }
 
+/** What is short is filled in with what the next call needs. The other limit stays as it is: an empty field is not sent. */
 function Limits(asked: Asked) {
   const { context } = asked.of;
-  const needed = Number(context["token_budget_needed"] ?? 0);
-  const now = Number(context["token_budget"] ?? 0);
-  const draft = useDraft(`${placeOf(asked.of)}/raise`, { tokens: String(needed || now * 2 || ""), dollars: "" });
+  const { token_budget_needed: tokensNeeded, cost_budget_usd_needed: dollarsNeeded } = context;
+  const draft = useDraft(`${placeOf(asked.of)}/raise`, { tokens: String(tokensNeeded ?? ""), dollars: String(dollarsNeeded ?? "") });
   const { tokens, dollars } = draft.value;
-  const spent = context["cost_usd"];
-  const most = context["cost_budget_usd"];
+  const { cost_usd: spent, cost_budget_usd: most } = context;
+  const number = (value: number) => value.toLocaleString("en-US");
+  const inTokens = (
+    <Line
+      key="tokens"
+      label={tokensNeeded ? "Tokens in all" : "Tokens in all (optional)"}
+      type="number"
+      value={tokens}
+      write={(next) => draft.write({ tokens: next, dollars })}
+    />
+  );
+  const inDollars = typeof most === "number" && (
+    <Line
+      key="dollars"
+      label={dollarsNeeded ? "US dollars in all" : "US dollars in all (optional)"}
+      type="number"
+      value={dollars}
+      write={(next) => draft.write({ tokens, dollars: next })}
+    />
+  );
   return (
     <Form
       {...asked}
@@ -84,39 +103,38 @@ function Limits(asked: Asked) {
       })}
     >
       <p class="hint">
-        Used so far: {Number(context["total_tokens"] ?? 0).toLocaleString()} of {now.toLocaleString()} tokens
+        Used so far: {number(context.total_tokens ?? 0)} of {number(context.token_budget ?? 0)} tokens
         {typeof spent === "number" && `, $${spent.toFixed(4)}`}
-        {typeof most === "number" && ` of $${most}`}.{" "}
-        {needed > 0 && `The next call needs ${needed.toLocaleString()} tokens in all.`}
+        {typeof most === "number" && ` of $${most}`}. {tokensNeeded && `The next call needs ${number(tokensNeeded)} tokens in all. `}
+        {dollarsNeeded && `The next call needs $${dollarsNeeded} in all.`}
       </p>
-      <Line label="Tokens in all" type="number" value={tokens} write={(next) => draft.write({ tokens: next, dollars })} />
-      <Line label="US dollars in all (may stay empty)" type="number" value={dollars} write={(next) => draft.write({ tokens, dollars: next })} />
+      {dollarsNeeded && !tokensNeeded ? [inDollars, inTokens] : [inTokens, inDollars]}
     </Form>
   );
 }
 
 /** Texts and yes or no are edited as they are, all else as JSON; what differs is shown before it is sent. */
 function Changed(asked: Asked) {
-  const before = JSON.stringify(asked.whole ?? {}, null, 2);
+  const before = write(asked.whole ?? {}, 2);
   const draft = useDraft<string | null>(`${placeOf(asked.of)}/modify`, null);
   const after = draft.value ?? before;
   const [isJson, setJson] = useState(false);
-  const parsed = parse(after);
+  const parsed = parseInput(after);
   if (!asked.whole) return <p class="hint">The whole input is being read…</p>;
-  const write = (name: string, value: unknown) => draft.write(JSON.stringify({ ...parsed.input, [name]: value }, null, 2));
+  const change = (name: string, value: unknown) => draft.write(write({ ...parsed.input, [name]: value }, 2));
   const fields = Object.entries(parsed.input ?? {}).filter(([, value]) => ["string", "boolean"].includes(typeof value));
   return (
     <Form
       {...asked}
       draft={draft}
-      isReady={parsed.input !== undefined && JSON.stringify(parsed.input) !== JSON.stringify(asked.whole)}
+      isReady={parsed.input !== undefined && write(parsed.input) !== write(asked.whole)}
       give={() => ({ input: parsed.input })}
     >
       {fields.map(([name, value]) =>
         typeof value === "boolean" ? (
-          <Tick key={name} label={visible(name)} is={value} write={(is) => write(name, is)} />
+          <Tick key={name} label={visible(name)} is={value} write={(is) => change(name, is)} />
         ) : (
-          <Area key={name} label={visible(name)} rows={Math.min(10, String(value).split("\n").length)} value={String(value)} write={(text) => write(name, text)} />
+          <Area key={name} label={visible(name)} rows={Math.min(10, String(value).split("\n").length)} value={String(value)} write={(text) => change(name, text)} />
         ),
       )}
       <details
@@ -145,14 +163,14 @@ function Changed(asked: Asked) {
 /** By the name of each field, its texts line by line. */
 export function linesOf(input: Input): string {
   return Object.entries(input)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : write(value, 2)}`)
     .join("\n");
 }
 
-/** The object in a text, or why there is none. */
-export function parse(text: string): { input?: Input; problem?: string } {
+/** The object in a text, with its numbers as they are written; or why there is none. */
+export function parseInput(text: string): { input?: Input; problem?: string } {
   try {
-    const input: unknown = JSON.parse(text);
+    const input = parse(text);
     if (typeof input === "object" && input !== null && !Array.isArray(input)) return { input: input as Input };
     return { problem: "The input is an object: it begins with { and ends with }." };
   } catch (error) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { write } from "../../api/exact-json";
 import { choicesOf, typed } from "./tool-form";
 
 test("what was typed has its field's type, and what was left empty is left out", () => {
@@ -11,8 +12,10 @@ test("what was typed has its field's type, and what was left empty is left out",
     urgent: { type: "boolean" },
     reasons: { type: "array" },
   };
-  assert.deepEqual(typed(properties, { name: "", days: "7", reasons: [] }), { days: 7, share: 0.5, urgent: false });
-  assert.deepEqual(typed(properties, { share: "", urgent: true, reasons: ["tax"] }), { urgent: true, reasons: ["tax"] });
+  const sent = (values: Parameters<typeof typed>[1]) => write(typed(properties, values));
+  assert.equal(sent({ name: "", days: "7", reasons: [] }), '{"days":7,"share":0.5,"urgent":false}');
+  assert.equal(sent({ share: "", urgent: true, reasons: ["tax"] }), '{"urgent":true,"reasons":["tax"]}');
+  assert.equal(sent({ days: "9007199254740993", share: "0.100000000000000001" }), '{"days":9007199254740993,"share":0.100000000000000001,"urgent":false}');
 });
 
 test("choices are shown by the names that the server gives them", () => {

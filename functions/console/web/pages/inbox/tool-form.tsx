@@ -2,6 +2,7 @@
 
 import { useId, useState } from "preact/hooks";
 
+import { NumberLiteral } from "../../api/exact-json";
 import type { Intervention } from "../../api/shapes";
 import { Tick } from "../../parts/field";
 import { Quoted, Text, visible } from "../../parts/words";
@@ -68,10 +69,15 @@ export function typed(
     const value = values[name] ?? property.default;
     if (property.type === "boolean") fields.push([name, value === true]);
     else if (value === undefined || value === "" || (Array.isArray(value) && !value.length)) continue;
-    else if (property.type === "number" || property.type === "integer") fields.push([name, Number(value)]);
+    else if (property.type === "number" || property.type === "integer") fields.push([name, numberOf(String(value))]);
     else fields.push([name, value]);
   }
   return Object.fromEntries(fields);
+}
+
+/** With the digits that were typed, where JSON writes a number so. */
+function numberOf(text: string): unknown {
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new NumberLiteral(text) : Number(text);
 }
 
 /** What may be chosen, and what is shown of it; undefined: anything may be typed. */

@@ -47,6 +47,19 @@ def test_a_row_for_each_day_and_one_for_all_of_them(
     assert deployment.requests[0].path == "/v1/usage?by=day&from=2026-11-16T00%3A00%3A00Z&limit=200"
 
 
+def test_an_agent_is_shown_by_its_name_and_a_deleted_one_by_its_id(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = item("agt_1", None) | {"agent_name": "Order desk\x1b[2K"}
+    answer = told("agent", named, until=None)
+    answer["items"].append(item("agt_2", None) | {"agent_name": None})
+    deployment.on("GET", "/v1/usage", success(answer))
+    assert acta("usage", "--by", "agent") == 0
+    first, second, _ = capsys.readouterr().out.splitlines()
+    assert first.startswith("Order desk\\x1b[2K (agt_1)")
+    assert second.startswith("agt_2 ")
+
+
 def test_a_model_has_tokens_and_their_price_alone(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
