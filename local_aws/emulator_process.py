@@ -28,8 +28,15 @@ from local_aws.settings import ACCOUNT, REGION
 
 __all__ = ["ACCOUNT", "NEVER", "REGION", "EmulatorFailed", "EmulatorProcess", "left_running"]
 
-_IMPORTED_FROM = Path(__file__).resolve().parents[1]
-"""Where `-m local_aws` finds this package."""
+_STARTED = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from local_aws.__main__ import main
+sys.exit(main())
+"""
+"""`python -m local_aws`, found where this package is. That folder comes last: the emulator's interpreter has packages
+of its own, and where this package is installed the folder has another application's.
+"""
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 40.0
@@ -75,13 +82,19 @@ class EmulatorProcess:
         self._environment = dict(environment)
         self._variables = {"every": dict(lambda_environment or {}), "one": dict(function_environments or {})}
         self._command = [
-            str(emulator_python),
-            *("-m", "local_aws"),
+            # Made absolute without following links: a virtual environment's interpreter is a link out of it.
+            *(
+                str(Path.cwd() / emulator_python),
+                "-P",
+                "-c",
+                _STARTED,
+                str(Path(__file__).resolve().parents[1]),
+            ),
             *("--port", str(self.port)),
             *("--state", str(state_dir.resolve())),
             *("--code", str((code_dir or state_dir / "code").resolve())),
             "--supervised",
-            *("--runtime-python", str(runtime_python)),
+            *("--runtime-python", str(Path.cwd() / runtime_python)),
         ]
         if lambda_endpoint:
             self._command += ["--lambda-endpoint", lambda_endpoint]
@@ -136,7 +149,7 @@ class EmulatorProcess:
         # A session of its own: Ctrl-C in a terminal reaches the caller alone, who stops the emulator in order.
         self._process = subprocess.Popen(
             self._command,
-            cwd=_IMPORTED_FROM,
+            cwd=self.state_dir,
             env=self._environment,
             stdin=subprocess.PIPE,
             stdout=self._log,

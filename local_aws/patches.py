@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from local_aws import api_gateway, dynamodb, own_environment, sqs, transactions
+from local_aws import own_environment
 from local_aws.access import policies, principals, web_page_guard
 from local_aws.lambdas import execution
+from local_aws.services import api_gateway, dynamodb, sqs, transactions
 from local_aws.settings import Settings
 from local_aws.step_functions import (
     data,

@@ -10,12 +10,12 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("acta", "functions", "infra", "shared")
 
 
-def modules(root: Path = ROOT) -> dict[str, Path]:
-    """Dotted name -> file, of the product's modules. Empty `__init__.py` files are no modules here."""
+def modules(root: Path = ROOT, packages: Sequence[str] = PRODUCT) -> dict[str, Path]:
+    """Dotted name -> file, of the modules of `packages` without their tests. Empty `__init__.py` files are none."""
     found = {}
-    for package in PRODUCT:
+    for package in packages:
         for path in sorted((root / package).rglob("*.py")):
-            if path.name != "__init__.py" or path.stat().st_size:
+            if "tests" not in path.parts and (path.name != "__init__.py" or path.stat().st_size):
                 name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
                 found[name] = path
     return found

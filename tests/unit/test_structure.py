@@ -2,19 +2,26 @@
 
 from pathlib import Path
 
-from tests.structure.modules import circle, closure, graph, imports, modules, rooms
+import pytest
+
+from tests.structure.modules import PRODUCT, circle, closure, graph, imports, modules, rooms
 
 ROOT = Path(__file__).parents[2]
 MOST_MODULES = 16
 """Side by side in one folder."""
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    assert circle(graph(modules())) == ()
+@pytest.fixture(params=[PRODUCT, ("local_aws",)], ids=["acta", "local_aws"])
+def known(request: pytest.FixtureRequest) -> dict[str, Path]:
+    return modules(packages=request.param)
 
 
-def test_no_folder_has_more_modules_than_one_takes_in_at_a_glance() -> None:
-    assert [room for room, count in rooms(modules()).items() if count > MOST_MODULES] == []
+def test_no_module_imports_itself_by_way_of_others(known: dict[str, Path]) -> None:
+    assert circle(graph(known)) == ()
+
+
+def test_no_folder_has_more_modules_than_one_takes_in_at_a_glance(known: dict[str, Path]) -> None:
+    assert [room for room, count in rooms(known).items() if count > MOST_MODULES] == []
 
 
 def test_what_is_pinned_names_no_address() -> None:

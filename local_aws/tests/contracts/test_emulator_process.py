@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import local_aws
 from local_aws.credentials import FILE, Credentials
 from local_aws.emulator_process import NEVER, EmulatorFailed, EmulatorProcess, left_running
 from local_aws.loopback import HOST
@@ -269,6 +271,33 @@ def test_an_emulator_whose_starter_was_killed_saves_its_state_and_ends(tmp_path:
     assert left_running(tmp_path) is None
     with emulator_on(tmp_path) as process:
         assert [one["Name"] for one in Cloud.of(process).client("s3").list_buckets()["Buckets"]] == ["kept"]
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from local_aws.emulator_process import EmulatorProcess
+pythons = {"emulator_python": Path(sys.argv[1]), "runtime_python": Path(sys.argv[2])}
+with EmulatorProcess(state_dir=Path("state"), **pythons) as aws:
+    print(aws.running, aws.credentials.access_key_id[:4])
+"""
+
+
+def test_it_runs_with_nothing_beside_it_but_its_requirements(tmp_path: Path) -> None:
+    """Copied out of its repository, started by an interpreter that has nothing of its user's, by relative paths."""
+    package = Path(local_aws.__file__).parent
+    shutil.copytree(package, tmp_path / "elsewhere" / package.name, ignore=shutil.ignore_patterns("tests"))
+    (tmp_path / "elsewhere" / "ministack.py").write_text("raise SystemExit('of another application')")
+    relative = [os.path.relpath(python, tmp_path) for python in (EMULATOR_PYTHON, RUNTIME_PYTHON)]
+    ended = subprocess.run(
+        [str(EMULATOR_PYTHON), "-c", ALONE, *relative],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "elsewhere"), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout.split()) == (0, ["True", "AKIA"]), ended.stderr
 
 
 def test_a_second_emulator_on_the_same_state_is_refused_with_what_to_end(emulator: EmulatorProcess) -> None:

@@ -3,19 +3,17 @@
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from acta.cli.operations.doctor import stack as look
 from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
+from infra.local.emulator import emulator
 from infra.local.stack import LocalStack
 from infra.local.state_directory import RunningStack, StateDir
 from infra.local.toolchain import CDK
 from local_aws.loopback import HOST
-from local_aws.saved_state import claimed
-from local_aws.settings import Settings
 from tests.e2e.support.deployments import neutral_environ
 from tests.integration.local.served import command
 
@@ -100,12 +98,11 @@ def test_a_stack_that_had_to_leave_its_port_says_so(tmp_path: Path) -> None:
 
 
 def test_the_doctor_finds_a_local_aws_that_was_left_behind(tmp_path: Path) -> None:
-    settings = Settings(1, StateDir(tmp_path).aws, tmp_path, Path(sys.executable), "http://x")
     assert look(tmp_path).fine
-    with claimed(settings):
+    with emulator(state_dir=StateDir(tmp_path).aws) as left:
         finding = look(tmp_path)
         assert not finding.fine
-        assert f"kill {os.getpid()}" in finding.remedy
+        assert f"kill {left.pid}" in finding.remedy
     assert look(tmp_path).fine
 
 
