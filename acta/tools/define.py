@@ -165,7 +165,9 @@ def _check(made: Tool) -> None:
             f"{name}: its docstring has {len(made.description):,} characters, a tool's description at most "
             f"{MAX_DESCRIPTION_CHARS:,}. Keep what the model needs to choose and use the tool."
         )
-    strange = [each for each in made.parameters.names.values() if not re.fullmatch(PROPERTY_PATTERN, each)]
+    strange = [
+        each for each in made.parameters.schema["properties"] if not re.fullmatch(PROPERTY_PATTERN, each)
+    ]
     if strange:
         raise BadTool(
             f"{name}: models' providers take parameters of up to 64 plain letters, digits and _. Rename "

@@ -1,41 +1,54 @@
 """A function's parameters as a JSON Schema, and a call's arguments as what the function takes."""
 
+import dataclasses
 import inspect
 import typing
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic.fields import FieldInfo, ModelPrivateAttr
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticUndefined
 
 from acta.tools.call import Call
 from acta.tools.errors import BadTool, ToolError
 
 Function = Callable[..., Any]
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+FRAMEWORKS = frozenset({"fastapi", "starlette", "typer", "click", "attr", "attrs", "sqlmodel"})
+"""Packages whose marks on a parameter mean something that a tool does not do."""
+PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset)
 
 
 class Parameters(NamedTuple):
-    """`schema`: of the arguments. `model`: checks them. `names`: field of the model -> parameter. `call`: the parameter
-    that gets the Call, None where no parameter does.
-    """
-
     schema: dict[str, Any]
+    """Of the arguments."""
     model: type[BaseModel]
+    """Checks them."""
     names: Mapping[str, str]
+    """Field of the model -> parameter."""
+    own_defaults: frozenset[str]
+    """Fields whose default the function has itself. The others' defaults are pydantic's."""
     call: str | None
+    """The parameter that gets the Call; None where no parameter does."""
 
     def to_arguments(self, given: str | bytes) -> dict[str, Any]:
-        """Keyword arguments without those that the function has defaults for. `given`: a JSON object. Raises ToolError
-        that names the wrong fields.
+        """Keyword arguments without those that the function has defaults for itself. `given`: a JSON object. Raises
+        ToolError that names the wrong fields.
         """
         try:
             checked = self.model.model_validate_json(given)
         except ValidationError as error:
             raise ToolError(_wrong(error)) from None
-        return {self.names[field]: getattr(checked, field) for field in checked.model_fields_set}
+        left_out = self.own_defaults - checked.model_fields_set
+        return {
+            parameter: getattr(checked, field)
+            for field, parameter in self.names.items()
+            if field not in left_out
+        }
 
 
 def parameters_of(function: Function) -> Parameters:
@@ -44,6 +57,7 @@ def parameters_of(function: Function) -> Parameters:
     hints = _hints(function)
     fields: dict[str, Any] = {}
     names: dict[str, str] = {}
+    own_defaults: set[str] = set()
     call = None
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
         _check_kind(name, parameter)
@@ -60,13 +74,97 @@ def parameters_of(function: Function) -> Parameters:
             continue
         if Call in typing.get_args(annotation):
             raise BadTool(f"{name}: write {parameter.name}: Call. Every call has one, so it is never None.")
-        field = f"p{place}"
-        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        info: Any = Field(default, alias=parameter.name)
-        fields[field] = (annotation, info)
+        _check_marks(name, parameter, annotation)
+        field, default = f"p{place}", parameter.default
+        # pydantic itself puts together what the type and a default of `Field(…)` say, as in a model
+        named = _named(annotation, parameter.name)
+        has_default = default is not inspect.Parameter.empty and default is not ...
+        fields[field] = (named, default) if has_default else named
         names[field] = parameter.name
+        if has_default and not isinstance(default, FieldInfo):
+            own_defaults.add(field)
     model = _model(name, fields)
-    return Parameters(_schema(name, model), model, names, call)
+    _check_fields(name, model, names)
+    return Parameters(_schema(name, model), model, names, frozenset(own_defaults), call)
+
+
+def _named(annotation: Any, name: str) -> Any:
+    """The type with the parameter's name as the argument's. An alias that the writer gives comes later and wins."""
+    is_annotated = typing.get_origin(annotation) is Annotated
+    bare, *marks = typing.get_args(annotation) if is_annotated else (annotation,)
+    return Annotated[(bare, Field(alias=name), *marks)]
+
+
+def _check_marks(name: str, parameter: inspect.Parameter, annotation: Any) -> None:
+    """Refuses what another library would act on: the parameter would be the model's to fill in. Raises BadTool."""
+    marks = typing.get_args(annotation)[1:] if typing.get_origin(annotation) is Annotated else ()
+    for mark in (parameter.default, *marks):
+        if isinstance(mark, dataclasses.Field | ModelPrivateAttr):
+            made_by = "dataclasses.field" if isinstance(mark, dataclasses.Field) else "PrivateAttr"
+            raise BadTool(
+                f"{name}: {parameter.name} has {made_by} as its default, which only fields of a class have. Write the "
+                "value itself, or pydantic's Field(…)."
+            )
+        classes = type(mark).__mro__
+        is_foreign = any(one.__module__.partition(".")[0] in FRAMEWORKS for one in classes)
+        is_dependency = any(one.__name__ == "Depends" for one in classes)
+        if is_foreign or is_dependency or (isinstance(mark, FieldInfo) and type(mark) is not FieldInfo):
+            kind = f"{type(mark).__module__}.{type(mark).__name__}"
+            raise BadTool(
+                f"{name}: {parameter.name} is marked with {kind}, which nothing acts on here: the model would give the "
+                "value. Bounds and defaults are pydantic's Field(…). What the model may not choose comes from a "
+                "parameter call: Call, or is read in the function."
+            )
+
+
+def _check_fields(name: str, model: type[BaseModel], names: Mapping[str, str]) -> None:
+    """Raises BadTool for what pydantic takes and a tool cannot keep."""
+    aliases: dict[str, str] = {}
+    for field, info in model.model_fields.items():
+        parameter, alias = names[field], info.validation_alias or info.alias
+        if not isinstance(alias, str):
+            raise BadTool(
+                f"{name}: {parameter} has several aliases. The model is told one: write alias=TEXT."
+            )
+        if alias in aliases:
+            raise BadTool(
+                f"{name}: {aliases[alias]} and {parameter} are both called {alias}. Rename one of them."
+            )
+        aliases[alias] = parameter
+        twice = [bound for bound, count in Counter(_bounds(info)).items() if count > 1]
+        if twice:  # pydantic keeps the later one, whichever is stricter
+            raise BadTool(f"{name}: {parameter} says {', '.join(twice)} twice. Write each bound once.")
+        if info.default_factory is not None and info.default_factory_takes_validated_data:
+            raise BadTool(
+                f"{name}: the default_factory of {parameter} takes an argument. Write one that takes none."
+            )
+        if not _is_default(info):
+            raise BadTool(
+                f"{name}: the default of {parameter}, a {type(info.default).__name__}, is no value of its type. Write "
+                f"one, or None where the argument may be left out."
+            )
+
+
+def _bounds(info: FieldInfo) -> Iterator[str]:
+    """The names of the bounds that the field has."""
+    for one in info.metadata:
+        for bound in FieldInfo.metadata_lookup:
+            if getattr(one, bound, None) is not None:
+                yield bound
+
+
+def _is_default(info: FieldInfo) -> bool:
+    """Whether the default may be what the function gets. Bounds do not hold for it, as in pydantic: a writer may have
+    0 mean something else.
+    """
+    default, kind = info.default, typing.cast("Any", info.annotation)
+    if default is PydanticUndefined or default is None or isinstance(default, PLAIN):
+        return True
+    try:
+        TypeAdapter(kind).validate_python(default)
+    except ValidationError:
+        return False
+    return True
 
 
 def _check_kind(name: str, parameter: inspect.Parameter) -> None:
