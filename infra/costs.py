@@ -37,8 +37,8 @@ BY_RESOURCE: Mapping[str, tuple[str, float]] = {
 }
 """Type -> a word for it, and USD a month for one; of alarms for each metric that they look at. Lists of US East
 (N. Virginia), November 2026, without free tiers."""
-RECOVERY = 0.30
-"""USD a month: `recover` each minute, some 50 small reads and half a second (docs/costs.md)."""
+RECOVERY = 0.50
+"""USD a month: the three rounds of `recover` each minute, some 50 small reads and half a second (docs/costs.md)."""
 METRIC_READ = 0.43
 """USD a month: the metric that `recover` reads each minute."""
 

@@ -68,7 +68,7 @@ def measure(stand: Stand) -> Found:
         stand.run(script.reading("2KB", 3))
         with stand.admin() as api:
             _each_function_once(api)
-            stand.client("lambda").invoke(FunctionName="acta-local-recover", Payload=b"{}")
+            stand.client("lambda").invoke(FunctionName="acta-local-recover", Payload=b'{"round": "due"}')
     for size in ("2KB", "40KB"):
         with watch.during(f"{TURNS} turns, {size}"):
             arns = stand.run(script.reading(size, TURNS))
@@ -89,7 +89,7 @@ def measure(stand: Stand) -> Found:
                 _ask_a_person(stand, api, sink)
     with watch.during(f"{REQUESTS} scans"):
         for _ in range(REQUESTS):
-            stand.client("lambda").invoke(FunctionName="acta-local-recover", Payload=b"{}")
+            stand.client("lambda").invoke(FunctionName="acta-local-recover", Payload=b'{"round": "due"}')
     with (
         stand.configured(("start", "step"), ACTA_MAX_MESSAGE_CHARS=str(LARGEST_MESSAGE)),
         watch.during(f"a message of {LARGEST_MESSAGE // 1_000} KB"),

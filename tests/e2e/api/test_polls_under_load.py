@@ -1,6 +1,5 @@
 """The deployed functions when concurrency runs short: recovery measures it, polls give way (design §3)."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -39,8 +38,7 @@ def use(behind: Behind, executions: float) -> None:
 
 
 def recover(behind: Behind) -> None:
-    answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps({}))
-    assert "FunctionError" not in answer, answer["Payload"].read()
+    behind.recover("housekeeping")
 
 
 def limit(behind: Behind) -> Any:

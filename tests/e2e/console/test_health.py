@@ -7,8 +7,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import expect
 
-from infra.deployed.invoke_recovery import ALL_SESSIONS, run_recovery
-from shared.ports.deployment.recovery_scans import Tally
+from shared.ports.deployment.recovery_scans import ROUNDS, Tally
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
 from tests.e2e.support.behind import Behind
@@ -42,7 +41,8 @@ def test_an_admin_sees_the_release_its_limits_and_when_recovery_looked_last(
     screen: Screen, admit: Admit, behind: Behind
 ) -> None:
     person = admit(role="admin")
-    run_recovery(behind.client("lambda"), "local", ALL_SESSIONS)
+    for round in ROUNDS:
+        behind.recover(round)
     health = person.data("/v1/admin/health")
     page = screen.sign_in(person, "admin", "member", place="health")
     deployment = page.get_by_role("region", name="This deployment")

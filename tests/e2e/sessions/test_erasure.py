@@ -1,6 +1,5 @@
 """What is behind the API of a deleted session, with versions kept and workers that are late (ADR 44)."""
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -33,8 +32,7 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
 
 
 def recover(behind: Behind) -> None:
-    answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps({}))
-    assert "FunctionError" not in answer, answer["Payload"].read()
+    behind.recover("housekeeping")
 
 
 @pytest.mark.thorough

@@ -1,6 +1,5 @@
 """Executions are lost and nobody is told; their sessions are found all the same (design §2)."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,13 +32,6 @@ def gated(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
             yield gate
 
 
-def sweep_now(behind: Behind, **event: Any) -> Any:
-    """What the function answers to the event; without one, to the schedule's."""
-    answer = behind.client("lambda").invoke(FunctionName="acta-local-recover", Payload=json.dumps(event))
-    assert "FunctionError" not in answer, answer["Payload"].read()
-    return json.loads(answer["Payload"].read())
-
-
 def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing_had_happened(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:
@@ -49,7 +41,7 @@ def test_a_session_whose_execution_was_stopped_in_mid_thought_ends_as_if_nothing
     gate.wait_for_a_request()
     behind.stop(session_id)
 
-    tally = sweep_now(behind)
+    tally = behind.recover("due")
 
     assert tally["restarted"] >= 1
     assert tally["unreadable"] == 0
@@ -74,7 +66,7 @@ def test_an_approval_of_a_session_whose_execution_was_stopped_is_carried_out(
     behind.stop(session_id)
 
     assert ann.resolve(session_id, asked["intervention_id"], "approve").status_code == 200
-    sweep_now(behind)  # for the case that it was stopped before it began to wait
+    behind.recover("due")  # for the case that it was stopped before it began to wait
 
     seen = ann.finished(session_id)
     assert (seen.session["run"]["generation"], seen.session["result"]["goal_met"]) == (2, True)

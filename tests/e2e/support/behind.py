@@ -20,6 +20,7 @@ from botocore.credentials import Credentials as Signing
 from infra.engine.workflow import definition
 from infra.environments import LOCAL
 from local_aws.credentials import Credentials
+from shared.ports.deployment.recovery_scans import Round
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")
@@ -119,6 +120,14 @@ class Behind:
             yield
         finally:
             self.client("lambda").update_function_code(FunctionName=name, ZipFile=own)
+
+    def recover(self, round: Round) -> Any:
+        """What the function answers to the schedule's event for this round."""
+        event = json.dumps({"round": round})
+        answer = self.client("lambda").invoke(FunctionName="acta-local-recover", Payload=event)
+        told = answer["Payload"].read()
+        assert "FunctionError" not in answer, told
+        return json.loads(told)
 
     @contextmanager
     def unscheduled(self) -> Iterator[None]:
