@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from functions.intervene.dependencies import Dependencies
@@ -39,9 +40,6 @@ def build(deps: Dependencies) -> Api:
 def add_routes(api: Api, deps: Dependencies) -> Api:
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
-
-    def as_now(head: Head) -> Json:
-        return session_view(head, now=repository.clock.now())
 
     @api.post("/v1/sessions/{session_id}/pause")
     def pause(session_id: str) -> Response:
@@ -123,15 +121,19 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         return success(deps.idempotency.answer(requester.key, act, repeat))
 
     def controlled(
-        session_id: str, act: Callable[[Requester], Head], view: Callable[[Head], Json] = as_now
+        session_id: str, act: Callable[[Requester], Head], view: Callable[..., Json] = session_view
     ) -> Response:
+        """`view`: gets the head and, where it is not read from the commit that answered first, the time."""
         requester = requester_of(api.request)
+
+        def answer() -> Json:
+            return view(act(requester), now=repository.clock.now())
 
         def repeat(record: IdempotencyRecord) -> Json:
             wake_again(session_id)
             return answer_from_commit(deps.log, record, view)
 
-        return success(deps.idempotency.answer(requester.key, lambda: view(act(requester)), repeat), 202)
+        return success(deps.idempotency.answer(requester.key, answer, repeat), 202)
 
     def wake_again(session_id: str) -> bool:
         """The worker that answered first may have died after its commit and before it woke the engine. False: the
@@ -151,9 +153,11 @@ def plan_of(head: Head) -> "plans.Plan":
     return plan_view(head.plan, head.plan_status)
 
 
-def cancelled_view(head: Head) -> "sessions.CancelledSession | sessions.HiddenSession":
+def cancelled_view(
+    head: Head, now: datetime | None = None
+) -> "sessions.CancelledSession | sessions.HiddenSession":
     """Of a private session an admin is told what became of it, and nothing of what it holds."""
     in_flight = list(control.in_flight(head))
     if not may_read(head):
         return {"session_id": head.session_id, "state": head.state, "in_flight": in_flight}
-    return {**session_view(head), "in_flight": in_flight}
+    return {**session_view(head, now=now), "in_flight": in_flight}

@@ -17,6 +17,8 @@ from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import House
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
+from tests.unit.api.gateway import Answer
+from tests.unit.api.session_functions import Person
 
 
 class Crash(EngineError):
@@ -179,3 +181,19 @@ def test_while_a_try_is_made_a_session_shows_no_wait_and_says_that_it_tries_agai
     assert seen[2:6] == [waits, tries, waits, tries]
     ended: Any = session_view(house.head(session))
     assert (ended["retrying"], ended["cause"]) == (False, None)
+
+
+def test_a_snapshot_is_another_one_as_soon_as_the_wait_is_over_though_nothing_was_committed() -> None:
+    house, session = with_history()
+    person, answers = Person(house), list[Answer]()
+
+    def look(decision: Decision) -> None:
+        if decision.next in ("wait", "think") and house.head(session).outage is not None:
+            known = {"If-None-Match": answers[-1].headers["ETag"]} if answers else {}
+            answers.append(person.ask("GET", f"/v1/sessions/{session}", headers=known))
+
+    house.run(look)
+    waiting, trying = (answer.data["session"] for answer in answers[:2])
+    assert (waiting["retry_at"] > waiting["updated_at"], waiting["retrying"]) == (True, False)
+    assert (trying["retry_at"], trying["retrying"]) == (None, True)
+    assert trying["updated_at"] == waiting["updated_at"]
