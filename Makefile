@@ -53,7 +53,7 @@ test-traces: setup ## traces of the deployed stack in Arize Phoenix, a receiver 
 faults: setup ## kills every Lambda at every call, with turns apart and fused; takes each service away (ONLY="step:PutItem outage:s3")
 	@$(BIN)/python -m tests.faults $(ONLY)
 
-mixed-fleet: setup ## Lambdas of the release before and of this one, side by side on one local stack
+mixed-fleet: setup ## Lambdas of this release and of one after it, side by side on one local stack
 	@$(BIN)/pytest tests/releases -v
 
 house: setup ## how the sources stand: largest rooms and files, circles, files one request passes

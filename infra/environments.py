@@ -36,7 +36,7 @@ from infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 from shared.domain.definitions.function_names import EVERY_TENANT
 from shared.domain.limits.admission import LEARN, ProviderLimits
 from shared.domain.limits.tenant_limits import NO_LIMITS, TenantLimits
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from shared.domain.spending.aws_prices import AwsPrices
 
 Architecture = Literal["arm64", "x86_64"]
@@ -227,8 +227,9 @@ class Environment:
     park_after_seconds: int = 600
     """What waits for people for longer than this, or is to wait for the world for longer, has no execution meanwhile
     (ADR 104). Whole seconds, at least 1."""
-    write_version: int = PREVIOUS
-    """The schema version that its Lambdas write. `PREVIOUS`: the release before may still run, or be deployed again."""
+    write_version: int = CURRENT
+    """The schema version that its Lambdas write. `acta deploy` chooses the one before while Lambdas of the release
+    before may still run, or be deployed again."""
     roll_out: Way = AT_ONCE
     """How the functions of a new release are taken into use."""
     turns_per_step: int = 8
@@ -327,8 +328,9 @@ class Environment:
 
     def with_write_version(self, version: str) -> "Environment":
         """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""
-        if version not in (str(PREVIOUS), str(CURRENT)):
-            raise UnusableValue(f"write_version is {PREVIOUS} or {CURRENT} in this release, not {version!r}")
+        possible = [str(each) for each in range(OLDEST_WRITTEN, CURRENT + 1)]
+        if version not in possible:
+            raise UnusableValue(f"write_version is {' or '.join(possible)} in this release, not {version!r}")
         return replace(self, write_version=int(version))
 
     def with_roll_out(self, way: str) -> "Environment":
@@ -448,7 +450,6 @@ LOCAL = Environment(
     notifications=LocalWebhook(),
     traces=LocalOtlp(),
     retry_base_seconds=1,
-    write_version=CURRENT,
     turns_per_step=1,
     limits=NO_LIMITS,
 )

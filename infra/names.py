@@ -102,6 +102,4 @@ def own_tool_secret(environment: str, folder: str, name: str) -> str:
 
 ALIAS = "live"
 """Every function is called under this name: by the API, the state machine, streams, queues, rules and operators. It
-names the version that is at work (`infra/rollout/`). CloudFormation makes a new mapping of a stream before it removes
-the one that it replaces, and AWS refuses a second one for the same stream and the same name: releases before named the
-functions themselves."""
+names the version that is at work (`infra/rollout/`)."""

@@ -1,8 +1,5 @@
 """The stack with the bucket of sessions' texts and the audit trail. The bucket keeps no versions: what is deleted there
 is gone at once (ADR 44). Of the trail nothing is ever deleted (ADR 54).
-
-It is a stack of its own, because the release before does not know of it. That release can be deployed again over this
-one: its own two stacks are as they were, and this one stays, with what is in it.
 """
 
 from aws_cdk import Stack

@@ -101,7 +101,7 @@ class StatelessStack(Stack):
         feed_usage(self, environment, called["usage"], stream_arn)
         if traces.queue is not None:
             feed_traces(self, environment, called["traces"], traces.queue)
-        engine = StateMachine(self, environment, functions, called)
+        engine = StateMachine(self, environment, called)
         call_recovery(self, called["recover"], engine.machine, admits=environment.may_queue)
         api = Api(self, environment)
         page = ConsoleSignIn(self, environment, stateful.user_pool, api.url)

@@ -15,13 +15,12 @@ COMMIT_SECONDS = 30
 `shared/agent/model_call/reply_in_hand.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
 LEAST_SECONDS = 1.0
 
-Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "give_up", "roll_over", "park"]
-"""`give_up`: what executions that began under an earlier release send instead of `handle_error`."""
+Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "roll_over", "park"]
 
 
 class EngineEvent(FrozenModel):
     """`attempt`: how often the engine has retried this state. `error`: the name of the error class that it caught.
-    `entered`: of `ask`, when it came to this state; executions that the previous release began do not send it.
+    `entered`: of `ask`, when it came to this state.
     """
 
     op: Op

@@ -38,7 +38,7 @@ from shared.domain.rules.answer_time import AnswerTime
 from shared.domain.rules.background import MOST_SECONDS
 from shared.domain.rules.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from shared.domain.rules.outage import OutageLimits
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from shared.domain.spending.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
@@ -124,8 +124,8 @@ class Settings(BaseModel):
     (`shared/api/request/roles.py`).
     """
 
-    write_version: Annotated[int, Field(ge=PREVIOUS, le=CURRENT)] = CURRENT
-    """The schema version that is written. The previous one as long as Lambdas of the release before may run."""
+    write_version: Annotated[int, Field(ge=OLDEST_WRITTEN, le=CURRENT)] = CURRENT
+    """The schema version that is written: the one before `CURRENT` while Lambdas that write it may run."""
     release: str = ""
     """What the release is called (`infra/rollout/release.py`). Read by whoever rolls back, from the versions of the
     functions, as the next one is."""
@@ -408,11 +408,7 @@ class Settings(BaseModel):
 
     @property
     def limits_of_providers(self) -> Mapping[str, ProviderLimits]:
-        """What providers take, of those whose calls wait for it. None while the release before may still run, whose
-        recovery admits nobody.
-        """
-        if self.write_version < CURRENT:
-            return {}
+        """What providers take, of those whose calls wait for it."""
         return {
             name: LEARN if isinstance(each, str) else ProviderLimits(**each)
             for name, each in self.provider_limits.items()

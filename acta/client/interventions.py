@@ -56,9 +56,8 @@ def whole_inputs(session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[
     return whole
 
 
-def _whole_call(path: str, call: Any, *, is_one_of_several: bool = False) -> Flow[Any]:
-    """`call` may be a bare name: a review that an earlier release opened has nothing else."""
-    if not isinstance(call, Mapping) or not call.get("shortened"):
+def _whole_call(path: str, call: Mapping[str, Any], *, is_one_of_several: bool = False) -> Flow[Any]:
+    if not call.get("shortened"):
         return call
     query = {"call_id": str(call.get("call_id"))} if is_one_of_several else {}
     text = (yield from data(Request("GET", path, query))).get("input_text")

@@ -7,7 +7,6 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
-from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -72,7 +71,7 @@ def add_agents(
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, tools, tenant, settings)
-        applied = applied_after(body, None, "AgentDefinition", settings.write_version)
+        applied = applied_after(body, None)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), applied, 1, now, now)
 
         key = idempotency_key(api.request, 201)
@@ -100,7 +99,7 @@ def add_agents(
         _check(body, tools, tenant, settings)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
-        applied = applied_after(body, old.applied, "AgentDefinition", settings.write_version)
+        applied = applied_after(body, old.applied)
         new = _definition(body, agent_id, applied, old.version + 1, old.created_at or now, now)
         with agents.writing():
             store.replace_agent(tenant, old, new)
@@ -156,12 +155,11 @@ def _check(
 ) -> None:
     """Raises ValidationFailed where the deployment, its caps or its tools do not carry what the definition asks for."""
     _check_tools(body, tools, tenant)
-    _check_start_roles(body, settings.write_version)
-    _check_policies(body, settings.write_version)
+    _check_policies(body)
     _check_providers(body, offline=settings.offline)
     _check_output(body, settings)
     _check_background(body, settings)
-    _check_output_schema(body, settings.write_version)
+    _check_output_schema(body)
     _check_caps(body, settings)
     _check_models(body, settings)
 
@@ -208,23 +206,20 @@ def _check_background(body: AgentBody, settings: Settings) -> None:
         why = "Fallbacks answer while a function waits. Leave out either them or this."
     if why:
         raise FieldsInvalid({"background": [why]})
-    refuse_what_is_not_stored({"background": ("AgentDefinition", "background")}, settings.write_version)
 
 
-def _check_output_schema(body: AgentBody, write_version: int) -> None:
+def _check_output_schema(body: AgentBody) -> None:
     if body.output_schema is None:
         return
     try:
         check_output_schema(body.output_schema)
     except BadOutputSchema as bad:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
-    refuse_what_is_not_stored({"output_schema": ("AgentDefinition", "output_schema")}, write_version)
 
 
 def _check_caps(body: AgentBody, settings: Settings) -> None:
     """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
     caps = body.caps.model_dump(exclude_none=True)
-    refuse_what_is_not_stored({"caps": ("AgentDefinition", "caps")} if caps else {}, settings.write_version)
     limits = Limited(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
     found = {
         "caps": beyond(Limited(**caps), NO_CAPS, settings.caps, is_admin=True),
@@ -259,18 +254,12 @@ def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
     return own or (settings.model if same else "")
 
 
-def _check_start_roles(body: AgentBody, write_version: int) -> None:
-    named = {"start_roles": ("AgentDefinition", "start_roles")} if body.start_roles else {}
-    refuse_what_is_not_stored(named, write_version)
-
-
-def _check_policies(body: AgentBody, write_version: int) -> None:
-    differing = [type for type, policy in body.interventions.items() if policy.approver_must_differ]
-    fields = {type: f"interventions.{type}.approver_must_differ" for type in differing}
-    refuse_what_is_not_stored(
-        dict.fromkeys(fields.values(), ("Policy", "approver_must_differ")), write_version
-    )
-    aimless = {field: [NO_CALL] for type, field in fields.items() if type not in ABOUT_CALLS}
+def _check_policies(body: AgentBody) -> None:
+    aimless = {
+        f"interventions.{type}.approver_must_differ": [NO_CALL]
+        for type, policy in body.interventions.items()
+        if policy.approver_must_differ and type not in ABOUT_CALLS
+    }
     if aimless:
         raise FieldsInvalid(aimless)
     wrong = {

@@ -10,7 +10,6 @@ from shared.api.response.envelope import Response, no_content, page, success
 from shared.api.response.etag import of_new_or_known
 from shared.api.response.views import instant
 from shared.domain.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
-from shared.domain.private_files import PRIVATE_SINCE, is_private
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
 from shared.ports.files import FileChanged, FileExists, FileMissing, FileStore
 from shared.settings import Settings
@@ -42,15 +41,6 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
 
     def own() -> FileStore:
         return files.seen_by(api.caller.user)
-
-    def check_private(path: str) -> None:
-        """Raises ValidationFailed."""
-        if is_private(path) and settings.write_version < PRIVATE_SINCE:
-            reason = (
-                f"Private files cannot be stored while the deployment still writes version {settings.write_version}: "
-                "the release before would list their names to everybody. Deploy with `acta deploy` once more."
-            )
-            raise ValidationFailed(reason, {"path": [reason]})
 
     def put(path: str, data: bytes) -> bool:
         """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
@@ -134,7 +124,6 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
     def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
         """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
         path = api.request.file_path
-        check_private(path)
         try:
             data = own().read_version(api.caller.tenant, path, restore)
         except FileMissing:
@@ -145,7 +134,6 @@ def add_files(api: Api, files: FileStore, settings: Settings) -> None:
     @api.put("/v1/files/{path+}")
     def write_file() -> Response:
         path, data = check_new_path(api.request.file_path), api.request.body
-        check_private(path)
         if len(data) > max_bytes:
             raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
         is_new = put(path, data)

@@ -27,7 +27,6 @@ from shared.domain.definitions.mcp_server import (
     specs_of,
 )
 from shared.domain.errors import Conflict, FieldsInvalid
-from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore, McpServerStore, ServerChanged
 from shared.ports.tool_secrets import ToolSecretNames
@@ -122,7 +121,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
             url=body.url,
             auth=body.auth,
             timeout_seconds=body.timeout_seconds,
-            applied=applied_after(body, None if old is None else old.applied, "McpServer", CURRENT),
+            applied=applied_after(body, None if old is None else old.applied),
             quotation_key=deps.clock.new_id("mcp") if old is None else old.quotation_key,
             version=1 if old is None else old.version + 1,
             created_at=now if old is None else old.created_at,

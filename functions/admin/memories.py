@@ -18,7 +18,7 @@ from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MEMORY
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionStore
-from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull, MemoryStore
+from shared.ports.memories import MemoryChanged, MemoryFull, MemoryStore
 
 MAX_PAGE = 200
 
@@ -128,14 +128,7 @@ def add_memories(
             }
         )
         with memories.writing():
-            try:
-                store.update(api.caller.tenant, old, new)
-            except MarkNotStored:
-                raise Conflict(
-                    "This memory is for one user alone, which cannot be stored while the deployment still writes the "
-                    "version before. Share it with everybody (shared: true), delete it, or try again after the "
-                    "deployment is done."
-                ) from None
+            store.update(api.caller.tenant, old, new)
         return memories.answer(new)
 
     @api.delete("/v1/memories/{memory_id}")

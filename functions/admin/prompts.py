@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
-from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutPrompt, RestorePrompt
 from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
@@ -21,9 +20,7 @@ from shared.ports.definitions import DefinitionChanged, DefinitionStore
 MAX_PAGE = 100
 
 
-def add_prompts(
-    api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock, write_version: int
-) -> None:
+def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock) -> None:
     """A text that is in force already makes no new version, so a write that is repeated changes nothing."""
     prompts = Resource[Prompt](
         api,
@@ -53,7 +50,7 @@ def add_prompts(
         prompts.check_version(body.expected_version, old.version)
         if not body.active:
             return write_draft(old, body)
-        applied = applied_after(body, old.applied, "Prompt", write_version)
+        applied = applied_after(body, old.applied)
         if body.content == old.content:
             return prompts.answer(mark(old, applied))
         new = old.next_version(
@@ -65,7 +62,6 @@ def add_prompts(
 
     def write_draft(old: Prompt, body: PutPrompt) -> Response:
         """Sent again, it is the version that it was: the newest, or the one in force."""
-        refuse_what_is_not_stored({"active": ("Prompt", "draft")}, write_version)
         if body.applied is not None:
             raise FieldsInvalid(
                 {"applied": ["Files own what is in force, and this is to be tried: leave it out."]}

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from functions.admin.stored_fields import refuse_what_is_not_stored
 from shared.api.app import Api
 from shared.api.request.definition_bodies import Applicable
 from shared.api.response.envelope import Response, success
@@ -87,12 +86,9 @@ class Resource(Generic[T]):
         return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})
 
 
-def applied_after(body: Applicable, old: Applied | None, model: str, write_version: int) -> Applied | None:
-    """Which files own the definition once the body is written. `model`: of what is stored. Raises FieldsInvalid."""
-    if "applied" not in body.model_fields_set:
-        return old
-    refuse_what_is_not_stored({"applied": (model, "applied")} if body.applied else {}, write_version)
-    return body.applied
+def applied_after(body: Applicable, old: Applied | None) -> Applied | None:
+    """Which files own the definition once the body is written."""
+    return body.applied if "applied" in body.model_fields_set else old
 
 
 def version_tag(version: int, created_at: datetime | None) -> str:

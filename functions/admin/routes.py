@@ -25,7 +25,6 @@ def build(deps: Dependencies) -> Api:
     allowed = Allowed(
         reachable,
         settings.longest_tool_seconds,
-        settings.write_version,
         settings.weather,
         settings.tool_approvers,
         deps.own_tools,
@@ -64,7 +63,7 @@ def build(deps: Dependencies) -> Api:
         ),
         settings,
     )
-    add_prompts(api, deps.definitions, deps.idempotency, deps.clock, settings.write_version)
+    add_prompts(api, deps.definitions, deps.idempotency, deps.clock)
     add_memories(api, deps.memories, deps.definitions, deps.idempotency, deps.clock)
     add_audit(api, deps.audit)
     add_health(api, settings, deps.scans, deps.clock)

@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from functions.admin.resource import Resource, applied_after, version_tag
-from functions.admin.stored_fields import refuse_what_is_not_stored
 from functions.admin.tools_in_use import check_not_named
 from shared.adapters.tools.python.catalogue import python_tools
 from shared.adapters.tools.tenant.definition import (
@@ -18,7 +17,6 @@ from shared.adapters.tools.tenant.definition import (
     check_timeout,
     to_config,
 )
-from shared.adapters.tools.tenant.parameters import in_path
 from shared.agent.tools.trial import Trial
 from shared.api.app import Api
 from shared.api.request.definition_bodies import CallTool, CreateTool, PutTool
@@ -32,7 +30,6 @@ from shared.domain.definitions.mcp_server import SEPARATOR, with_servers
 from shared.domain.definitions.tool import (
     MAX_TENANT_TOOLS,
     HttpConfig,
-    LambdaConfig,
     ToolDefinition,
     ToolSpec,
     is_high_stakes_unless_said,
@@ -46,8 +43,6 @@ from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
 from shared.ports.tools import ToolFunction
 
-FUNCTIONS_OF_ENVIRONMENTS_SINCE = 2
-"""The schema version whose readers know functions called `acta-<env>-tool-…`."""
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
@@ -68,14 +63,12 @@ def registered(
 
 
 class Allowed(NamedTuple):
-    """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take;
-    `write_version`: the schema version in which definitions are stored; `weather`: `get_weather` is offered;
-    `approvers`: roles that an operator names; `own_tools`: the environment's.
+    """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take; `weather`:
+    `get_weather` is offered; `approvers`: roles that an operator names; `own_tools`: the environment's.
     """
 
     reachable: Reachable
     seconds: int
-    write_version: int
     weather: bool
     approvers: Approvers = NOBODY_NAMED
     own_tools: OwnTools = python_tools
@@ -131,7 +124,7 @@ def add_tools(
     @api.post("/v1/tools")
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        applied = applied_after(body, None, "ToolDefinition", allowed.write_version)
+        applied = applied_after(body, None)
         tool = _definition(body, body.name, tenant, allowed, applied, 1, now, now)
 
         key = idempotency_key(api.request, 201)
@@ -164,7 +157,7 @@ def add_tools(
             raise _of_the_environment()
         old = tools.get_as_read(name)
         tools.check_version(body.version, old.version)
-        applied = applied_after(body, old.applied, "ToolDefinition", allowed.write_version)
+        applied = applied_after(body, old.applied)
         new = _definition(body, name, tenant, allowed, applied, old.version + 1, old.created_at, clock.now())
         _check_secrets(new, tenant, secrets)
         with tools.writing():
@@ -243,8 +236,7 @@ def _definition(
         check_schema(body.input_schema)
         config = to_config(body.kind, body.config, allowed.reachable, tenant)
         check_fixed(config, body.input_schema)
-        _check_is_read(config, allowed.write_version)
-        high_stakes = _stakes(body, name, allowed.write_version)
+        high_stakes = _stakes(body, name)
     except Unusable as unusable:
         raise FieldsInvalid(unusable.problems) from None
     return ToolDefinition(
@@ -268,35 +260,15 @@ def _definition(
     )
 
 
-def _stakes(body: PutTool, name: str, write_version: int) -> bool:
-    """Whether a person approves each call. Raises Unusable, and ValidationFailed for what cannot be stored yet."""
-    wanted = {"approver_role": body.approver_role, "approver_must_differ": body.approver_must_differ}
-    named = [field for field, value in wanted.items() if value]
-    refuse_what_is_not_stored({field: ("ToolDefinition", field) for field in named}, write_version)
+def _stakes(body: PutTool, name: str) -> bool:
+    """Whether a person approves each call. Raises Unusable."""
+    named = bool(body.approver_role) or body.approver_must_differ
     if named and body.high_stakes is False:
         sentence = "Who approves is named, and nobody is asked about a tool that is not of high stakes. Leave one out."
         raise Unusable({"high_stakes": [sentence]})
     if body.high_stakes is not None:
         return body.high_stakes
-    return bool(named) or is_high_stakes_unless_said(name, body.effect, body.risk)
-
-
-def _check_is_read(config: HttpConfig | LambdaConfig, write_version: int) -> None:
-    """Raises Unusable or FieldsInvalid where the release before could not read the definition while it may still
-    run: it knows no secrets in headers, no arguments in paths and headers, and no name of a function that has the
-    environment in it.
-    """
-    if isinstance(config, HttpConfig):
-        newer = {"config.headers": "secret_headers"} if config.secret_headers else {}
-        newer |= {"config.parameters": "parameters"} if config.parameters else {}
-        newer |= {"config.url": "parameters"} if in_path(config.url) else {}
-        stored_as = {field: ("HttpConfig", name) for field, name in newer.items()}
-        refuse_what_is_not_stored(stored_as, write_version)
-    if write_version < FUNCTIONS_OF_ENVIRONMENTS_SINCE and isinstance(config, LambdaConfig):
-        why = (
-            f"Tools of kind lambda cannot be stored while the deployment still writes version {write_version}"
-        )
-        raise Unusable({"config.function": [f"{why}. Deploy once more with `acta deploy`."]})
+    return named or is_high_stakes_unless_said(name, body.effect, body.risk)
 
 
 def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) -> None:

@@ -36,8 +36,7 @@ def _do(step: EngineEvent) -> dict[str, Any]:
         case "ask":
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
             ask(repository, workflow, dependencies().timeouts, step.at, wait)
-        case "handle_error" | "give_up":
-            # After `give_up` the execution ends, and recovery starts the next one.
+        case "handle_error":
             return handle_error(dependencies().errors, step.at, step.error).to_engine()
         case "park":
             return park(dependencies().errors, step.at).to_engine()

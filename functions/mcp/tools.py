@@ -14,8 +14,6 @@ Json = dict[str, Any]
 
 AGENT = "agent_"
 """How the names of tools begin that are agents."""
-_FORMER = "message"
-"""The former name of a start's `content`."""
 _LIMITS = ("max_steps", "token_budget", "cost_budget_usd", "visibility", "metadata", "output_schema")
 """What may be said of a session that an agent's tool starts."""
 
@@ -265,7 +263,6 @@ def _worded(schema: Json) -> Json:
     return {
         name: {**_not_null(one), **({"description": WORDS[name]} if name in WORDS else {})}
         for name, one in schema["properties"].items()
-        if name != _FORMER
     }
 
 

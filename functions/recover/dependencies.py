@@ -12,12 +12,10 @@ from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
-from shared.agent.recovery.count_open import Known
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.domain.limits.admission import ProviderLimits
@@ -28,7 +26,7 @@ from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.deployment.recovery_workers import RecoveryWorkers
 from shared.ports.load import LoadMeter, LongPollStore
-from shared.ports.log import OpenIndexStore, SessionIndex, SessionLog
+from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.workflow import ExecutionEvents, Workflow
 from shared.settings import settings
 
@@ -59,10 +57,6 @@ class Dependencies(NamedTuple):
     limits: OutageLimits = OutageLimits()
     ended_sessions_days: int = 0
     """As `days` in `RetentionDeps` (`shared/agent/lifecycle/retention.py`)."""
-    open_index: OpenIndexStore | None = None
-    """None where nothing has to be put into it."""
-    known_counted: Known | None = None
-    """Sessions that this process has seen in their tenants' counts."""
     admission: AdmissionStore | None = None
     provider_limits: Mapping[str, ProviderLimits] = MappingProxyType({})
     """As in `AdmitDeps` (`shared/agent/recovery/admit_one.py`)."""
@@ -97,12 +91,10 @@ def dependencies() -> Dependencies:
         scans=DynamoRecoveryScans(chosen.table),
         limits=chosen.outage_limits,
         ended_sessions_days=chosen.ended_sessions_days,
-        known_counted=Known(),
         admission=DynamoAdmission(chosen.table),
         provider_limits=chosen.limits_of_providers,
         workers=InvokedWorkers(chosen.recover_function, chosen.recovery_workers)
         if chosen.recovery_workers
         else None,
         threads=THREADS,
-        open_index=DynamoOpenIndex(chosen.table, clock),
     )

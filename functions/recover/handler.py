@@ -33,10 +33,8 @@ from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.admit import admit, admit_paid
 from shared.agent.recovery.admit_one import AdmitDeps, Sharing
-from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.ended import recover_ended
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
-from shared.agent.recovery.fill_open_index import FillingDeps, fill_open_index
 from shared.agent.recovery.pace import Pace
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import Sought, SweepDeps, recover_lost, sweep
@@ -183,11 +181,6 @@ def _sweep(deps: Dependencies, context: Any, sought: Sought) -> Tally:
 
 def _keep_house(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
     _limit_long_polls(deps)
-    counted = count_open(
-        CountDeps(deps.repository, deps.session_index, time_is_left, _told), deps.known_counted
-    )
-    if counted:
-        telemetry.logger.info("counted", extra={"sessions": counted})
     tasks = [_erase_again, _delete_ended]
     if int(deps.clock.now().timestamp()) // 60 % 2:  # neither takes the time of the other for ever
         tasks.reverse()
@@ -196,7 +189,6 @@ def _keep_house(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
         place = task(deps, before, time_is_left)
         if place != before:
             deps.scans.put_place(place)
-    _fill_open_index(deps, time_is_left)
 
 
 def _erase_again(deps: Dependencies, place: Place, time_is_left: Callable[[], bool]) -> Place:
@@ -305,17 +297,6 @@ def _log_counts(message: str, tally: Tally, **ids: object) -> None:
         "SessionsStuck": tally.unreadable + tally.put_off,
     }
     telemetry.counted(message, SWEEP_METRICS, metrics, **ids, **tally._asdict())
-
-
-def _fill_open_index(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
-    if deps.open_index is None:
-        return
-    write_version = deps.repository.write_version
-    put = fill_open_index(
-        FillingDeps(deps.open_index, deps.clock, write_version, deps.erase_again_after, time_is_left)
-    )
-    if put:
-        telemetry.logger.info("found by key", extra={"items": put})
 
 
 def _limit_long_polls(deps: Dependencies) -> None:

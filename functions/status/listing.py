@@ -35,8 +35,7 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) ->
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
-        """Those that the caller may see. The index has one state for all active sessions, and of the release before no
-        more than state and agent; the heads have all of it.
+        """Those that the caller may see. The index has one state for all active sessions; the heads have all of it.
 
         A page has a read for each session that the index finds. Where the heads fit none of them it goes on, with
         `PAGES` of the index at most.

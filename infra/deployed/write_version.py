@@ -1,7 +1,8 @@
 """Chooses the schema version that a deployment writes, from what the functions that are deployed now can read.
 
 While CloudFormation replaces the functions, old and new ones work on the same sessions, and a deployment may be rolled
-back. So what is written must be readable for both (design §6.7).
+back. So what is written must be readable for both (design §6.7). A release may skip none: it writes its own version or
+the one before, and reads up to the one after.
 """
 
 from typing import Any, NamedTuple
@@ -12,11 +13,7 @@ from infra.environments import Environment
 from infra.names import READS_VERSION, stateless_stack
 from shared.adapters.aws.errors import AwsRefused
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
-
-WITHOUT_OUTPUT = 1
-"""What a stack reads that does not say it: such releases know the first version only."""
-
+from shared.domain.schema.versions import CURRENT
 
 NOT_ASKED = Live()
 
@@ -33,46 +30,50 @@ class Choice(NamedTuple):
     next_step: str = ""
 
 
-def choose(environment: Environment, cloudformation: Any, live: Live = NOT_ASKED) -> Choice:
-    """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again.
+def choose(
+    environment: Environment, cloudformation: Any, live: Live = NOT_ASKED, current: int = CURRENT
+) -> Choice:
+    """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again. `current`: the version
+    of this release.
 
     Raises ReleaseTooFar.
     """
+    previous, following = max(current - 1, 1), current + 1
     again = f"acta deploy --env {environment.name}"
     try:
         reads = deployed_reads(environment, cloudformation)
     except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
         return Choice(
-            PREVIOUS,
+            previous,
             f"what the deployed release reads is unknown ({error})",
             f"Where it is this release already, run `{again}` again as somebody who may describe its stack.",
         )
     if reads is None:
-        return Choice(CURRENT, "nothing is deployed yet")
+        return Choice(current, "nothing is deployed yet")
     reads = min(reads, live.reads(reads))
-    if reads < PREVIOUS:
+    if reads < previous:
         raise ReleaseTooFar(
-            f"the deployed release reads schema version {reads} and this one writes {PREVIOUS} or {CURRENT}: deploy "
+            f"the deployed release reads schema version {reads} and this one writes {previous} or {current}: deploy "
             "the releases in between first, one after the other"
         )
-    if reads > NEXT:
+    if reads > following:
         raise ReleaseTooFar(
             f"the deployed release writes schema version {reads - 1} or {reads} and this one reads no more than "
-            f"{NEXT}: go back one release at a time"
+            f"{following}: go back one release at a time"
         )
     if live.unknown:
         return Choice(
-            PREVIOUS,
+            previous,
             f"what the live functions read is unknown ({live.unknown})",
             f"Where they are this release's already, run `{again}` again as somebody who may read their versions.",
         )
-    if reads < CURRENT:
+    if reads < current:
         return Choice(
             reads,
             "the deployed release reads no newer one, and may have to be deployed again",
-            f"Once this release has proved itself, run `{again}` again: it then writes {CURRENT}.",
+            f"Once this release has proved itself, run `{again}` again: it then writes {current}.",
         )
-    return Choice(CURRENT, "the deployed release reads it")
+    return Choice(current, "the deployed release reads it")
 
 
 def deployed_reads(environment: Environment, cloudformation: Any) -> int | None:
@@ -84,4 +85,4 @@ def deployed_reads(environment: Environment, cloudformation: Any) -> int | None:
     if stack is None:
         return None
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
-    return int(outputs.get(READS_VERSION, WITHOUT_OUTPUT))
+    return int(outputs[READS_VERSION])

@@ -70,7 +70,6 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "StartSession": (
             "What to start. Absent limits are the agent's, else the deployment's.",
             {
-                "message": "The former name of `content`, still taken. Send one of them.",
                 "content": "The goal, in the user's words. Without it the session stays idle. At most 10,000 "
                 "characters where the deployment does not say otherwise.",
                 "agent_id": "Who works on it. Absent: `default`.",

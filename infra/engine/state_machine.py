@@ -28,15 +28,11 @@ class StateMachine(Construct):
         self,
         scope: Construct,
         environment: Environment,
-        functions: Mapping[FunctionName, lambda_.IFunction],
         called: Mapping[FunctionName, lambda_.IFunction],
     ) -> None:
-        """`called`: the aliases of the functions. Executions that the release before has started call the functions
-        themselves until they end, so the role may invoke both.
-        """
+        """`called`: the aliases of the functions."""
         super().__init__(scope, "Workflow")
         arns = {name: called[function].function_arn for name, function in PLACEHOLDERS.items()}
-        former = [functions[function].function_arn for function in PLACEHOLDERS.values()]
         role = iam.Role(
             self,
             "Role",
@@ -47,7 +43,7 @@ class StateMachine(Construct):
                         iam.PolicyStatement(
                             sid="Functions",
                             actions=["lambda:InvokeFunction"],
-                            resources=list(dict.fromkeys([*arns.values(), *former])),
+                            resources=list(dict.fromkeys(arns.values())),
                         )
                     ]
                 )

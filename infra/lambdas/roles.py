@@ -35,7 +35,6 @@ from infra.names import LIVE_INDEX, OPEN_INDEX, called_name
 from infra.sizing import FunctionName
 from infra.stream.notifications import Delivery
 from infra.stream.traces import Traces
-from shared.domain.schema.versions import CURRENT
 
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}
 """`ForAllValues` is true of a request without keys, such as a scan. So this has to stand beside it."""
@@ -100,9 +99,6 @@ def roles_of(
     if not GRANTS[name].by_tenant:
         return Roles(_role(scope, "Role", [*own, *data], lambdas).without_policy_updates())
 
-    if environment.write_version < CURRENT:
-        # The release before has this role alone. Its last workers still use it while this release is deployed.
-        _role(scope, "Role", [*own, *data], lambdas)
     base = _role(scope, "BaseRole", own, lambdas)
     data += _tool_secrets(name, resources)
     tenant = _role(scope, "TenantRole", data, iam.ArnPrincipal(base.role_arn))

@@ -8,8 +8,6 @@ import hashlib
 
 from shared.domain.untrusted.path import PRIVATE, PathRefused
 
-PRIVATE_SINCE = 2
-"""The schema version from which private files are written. The release before would list their names to everybody."""
 _FOLDER = "~%"
 """How folders of private files begin. No path has a percent sign (`check_path`)."""
 _UNLISTED = (_FOLDER, PRIVATE)

@@ -44,15 +44,6 @@ that waited for that has not made its next turn yet. `waiting`: the wait for peo
 only when a person decides."""
 LIVE_SHARDS = 16
 """Each kind of live session is stored in so many parts: a table takes only so many writes a second under one key."""
-SHARDED_SINCE = 2
-"""The first version of commits whose listing is written in shards and knows the kind `woken`. Before, a woken session
-is an active one."""
-
-
-COUNT_SHARES_SINCE = 2
-"""While an older version is written, the release before may run: it would refuse starts that shares have places for."""
-OPEN_INDEX_SINCE = 2
-"""While an older version is written, the release before may run, which puts nothing into the index."""
 
 
 def live_shard(session_id: str) -> int:
@@ -259,26 +250,6 @@ class InterventionPage(NamedTuple):
     cursor: str | None
 
 
-class Filling(NamedTuple):
-    """How far the index has been filled. `since`: when that began. `cursor`: where it goes on; None: at the beginning.
-    `complete`: everything that is open is in it, and all that will be.
-    """
-
-    since: datetime
-    cursor: str | None = None
-    complete: bool = False
-
-
-class Filled(NamedTuple):
-    """Of one page: items that were put into the index, and items of tenants that were looked at. `cursor` None: it was
-    the last page.
-    """
-
-    put: int
-    seen: int
-    cursor: str | None
-
-
 class SessionLog(Protocol):
     """`read` and `latest` raise SessionHidden where who asks may not see the session (`shared/visible_sessions.py`)."""
 
@@ -359,13 +330,10 @@ class SessionIndex(Protocol):
         ...
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
-        ValueError where the cursor is not valid.
-
-        `shard`: see `live_shard`. None: the entries that were written with commits before `SHARDED_SINCE`, whose
-        `active` sessions may be woken ones.
+        ValueError where the cursor is not valid. `shard`: see `live_shard`.
         """
         ...
 
@@ -436,22 +404,4 @@ class SessionIndex(Protocol):
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None: no request with this key was answered, or its record has expired."""
-        ...
-
-
-class OpenIndexStore(Protocol):
-    """What is open of a tenant is found by key: in an index that items of releases before are not in until they are put
-    there (ADR 107).
-    """
-
-    def filling(self) -> Filling | None:
-        """None: it has not begun."""
-        ...
-
-    def note(self, filling: Filling) -> None: ...
-
-    def fill(self, limit: int, cursor: str | None) -> Filled:
-        """Looks at so many items of all that is stored, and puts those into the index that belong there. May be
-        repeated. Raises ValueError where the cursor is not valid.
-        """
         ...

@@ -14,12 +14,6 @@ class MemoryFull(Exception):
     """The agent has `MAX_PER_AGENT` memories, and none of them is a summary that could make room. Nothing was added."""
 
 
-class MarkNotStored(Exception):
-    """The memory is for one user alone, or text from outside may be behind it. The version that is written cannot say
-    so: everybody's sessions would be reminded of it. Nothing was written.
-    """
-
-
 class MemoryChanged(Exception):
     """Somebody has changed or deleted the memory since it was read. Nothing was written."""
 
@@ -38,7 +32,7 @@ class MemoryStore(Protocol):
         """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
 
         Where the agent has `MAX_PER_AGENT` memories, the oldest summary that may (`Memory.makes_room_for`) makes room.
-        `record`: written in the same transaction. Raises MemoryFull, KeyTaken, MarkNotStored.
+        `record`: written in the same transaction. Raises MemoryFull, KeyTaken.
         """
         ...
 
@@ -64,7 +58,7 @@ class MemoryStore(Protocol):
         ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
-        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged, MarkNotStored."""
+        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
         ...
 
     def delete(self, tenant: str, old: Memory) -> None:

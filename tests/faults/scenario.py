@@ -83,7 +83,7 @@ class Play:
             assert answer.status_code == 201, answer.text
 
     def start(self) -> str:
-        body = {"message": f"Two rooms for {self.tag}", "token_budget": 1_000_000}
+        body = {"content": f"Two rooms for {self.tag}", "token_budget": 1_000_000}
         if self.left and not self.person.has_answered("/v1/sessions", body, "start"):
             self.stand.sweep()
             found = self.person.data("/v1/sessions")["items"]

@@ -45,7 +45,7 @@ def test_locally_it_names_the_newest_code_until_a_rollback_moves_it(local: Synth
     assert names == {"$LATEST"}
 
 
-def test_nothing_but_prompts_and_executions_of_the_release_before_calls_a_function_itself(
+def test_nothing_but_prompts_calls_a_function_itself(
     each: Synthesised,
 ) -> None:
     """CloudFormation refuses another service token for a custom resource."""
@@ -57,7 +57,7 @@ def test_nothing_but_prompts_and_executions_of_the_release_before_calls_a_functi
         and any(f'{{"Fn::GetAtt": ["{function}", "Arn"]}}' in json.dumps(one) for function in functions)
     }
     moves_aliases = {"RollOutRole"} if each.environment.name in ("staging", "prod") else set()
-    assert callers == {"SeedsPrompts", "WorkflowRole"} | moves_aliases
+    assert callers == {"SeedsPrompts"} | moves_aliases
 
 
 def test_the_api_is_permitted_to_call_an_alias_before_it_calls_it(each: Synthesised) -> None:

@@ -39,17 +39,6 @@ def test_the_settings_load_from_what_a_function_is_given(function: str, each: Sy
     assert Settings.from_environ(deployed).env == each.environment.name
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_texts_are_stored_where_the_release_before_finds_them_as_long_as_it_may_run(
-    function: str, each: Synthesised
-) -> None:
-    deployed = Settings.from_environ({name: str(value) for name, value in variables(each, function).items()})
-    both = (deployed.bucket, deployed.session_bucket)
-    assert len(set(both)) == 2
-    assert deployed.session_buckets == (both if deployed.write_version == 1 else both[::-1])
-    assert deployed.write_version == each.environment.write_version
-
-
 def told_who_sees_sessions(made: Synthesised) -> str:
     given = {name: str(value) for name, value in variables(made, "start").items()}
     return Settings.from_environ(given).default_visibility

@@ -246,26 +246,6 @@ def test_a_function_knows_its_second_role_and_is_not_made_before_it_may_assume_i
     assert policy in made["DependsOn"]
 
 
-@pytest.mark.parametrize("function", BY_TENANT)
-def test_the_role_of_the_release_before_stays_as_long_as_its_workers_may_live(
-    function: str, each: Synthesised
-) -> None:
-    name = function.capitalize()
-    former = each.stateless.resources_named(f"{name}Role", "AWS::IAM::Role")
-    assert bool(former) == (each.environment.write_version == 1)
-    assert own_role(each, function) not in former
-    if former and each.environment.name == "prod":
-        assert each.stateless.granted(f"{name}Role") == {
-            **OWN[function],
-            **{
-                thing: actions
-                for thing, actions in DATA[function].items()
-                if thing not in (TOOL_SECRETS, RECEIVER_SECRETS)
-            },
-            **common(function),
-        }
-
-
 def own_role(each: Synthesised, function: str) -> str:
     """The logical id of the role that the function runs with."""
     role: str = function_resource(each, function)["Properties"]["Role"]["Fn::GetAtt"][0]

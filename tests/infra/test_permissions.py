@@ -28,7 +28,7 @@ from infra.deployed.permissions import (
 from infra.deployed.releases import KEPT, look_before
 from infra.environments import DEV, PROD, Environment
 from infra.options import MonthlyBudget, SlackChannel, Watch
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised
 from tests.infra.test_hardening import EVERYTHING
@@ -210,11 +210,11 @@ def test_who_may_not_see_what_is_live_deploys_at_once_the_older_version_and_is_t
     live = look_before("prod", Denied())
     assert roll_out(live) == {"roll_out": "at_once"}
     choice = choose_write_version(PROD, Stacks(CURRENT), live)
-    assert choice.version == PREVIOUS
+    assert choice.version == OLDEST_WRITTEN
     assert "acta deploy --env prod" in choice.next_step
     look_after("prod", Denied())
     at_once, version, old = capsys.readouterr().err.splitlines()
     assert "at once" in at_once
-    assert f"schema version {PREVIOUS}" in version
+    assert f"schema version {OLDEST_WRITTEN}" in version
     assert "not deleted" in old
     assert all("AccessDenied" in line for line in (at_once, version, old))

@@ -7,7 +7,6 @@ import pytest
 
 from infra.environments import PROD, UnusableValue
 from shared.domain.limits.admission import LEARN, ProviderLimits
-from shared.domain.schema.versions import CURRENT
 from shared.settings import Settings
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import actions
@@ -24,7 +23,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
 def learning(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
     """As `-c provider_limits` names it, and nothing but it."""
     named = PROD.with_provider_limits('{"openai": "learn"}')
-    return synthesised(replace(named, write_version=CURRENT), tmp_path_factory.mktemp("learning"))
+    return synthesised(named, tmp_path_factory.mktemp("learning"))
 
 
 def variables(made: Synthesised, function: str) -> dict[str, str]:

@@ -192,7 +192,7 @@ def test_what_was_not_stopped_is_left_as_it_is_and_said_so() -> None:
     assert not stopped.quarantine.lift()
     assert stopped.functions.reserved == {"acta-staging-tool": 3}
 
-    stopped.functions.reserved["acta-staging-tool"] = 0  # a release before kept no time, or it was cut short
+    stopped.functions.reserved["acta-staging-tool"] = 0  # it was cut short
     assert stopped.quarantine.lift()
     assert stopped.functions.reserved == {"acta-staging-step": 7}
 

@@ -1,5 +1,6 @@
 """What a deployment can go back to follows from the versions that it keeps, and what it cannot is refused first."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -19,6 +20,7 @@ from infra.environments import PROD
 from infra.local.former_releases import KEPT_LOCALLY, keep_release, take_newest
 from infra.rollout.release import release_of
 from infra.sizing import FunctionName
+from shared.domain.schema.versions import CURRENT
 from tests.doubles.lambda_versions import Lambdas, Stack
 from tests.infra.conftest import Synthesised
 
@@ -156,6 +158,36 @@ def test_versions_that_a_newer_one_of_their_release_replaces_are_deleted() -> No
     assert forget_old(look("prod", lambdas), lambdas) == 0
 
 
+def test_every_function_says_which_release_it_is_of_and_what_that_knows(each: Synthesised) -> None:
+    for function in each.environment.functions:
+        variables = each.stateless.function(function)["Environment"]["Variables"]
+        assert variables["ACTA_RELEASE"] == release_of(each.environment)
+        assert int(variables["ACTA_WRITE_VERSION"]) <= int(variables["ACTA_READS_VERSION"])
+
+
+def test_another_schema_version_that_is_written_is_another_release() -> None:
+    assert release_of(PROD) == release_of(PROD)
+    assert release_of(PROD) != release_of(replace(PROD, write_version=CURRENT + 1))
+
+
+def test_of_folders_of_python_tools_the_versions_stay_that_a_kept_release_calls() -> None:
+    lambdas = Lambdas()
+    for number in range(1, KEPT + 3):
+        lambdas.release(f"{number}-a", *ALL)
+        lambdas.release(f"{number}-a", "tool-orders")
+        del lambdas.aliases["acta-prod-tool-orders"]  # it is called by its version
+        tool = lambdas.functions["acta-prod-tool"]
+        for each in tool[-2:]:
+            variables = {**each["Environment"]["Variables"], "ACTA_TOOL_VERSIONS": f'{{"orders":"{number}"}}'}
+            each["Environment"] = {"Variables": variables}
+
+    forget_old(look("prod", lambdas), lambdas)
+
+    kept = [each["Version"] for each in lambdas.functions["acta-prod-tool-orders"]]
+    assert kept == [*map(str, range(3, KEPT + 3)), "$LATEST"]
+    assert forget_old(look("prod", lambdas), lambdas) == 0
+
+
 def test_a_local_deployment_can_go_back_to_what_was_there_before_it() -> None:
     lambdas = Lambdas("local")
     for name in ("one", "two", "three"):
@@ -179,33 +211,3 @@ def test_a_local_stack_keeps_few_releases() -> None:
         lambdas.release(f"r{number}", *ALL, publishes=False, moves=False)
         take_newest("local", lambdas)
     assert len(look("local", lambdas).releases) == KEPT_LOCALLY
-
-
-def test_every_function_says_which_release_it_is_of_and_what_that_knows(each: Synthesised) -> None:
-    for function in each.environment.functions:
-        variables = each.stateless.function(function)["Environment"]["Variables"]
-        assert variables["ACTA_RELEASE"] == release_of(each.environment)
-        assert int(variables["ACTA_WRITE_VERSION"]) <= int(variables["ACTA_READS_VERSION"])
-
-
-def test_another_schema_version_that_is_written_is_another_release() -> None:
-    assert release_of(PROD) == release_of(PROD)
-    assert release_of(PROD) != release_of(PROD.with_write_version("2"))
-
-
-def test_of_folders_of_python_tools_the_versions_stay_that_a_kept_release_calls() -> None:
-    lambdas = Lambdas()
-    for number in range(1, KEPT + 3):
-        lambdas.release(f"{number}-a", *ALL)
-        lambdas.release(f"{number}-a", "tool-orders")
-        del lambdas.aliases["acta-prod-tool-orders"]  # it is called by its version
-        tool = lambdas.functions["acta-prod-tool"]
-        for each in tool[-2:]:
-            variables = {**each["Environment"]["Variables"], "ACTA_TOOL_VERSIONS": f'{{"orders":"{number}"}}'}
-            each["Environment"] = {"Variables": variables}
-
-    forget_old(look("prod", lambdas), lambdas)
-
-    kept = [each["Version"] for each in lambdas.functions["acta-prod-tool-orders"]]
-    assert kept == [*map(str, range(3, KEPT + 3)), "$LATEST"]
-    assert forget_old(look("prod", lambdas), lambdas) == 0

@@ -1,6 +1,5 @@
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,6 @@ from tests.infra.conftest import HASH, Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}
 """Parts of a lifecycle rule that leave every current object alone (design §6.1)."""
-
-
-PREVIOUS = Path(__file__).with_name("previous_stateful.json")
-"""What the release before this one deployed as `Acta-prod-Stateful`: resources, and the names of its exports."""
 
 
 def buckets(each: Synthesised) -> dict[str, Mapping[str, Any]]:
@@ -32,55 +27,7 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
     return bool(bucket.get("VersioningConfiguration", {}).get("Status") == "Enabled")
 
 
-CHANGED_IN_PLACE = {
-    ("AWS::DynamoDB::Table", "AttributeDefinitions"),
-    ("AWS::DynamoDB::Table", "GlobalSecondaryIndexes"),
-    ("AWS::S3::BucketPolicy", "PolicyDocument"),
-    ("AWS::Cognito::UserPool", "MfaConfiguration"),
-    *(
-        ("AWS::Cognito::UserPoolClient", name)
-        for name in (
-            "AllowedOAuthFlows",
-            "AllowedOAuthFlowsUserPoolClient",
-            "AllowedOAuthScopes",
-            "CallbackURLs",
-            "ExplicitAuthFlows",
-            "AccessTokenValidity",
-            "IdTokenValidity",
-            "RefreshTokenValidity",
-            "TokenValidityUnits",
-            "EnableTokenRevocation",
-        )
-    ),
-}
-"""Properties that this release has otherwise. CloudFormation changes each without an interruption, there and back, and
-the release before does not depend on them. Source: CloudFormation's template reference, "Update requires"."""
-NEW_KINDS = {"AWS::SecretsManager::ResourcePolicy", "AWS::Cognito::UserPoolDomain"}
-"""What this release adds. The release before removes it again; it holds no data."""
-
-
-def test_an_update_of_the_release_before_changes_nothing_of_its_data(prod: Synthesised) -> None:
-    """The data stays where it is; and that release can be deployed again, because no stack uses what it lacks."""
-    before = json.loads(PREVIOUS.read_text(encoding="utf-8"))
-    now = prod.stateful.body
-    made = {
-        name: {"Type": each["Type"], "Properties": each.get("Properties", {})}
-        for name, each in now["Resources"].items()
-    }
-    assert {made[name]["Type"] for name in set(made) - set(before["resources"])} <= NEW_KINDS
-    for name, old in before["resources"].items():
-        kind, properties = old["Type"], made[name]["Properties"]
-        assert made[name]["Type"] == kind
-        different = {
-            each
-            for each in {*properties, *old["Properties"]}
-            if properties.get(each) != old["Properties"].get(each)
-        }
-        assert {(kind, each) for each in different} <= CHANGED_IN_PLACE, name
-    assert sorted(each["Export"]["Name"] for each in now["Outputs"].values()) == before["exports"]
-
-
-def test_what_the_release_before_lacks_is_in_a_stack_of_its_own(each: Synthesised) -> None:
+def test_the_stack_of_sessions_has_their_texts_and_the_audit_trail(each: Synthesised) -> None:
     kinds = {made["Type"] for made in each.sessions.body["Resources"].values()}
     secret = {"AWS::SecretsManager::Secret", "AWS::SecretsManager::ResourcePolicy"}
     assert kinds <= {"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::DynamoDB::Table", *secret}
@@ -120,18 +67,6 @@ def test_recovery_finds_live_sessions_by_time_and_copies_nothing_of_them(each: S
     assert open_["IndexName"] == OPEN_INDEX == items.OPEN_INDEX
     assert [key["AttributeName"] for key in open_["KeySchema"]] == ["op", "sk"]
     assert [each["Projection"] for each in (live, open_)] == [{"ProjectionType": "KEYS_ONLY"}] * 2
-
-
-def test_the_keys_of_the_table_and_its_first_index_are_as_the_release_before_made_them(
-    prod: Synthesised,
-) -> None:
-    """An index more is made in place; one that were changed, or an attribute, would be made anew."""
-    before = json.loads(PREVIOUS.read_text(encoding="utf-8"))["resources"]
-    (old,) = (each["Properties"] for each in before.values() if each["Type"] == "AWS::DynamoDB::Table")
-    (now,) = prod.stateful.properties("AWS::DynamoDB::Table")
-    for name in ("AttributeDefinitions", "GlobalSecondaryIndexes"):
-        assert [each for each in now[name] if each in old[name]] == old[name]
-        assert len(now[name]) == len(old[name]) + 1
 
 
 def test_nothing_stored_is_public(each: Synthesised) -> None:

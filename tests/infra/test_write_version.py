@@ -8,11 +8,11 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.deploy import choose_write_version
+from infra.deployed.releases import Live, look, look_before, move
 from infra.deployed.releases import choose as choose_release
-from infra.deployed.releases import look, look_before, move
-from infra.deployed.write_version import Choice, ReleaseTooFar, choose
+from infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
 from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
-from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS
+from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from tests.doubles.lambda_versions import Lambdas
 from tests.infra.conftest import Synthesised
 
@@ -34,21 +34,25 @@ class Stacks:
         return {"Stacks": [{"StackStatus": self.status, "Outputs": outputs}]}
 
 
-def chosen(stacks: Stacks) -> Choice:
-    return choose(PROD, stacks)
+PREVIOUS, OURS, NEXT = 4, 5, 6
+"""A release whose version is 5, the one before it, and the one after."""
+
+
+def chosen(stacks: Stacks, live: Live = NOT_ASKED) -> Choice:
+    return choose(PROD, stacks, live, current=OURS)
 
 
 @pytest.mark.parametrize(
     "stacks",
-    [Stacks(refuses="ValidationError"), Stacks(status="ROLLBACK_COMPLETE"), Stacks(CURRENT), Stacks(NEXT)],
+    [Stacks(refuses="ValidationError"), Stacks(status="ROLLBACK_COMPLETE"), Stacks(OURS), Stacks(NEXT)],
 )
 def test_where_everything_deployed_reads_it_this_release_s_version_is_written(stacks: Stacks) -> None:
     choice = chosen(stacks)
-    assert (choice.version, choice.next_step) == (CURRENT, "")
+    assert (choice.version, choice.next_step) == (OURS, "")
     assert stacks.asked == ["Acta-prod-Stateless"]
 
 
-@pytest.mark.parametrize("stacks", [Stacks(PREVIOUS), Stacks(), Stacks(PREVIOUS, "UPDATE_ROLLBACK_COMPLETE")])
+@pytest.mark.parametrize("stacks", [Stacks(PREVIOUS), Stacks(PREVIOUS, "UPDATE_ROLLBACK_COMPLETE")])
 def test_over_the_release_before_its_version_is_written_and_the_next_step_is_told(stacks: Stacks) -> None:
     choice = chosen(stacks)
     assert choice.version == PREVIOUS
@@ -59,14 +63,12 @@ def test_after_a_rollback_the_version_is_written_that_the_live_functions_know() 
     """The stack is the newer release's and says what that one reads."""
     lambdas = Lambdas()
     lambdas.release("one", "step", "status", writes=PREVIOUS, reads=PREVIOUS)
-    lambdas.release("two", "step", "status", writes=PREVIOUS, reads=CURRENT)
-    assert choose(PROD, Stacks(CURRENT), look_before("prod", lambdas)).version == CURRENT
+    lambdas.release("two", "step", "status", writes=PREVIOUS, reads=OURS)
+    assert chosen(Stacks(OURS), look_before("prod", lambdas)).version == OURS
     found = look("prod", lambdas)
     list(move(found, choose_release(found, None), lambdas))
-    assert choose(PROD, Stacks(CURRENT), look_before("prod", lambdas)).version == PREVIOUS
-    assert choose(PROD, Stacks(CURRENT), look_before("prod", Lambdas())).version == CURRENT, (
-        "nothing has an alias yet"
-    )
+    assert chosen(Stacks(OURS), look_before("prod", lambdas)).version == PREVIOUS
+    assert chosen(Stacks(OURS), look_before("prod", Lambdas())).version == OURS, "nothing has an alias yet"
 
 
 def test_where_the_stack_cannot_be_looked_at_the_version_that_everyone_reads_is_written() -> None:
@@ -79,24 +81,26 @@ def test_where_the_stack_cannot_be_looked_at_the_version_that_everyone_reads_is_
 def test_releases_that_do_not_read_each_other_are_not_deployed_over_each_other(reads: int) -> None:
     with pytest.raises(ReleaseTooFar):
         chosen(Stacks(reads))
+
+
+def test_a_release_that_is_too_far_is_refused_before_anything_is_deployed() -> None:
     with pytest.raises(CliError):
-        choose_write_version(PROD, Stacks(reads))
+        choose_write_version(PROD, Stacks(CURRENT + 2))
 
 
 def test_who_deploys_is_told_the_version_and_why(capsys: pytest.CaptureFixture[str]) -> None:
-    assert choose_write_version(PROD, Stacks(PREVIOUS)).version == PREVIOUS
+    assert choose_write_version(PROD, Stacks(CURRENT)).version == CURRENT
     said = capsys.readouterr().err
-    assert f"schema version {PREVIOUS}" in said
+    assert f"schema version {CURRENT}" in said
 
 
-def test_without_a_choice_an_environment_in_aws_writes_what_the_release_before_reads() -> None:
-    assert {each.write_version for each in (DEV, STAGING, PROD)} == {PREVIOUS}
-    assert LOCAL.write_version == CURRENT
+def test_without_a_choice_everything_is_on() -> None:
+    assert {each.write_version for each in (DEV, STAGING, PROD, LOCAL)} == {CURRENT}
 
 
 def test_a_version_can_be_chosen_for_a_deployment_and_no_other_than_these_two() -> None:
     assert PROD.with_write_version(str(CURRENT)) == replace(PROD, write_version=CURRENT)
-    for wrong in (str(PREVIOUS - 1), str(NEXT), "two", "", "-1"):
+    for wrong in (str(OLDEST_WRITTEN - 1), str(CURRENT + 1), "two", "", "-1"):
         with pytest.raises(UnusableValue):
             PROD.with_write_version(wrong)
 

@@ -6,7 +6,6 @@ import pytest
 
 from tests.faults.scenario import Run
 from tests.faults.stand import is_supported
-from tests.releases import previous
 from tests.releases.fleet import NEW, Fleet
 
 
@@ -14,10 +13,6 @@ from tests.releases.fleet import NEW, Fleet
 def fleet() -> Iterator[Fleet]:
     if not is_supported():
         pytest.skip("processes are found by their connections on Linux only")
-    try:
-        previous.sources()
-    except previous.NoHistory as missing:
-        pytest.skip(str(missing))
     with Fleet() as made:
         yield made
 

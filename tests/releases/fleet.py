@@ -1,52 +1,65 @@
-"""A deployed local stack whose Lambdas are, function by function, of this release or of the one before.
+"""A deployed local stack whose Lambdas are, function by function, of this release or of one after it.
 
-A `Mix` says which functions are the old ones. A course is a list of them: the fleet changes to the next one while the
-model is asked, and before a person decides. So the work goes on in the midst of a deployment, or of its rollback.
+The one after it is made from these sources (`following.py`). Here this release is the old one. A `Mix` says which
+functions are of it. A course is a list of them: the fleet changes to the next one while the model is asked, and before
+a person decides. So the work goes on in the midst of a deployment, or of its rollback.
 """
 
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from infra.engine.workflow import PLACEHOLDERS
 from shared.adapters.dynamodb.session_index import DynamoIndex
+from shared.adapters.storage.documents import unpack
 from shared.adapters.system_clock import SystemClock
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.head import Head
 from tests.faults.calls import Answer, Request
 from tests.faults.person import Json
 from tests.faults.provider import Provider, place_of
 from tests.faults.scenario import LONGEST_SECONDS, Play, Run
-from tests.faults.script import SCRIPT
 from tests.faults.stand import Stand
-from tests.releases import previous
+from tests.releases.following import FIELD, zip_of
 
-SCRIPT_OF_BOTH = tuple(
-    turn._replace(calls=tuple(call for call in turn.calls if call.name != "remember")) for turn in SCRIPT
-)
-"""While the older version is written a note after text from outside is refused, so it ends otherwise on purpose."""
 LIMITS = {"*": {"starts_per_minute": 100, "open_sessions": 100, "requests_per_second": 500, "long_polls": 50}}
 """So wide that nothing is refused: what has ended may not be counted as open, whichever release ended it (ADR 65)."""
 FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "recover")
 
 
 class Mix(NamedTuple):
-    """`old`: the functions that are of the release before. `machine`: whose state machine new executions get.
-    `version`: the schema version that today's functions write.
+    """`old`: the functions that are of this release. `version`: the schema version that the others write. `ahead`: how
+    many versions their release is after this one.
     """
 
     old: frozenset[str] = frozenset()
-    machine: str = "new"
-    version: int = PREVIOUS
+    version: int = CURRENT
+    ahead: int = 1
+
+    def code_of(self, function: str) -> "Code":
+        return Code(0, CURRENT) if function in self.old else Code(self.ahead, self.version)
 
 
-def old(*names: str, machine: str = "new") -> Mix:
-    return Mix(frozenset(names), machine)
+class Code(NamedTuple):
+    """What a function is: `ahead` as in `Mix`, 0: of this release. `writes`: the schema version."""
+
+    ahead: int
+    writes: int
 
 
-OLD, NEW = old(*FUNCTIONS, machine="old"), old()
-RAISED = NEW._replace(version=CURRENT)
+def old(*names: str) -> Mix:
+    return Mix(frozenset(names))
+
+
+OLD, NEW = old(*FUNCTIONS), old()
+RAISED = NEW._replace(version=CURRENT + 1)
+"""All functions are of the release after this one, and write its version."""
+TOO_FAR = Mix(version=CURRENT + 2, ahead=2)
+"""They are of a release that writes what this one cannot read."""
+
+
+def raised(*names: str) -> Mix:
+    return RAISED._replace(old=frozenset(names))
 
 
 class Held(NamedTuple):
@@ -56,22 +69,14 @@ class Held(NamedTuple):
     may_go: threading.Event
 
 
-class Roles(NamedTuple):
-    """ARNs, by release; the same where the function has one role."""
-
-    former: str
-    todays: str
-
-
 class Fleet(Stand):
     """`take(mix)` changes it; what is being carried out is carried out by the release that began it."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        self._mix: Mix | None = None
+        self._code = dict.fromkeys(FUNCTIONS, Code(0, CURRENT))
         self._course: list[Mix] = []
-        self._provider = Provider(SCRIPT_OF_BOTH)
-        self._roles: dict[str, Roles] = {}
+        self._provider = Provider()
         self._tenant = ""
         self.held: dict[tuple[str, int], Held] = {}
         """Replies that are kept back, by the run's tag and their place in the script."""
@@ -80,10 +85,10 @@ class Fleet(Stand):
         super().__init__(model=self._ask, ACTA_TENANT_LIMITS=json.dumps(LIMITS))
 
     def __enter__(self) -> Self:
-        """Both releases' zips are made first: nothing waits for them amid a run. Raises NoHistory."""
+        """Both releases' zips are made first: nothing waits for them amid a run."""
         for name in FUNCTIONS:
-            previous.zip_of(name)
-            previous.todays_zip_of(name)
+            zip_of(name, 0)
+            zip_of(name, 1)
         return super().__enter__()
 
     def play(self, *course: Mix) -> Run:
@@ -110,75 +115,26 @@ class Fleet(Stand):
         self.counted.append(index.counts(self._tenant).open)
 
     def take(self, mix: Mix) -> None:
-        with self._changing:
-            before, self._mix = self._mix, mix
         for name in FUNCTIONS:
-            is_old = name in mix.old
-            if before is None or is_old != (name in before.old):
-                self.become(name, is_old)
-            if before is None or mix.version != before.version:
-                variables = {**self.function(name), "ACTA_WRITE_VERSION": str(mix.version)}
-                self._lambdas.update_function_configuration(
-                    FunctionName=f"acta-local-{name}", Environment={"Variables": variables}
-                )
-        if before is not None and mix.machine == before.machine:
-            return
-        if before is None:
-            self._definitions = {"new": self._deployed(), "old": self._old_definition()}
-        if mix.machine != "new" or before is not None:
-            self.states.update_state_machine(
-                stateMachineArn=self.machine, definition=json.dumps(self._definitions[mix.machine])
-            )
+            self.become(name, mix.code_of(name))
 
-    def become(self, name: str, is_old: bool) -> None:
-        """Its code and its role. A deployment changes both at once; here no code is ever with a role that is too narrow
-        for it.
-        """
-        roles = self._roles_of(name)
-        code = previous.zip_of(name) if is_old else previous.todays_zip_of(name)
-        function = {"FunctionName": f"acta-local-{name}"}
-        if is_old:
-            self._lambdas.update_function_configuration(**function, Role=roles.former)
-        self._lambdas.update_function_code(**function, ZipFile=code)
-        if not is_old:
-            self._lambdas.update_function_configuration(**function, Role=roles.todays)
+    def become(self, name: str, code: Code) -> None:
+        """A deployment changes code and variables at once. Here no code ever is told to write what it does not know."""
+        with self._changing:
+            before, self._code[name] = self._code[name], code
+        lambdas, function = self.client("lambda"), {"FunctionName": f"acta-local-{name}"}
+        if code.writes < before.writes:
+            self._write(name, code.writes)
+        if code.ahead != before.ahead:
+            lambdas.update_function_code(**function, ZipFile=zip_of(name, code.ahead))
+        if code.writes > before.writes:
+            self._write(name, code.writes)
 
-    def _roles_of(self, name: str) -> Roles:
-        if name not in self._roles:
-            found = self._lambdas.get_function_configuration(FunctionName=f"acta-local-{name}")
-            tenant = found["Environment"]["Variables"].get("ACTA_TENANT_ROLE", "")
-            self._roles[name] = Roles(
-                self._former(name, found["Role"], tenant) if tenant else found["Role"], found["Role"]
-            )
-        return self._roles[name]
-
-    def _former(self, name: str, todays: str, tenant: str) -> str:
-        """The one role that the release before knows, which a deployment keeps beside the new ones while the version
-        that is written is the older one (`infra/lambdas/roles.py`): it may do what both of them may. The local AWS
-        writes today's version and has none. It may also assume the role for tenants, for `become`.
-        """
-        iam = self.client("iam")
-        documents = [
-            iam.get_role_policy(RoleName=arn.rpartition("/")[2], PolicyName="acta")["PolicyDocument"]
-            for arn in (todays, tenant)
-        ]
-        statements = [one for document in documents for one in document["Statement"]]
-        statements.append({"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": tenant})
-        made = iam.create_role(
-            RoleName=f"former-{name}", AssumeRolePolicyDocument=_trusting({"Service": "lambda.amazonaws.com"})
+    def _write(self, name: str, version: int) -> None:
+        variables = {**self.function(name), "ACTA_WRITE_VERSION": str(version)}
+        self.client("lambda").update_function_configuration(
+            FunctionName=f"acta-local-{name}", Environment={"Variables": variables}
         )
-        former = str(made["Role"]["Arn"])
-        iam.put_role_policy(
-            RoleName=f"former-{name}", PolicyName="acta", PolicyDocument=json.dumps({"Statement": statements})
-        )
-        iam.update_assume_role_policy(
-            RoleName=tenant.rpartition("/")[2], PolicyDocument=_trusting({"AWS": [todays, former]})
-        )
-        return former
-
-    @property
-    def _lambdas(self) -> Any:
-        return self.client("lambda")
 
     def hold(self, tag: str, place: int) -> "Held":
         """Keeps back the reply that has this place in the script of the run, from 0."""
@@ -192,20 +148,6 @@ class Fleet(Stand):
         self.go_on()
         return self._provider(request)
 
-    def _deployed(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads(
-            self.states.describe_state_machine(stateMachineArn=self.machine)["definition"]
-        )
-        return found
-
-    def _old_definition(self) -> Mapping[str, Any]:
-        text = json.dumps(previous.state_machine())
-        for placeholder, name in PLACEHOLDERS.items():
-            found = self._lambdas.get_function_configuration(FunctionName=f"acta-local-{name}")
-            text = text.replace("${" + placeholder + "}", found["FunctionArn"])
-        filled: Mapping[str, Any] = json.loads(text)
-        return filled
-
     def has_met(self, error: str, head: Head) -> bool:
         """Whether a function has answered the session's execution with this error."""
         history = self.states.get_execution_history(executionArn=self.execution_of(head), maxResults=1_000)
@@ -213,9 +155,17 @@ class Fleet(Stand):
             event.get("taskFailedEventDetails", {}).get("error") == error for event in history["events"]
         )
 
-
-def _trusting(principal: Mapping[str, Any]) -> str:
-    return json.dumps({"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal}})
+    def drawn(self) -> set[str | None]:
+        """The values that the commits of the last run's session have in the field that this release does not know."""
+        found = self.client("dynamodb").scan(
+            TableName=self.function("step")["ACTA_TABLE"],
+            FilterExpression="begins_with(pk, :session) AND begins_with(sk, :commit)",
+            ExpressionAttributeValues={
+                ":session": {"S": f"T#{self._tenant}#S#"},
+                ":commit": {"S": "C#"},
+            },
+        )["Items"]
+        return {json.loads(unpack(item["z"]["B"]))["head"].get(FIELD) for item in found}
 
 
 class MixedPlay(Play):
@@ -227,8 +177,8 @@ class MixedPlay(Play):
 
 
 class TooLateRollback(Play):
-    """`step` is of the release before although today's version was written already. Its own release comes back once it
-    has met a document that it cannot read. `met`: whether it has.
+    """`step` is of this release although a version was written already that it cannot read. The release that wrote it
+    comes back once `step` has met such a document. `met`: whether it has.
     """
 
     stand: Fleet
@@ -238,7 +188,7 @@ class TooLateRollback(Play):
         def look(head: Head) -> bool:
             if not self.met and self.stand.has_met("SchemaUnknown", head):
                 self.met = True
-                self.stand.take(RAISED)
+                self.stand.take(TOO_FAR)
             return until(head)
 
         return super().wait(session_id, look)
@@ -246,8 +196,7 @@ class TooLateRollback(Play):
 
 API = ("start", "status", "admin")
 COURSES: Mapping[str, Sequence[Mix]] = {
-    "only the release before": (OLD,),
-    "an open execution of the release before": (old(machine="old"),),
+    "only this release": (OLD,),
     "step is old": (old("step"),),
     "tool is old": (old("tool"),),
     "intervene is old": (old("intervene"),),
@@ -266,3 +215,7 @@ ALTERNATING = (
     old("step"), NEW,
 )  # fmt: skip
 """What changes from turn to turn: each function is of either release, beside others of either."""
+CARRIED = tuple(
+    mix._replace(version=RAISED.version) for mix in (NEW, old("step"), old("tool"), OLD, old("step"), NEW)
+)
+"""The newer version is written from the start on, and functions of this release work on the session in between."""

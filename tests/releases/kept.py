@@ -9,47 +9,50 @@ from acta.cli.operations.releases import Clients, roll_back
 from acta.cli.operations.repair_failed import World
 from infra.deployed.releases import look
 from infra.local.former_releases import take_newest
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from infra.names import function_name
+from shared.domain.schema.versions import CURRENT
 from tests.faults.person import Json
 from tests.faults.scenario import LONGEST_SECONDS, Play
-from tests.releases.fleet import FUNCTIONS, NEW, Fleet
+from tests.releases.fleet import FUNCTIONS, OLD, Code, Fleet
 
-BEFORE, NOW, RAISED = "the release before", "this release", "this release, its own version"
+BEFORE, NEXT, RAISED = "this release", "the next release", "the next release, its own version"
 """RAISED is deployed a second time and writes its own schema version."""
-LABELS: Mapping[str, Mapping[str, int]] = {
-    BEFORE: {"ACTA_WRITE_VERSION": PREVIOUS, "ACTA_READS_VERSION": PREVIOUS},
-    NOW: {"ACTA_WRITE_VERSION": PREVIOUS, "ACTA_READS_VERSION": CURRENT},
-    RAISED: {"ACTA_WRITE_VERSION": CURRENT, "ACTA_READS_VERSION": CURRENT},
+CODE: Mapping[str, Code] = {
+    BEFORE: Code(0, CURRENT),
+    NEXT: Code(1, CURRENT),
+    RAISED: Code(1, CURRENT + 1),
 }
 
 
 @contextmanager
 def kept(fleet: Fleet, *releases: str) -> Iterator[Clients]:
-    """As so many deployments leave them: of `LABELS`, the last one live. Afterwards all is as it was."""
-    fleet.take(NEW)
+    """As so many deployments leave them: of `CODE`, the last one live. Afterwards all is as it was."""
+    fleet.take(OLD)
     lambdas = fleet.client("lambda")
     clients = Clients("local", lambdas, fleet.client("cloudformation"))
     names = tuple(look("local", lambdas).live)
     own = {name: dict(fleet.function(name)) for name in names}
     for release in releases:
         for name in names:
-            if name in FUNCTIONS and release != RAISED:
-                fleet.become(name, is_old=release == BEFORE)
+            code = CODE[release]
+            if name in FUNCTIONS:
+                fleet.become(name, code)
             variables = {
                 **own[name],
                 "ACTA_RELEASE": release,
-                **{key: str(value) for key, value in LABELS[release].items()},
+                "ACTA_WRITE_VERSION": str(code.writes if name in FUNCTIONS else CURRENT),
+                "ACTA_READS_VERSION": str(CURRENT + code.ahead),
             }
-            function = {"FunctionName": f"acta-local-{name}"}
-            lambdas.update_function_configuration(**function, Environment={"Variables": variables})
-            lambdas.publish_version(**function)
+            named = {"FunctionName": function_name("local", name)}
+            lambdas.update_function_configuration(**named, Environment={"Variables": variables})
+            lambdas.publish_version(**named)
     try:
         yield clients
     finally:
+        fleet.take(OLD)
         for name in names:
-            lambdas.update_function_configuration(
-                FunctionName=f"acta-local-{name}", Environment={"Variables": own[name]}
-            )
+            function = function_name("local", name)
+            lambdas.update_function_configuration(FunctionName=function, Environment={"Variables": own[name]})
         take_newest("local", lambdas)
 
 

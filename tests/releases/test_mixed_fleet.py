@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.scenario import Run
-from tests.releases.fleet import ALTERNATING, COURSES, RAISED, Fleet, TooLateRollback
+from tests.releases.fleet import ALTERNATING, CARRIED, COURSES, TOO_FAR, Fleet, TooLateRollback
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
@@ -13,21 +13,29 @@ def test_a_session_whose_functions_change_between_releases_at_every_turn_ends_as
 ) -> None:
     run = fleet.play(*ALTERNATING)
     assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
-    assert set(fleet.counted) == {0}, "while the version before is written nothing is counted"
+    assert fleet.drawn() == {None}, "while the older version is written a new field is left out"
 
 
 @pytest.mark.parametrize("name", COURSES)
 def test_every_other_mix_and_course_does_so_too(fleet: Fleet, clean: Run, name: str) -> None:
     run = fleet.play(*COURSES[name])
     assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
-    assert fleet.counted[-1] == 0, "what has ended is not counted as open"
-    assert max(fleet.counted) == (1 if RAISED in COURSES[name] else 0)
+    assert (max(fleet.counted), fleet.counted[-1]) == (1, 0), "open while it lasts, and not when it has ended"
+
+
+def test_what_the_newer_release_has_written_is_carried_through_the_older_one(
+    fleet: Fleet, clean: Run
+) -> None:
+    run = fleet.play(*CARRIED)
+    assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+    (value,) = fleet.drawn()
+    assert value, "every commit has the field, with the value of the first one"
 
 
 def test_what_a_function_of_the_release_before_cannot_read_waits_for_one_that_can(
     fleet: Fleet, clean: Run
 ) -> None:
-    fleet.take(RAISED._replace(old=frozenset({"step"})))
+    fleet.take(TOO_FAR._replace(old=frozenset({"step"})))
     play = TooLateRollback(fleet)
     run = play.run()
     assert play.met

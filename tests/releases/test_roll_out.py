@@ -6,9 +6,10 @@ from threading import Event
 import pytest
 
 from acta.cli.exit_codes import CliError
+from shared.domain.schema.versions import CURRENT
 from tests.faults.scenario import LONGEST_SECONDS, Run
 from tests.releases.fleet import Fleet
-from tests.releases.kept import BEFORE, NOW, RAISED, HeldPlay, go, kept, live, releases_met
+from tests.releases.kept import BEFORE, NEXT, RAISED, HeldPlay, go, kept, live, releases_met
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
@@ -25,14 +26,14 @@ def test_sessions_amid_an_upgrade_and_a_rollback_end_as_the_undisturbed_one(flee
     which the newer release began."""
     in_turn, waiting, late = HeldPlay(fleet), HeldPlay(fleet), HeldPlay(fleet)
     at_upgrade, at_rollback = fleet.hold(in_turn.tag, CHARGED), fleet.hold(in_turn.tag, LAST)
-    with kept(fleet, BEFORE, NOW) as clients, ThreadPoolExecutor(3) as pool:
+    with kept(fleet, BEFORE, NEXT) as clients, ThreadPoolExecutor(3) as pool:
         go(clients, BEFORE)
         running = [pool.submit(in_turn.run), pool.submit(waiting.run)]
         comes(at_upgrade.asked_for)
         comes(waiting.is_asked)
 
-        go(clients, NOW)
-        assert live(clients) == NOW
+        go(clients, NEXT)
+        assert live(clients) == NEXT
         at_upgrade.may_go.set()
         waiting.may_decide.set()
         running.append(pool.submit(late.run))
@@ -50,19 +51,19 @@ def test_sessions_amid_an_upgrade_and_a_rollback_end_as_the_undisturbed_one(flee
         for run in runs:
             assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
         met = [releases_met(fleet, clients, run.execution) for run in runs]
-        assert met[0][:2] == [BEFORE, NOW], "the session in a turn has met both"
+        assert met[0][:2] == [BEFORE, NEXT], "the session in a turn has met both"
         assert met[1][0] == BEFORE
-        assert met[1][-1] == NOW
-        assert met[2][0] == NOW
+        assert met[1][-1] == NEXT
+        assert met[2][0] == NEXT
         assert met[2][-1] == BEFORE
 
 
 def test_what_was_written_by_the_newer_release_is_not_left_to_one_that_does_not_know_it(fleet: Fleet) -> None:
-    with kept(fleet, BEFORE, NOW, RAISED) as clients:
+    with kept(fleet, BEFORE, NEXT, RAISED) as clients:
         assert live(clients) == RAISED
-        with pytest.raises(CliError, match="schema version 2 was written since"):
+        with pytest.raises(CliError, match=f"schema version {CURRENT + 1} was written since"):
             go(clients, BEFORE)
         go(clients, None)
-        assert live(clients) == NOW
-        with pytest.raises(CliError, match="schema version 2 was written since"):
+        assert live(clients) == NEXT
+        with pytest.raises(CliError, match=f"schema version {CURRENT + 1} was written since"):
             go(clients, None)

@@ -64,7 +64,7 @@ def _run() -> set[Path]:
 
     with _recorded() as passed:
         answer = Gateway(start.handler).request(
-            "POST", "/v1/sessions", json_body={"message": "List all files and write a summary to summary.md"}
+            "POST", "/v1/sessions", json_body={"content": "List all files and write a summary to summary.md"}
         )
         assert answer.status == 202
     repository: SessionRepository = dependencies().repository

@@ -34,9 +34,6 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
     labels = {"question": asked_by, "agent_said": "the agent says"}
     calls = context.pop("calls", None) or []
-    bare_names = [str(call) for call in calls if not isinstance(call, dict)]
-    if bare_names:  # a review that an earlier release opened has no more of its calls
-        context["calls"] = bare_names
     for name, value in context.items():
         if value is None or value is False:
             continue

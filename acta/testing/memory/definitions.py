@@ -2,7 +2,6 @@
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.definition_items import (
-    SEED_WRITTEN_AS,
     from_agent,
     from_prompt,
     to_agent,
@@ -15,7 +14,7 @@ from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, buil
 from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
-from shared.domain.schema.versions import CURRENT
+from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from shared.ports.clock import Clock
 from shared.ports.definitions import (
     AgentExists,
@@ -230,7 +229,7 @@ class MemoryDefinitions:
         return prompts.seed(name) if stored is None else to_prompt(stored.version, stored.body)
 
     def store_seed(self, seed: Prompt) -> None:
-        self._table.seeds[seed.name] = _stored(seed, SEED_WRITTEN_AS)
+        self._table.seeds[seed.name] = _stored(seed, OLDEST_WRITTEN)
 
     def _put_agent(self, tenant: str, agent: AgentDefinition) -> None:
         self._table.agents[tenant, agent.agent_id] = StoredDocument(CURRENT, from_agent(agent, CURRENT))

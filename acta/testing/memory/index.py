@@ -76,7 +76,7 @@ class MemoryIndex:
         check_by_listing(entry.private_to if entry is not None else None, listed=entry is not None)
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         with self._table.lock:
             entries = list(self._table.live.get((kind, shard), {}).values())

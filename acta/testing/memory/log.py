@@ -81,7 +81,7 @@ class MemoryLog:
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)
             if listing is not None:
-                self._table.put_listing(listing, commit.version)
+                self._table.put_listing(listing)
             for each in extra_items.interventions:
                 body = from_intervention(each, commit.version)
                 stored = StoredIntervention(commit.version, each.session_id, each.state, body)

@@ -11,10 +11,8 @@ from typing import NamedTuple
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.schema.versions import CURRENT
 from shared.domain.spending.usage import Counted
 from shared.ports.log import (
-    SHARDED_SINCE,
     GrantChanged,
     IdempotencyRecord,
     IndexEntry,
@@ -77,16 +75,12 @@ class MemoryTable:
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}
 
-    def put_listing(self, entry: IndexEntry, version: int = CURRENT) -> None:
-        """`version`: of the commit that it comes with."""
+    def put_listing(self, entry: IndexEntry) -> None:
         name = entry.tenant, entry.session_id
-        sharded = version >= SHARDED_SINCE
-        if entry.live is not None and entry.live.kind == "woken" and not sharded:
-            entry = entry._replace(live=entry.live._replace(kind="active"))
         self.remove_listing(*name)
         self.listing[name] = entry
         if entry.live is not None:
-            partition = (entry.live.kind, live_shard(entry.session_id) if sharded else None)
+            partition = (entry.live.kind, live_shard(entry.session_id))
             self.live.setdefault(partition, {})[name] = entry
 
     def remove_listing(self, tenant: str, session_id: str) -> None:

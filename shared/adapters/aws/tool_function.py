@@ -25,7 +25,7 @@ START_SECONDS = 5
 """Until a cold function begins."""
 MAX_ANSWER_BYTES = 1_048_576
 NEVER_BEGAN = ("Refused", "Runtime.ImportModuleError", "Runtime.HandlerNotFound", "SettingsError")
-"""Types of errors after which nothing was done: the release before does not know the operation, or it did not start."""
+"""Types of errors after which nothing was done: the function refused the operation, or it did not start."""
 
 
 @cache

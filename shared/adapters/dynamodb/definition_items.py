@@ -19,12 +19,10 @@ from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.prompt import Prompt
+from shared.domain.schema.versions import OLDEST_WRITTEN
 from shared.ports.clock import Clock
 from shared.ports.definitions import DefinitionChanged
 from shared.ports.log import IdempotencyRecord, KeyTaken
-
-SEED_WRITTEN_AS = 1
-"""A seed is written by a deployment, while the release before it may still run."""
 
 
 def from_agent(agent: AgentDefinition, version: int) -> bytes:
@@ -105,7 +103,10 @@ def seed_key(name: str) -> Item:
 
 
 def seed_item(prompt: Prompt) -> Item:
-    return {**seed_key(prompt.name), **_body(prompt, SEED_WRITTEN_AS)}
+    return {
+        **seed_key(prompt.name),
+        **_body(prompt, OLDEST_WRITTEN),
+    }  # the release before this one may still run
 
 
 def item_prompt(item: Item) -> Prompt:

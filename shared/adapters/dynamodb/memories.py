@@ -34,16 +34,13 @@ from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions import memory as ranking
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
 from shared.domain.errors import StoreThrottled
-from shared.domain.schema.versions import CURRENT, added_after
+from shared.domain.schema.versions import CURRENT
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord, KeyTaken
-from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull, MemoryPage
+from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
 
 
 def from_memory(memory: Memory, version: int) -> bytes:
-    """Raises MarkNotStored where readers of the version would not know whom the memory is for."""
-    if ("Memory", "only_for") in added_after(version) and (memory.is_marked or memory.only_for is not None):
-        raise MarkNotStored
     return dump(memory, version)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.limits.tenant_counts import read_counts
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.query import BATCH, batch_get, newest_commit, query
 from shared.adapters.storage.cursors import from_cursor, position_near, time_of, to_cursor
 from shared.adapters.storage.documents import skip_damaged
@@ -57,7 +56,6 @@ class DynamoIndex:
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
-        self._open = DynamoOpenIndex(table, clock, client)
 
     def sessions(
         self,
@@ -69,7 +67,7 @@ class DynamoIndex:
         cursor: str | None,
         wanted: Wanted = WHATEVER,
     ) -> SessionPage:
-        if len(states) == 1 and states[0] in items.OPEN_STATES and self._open.is_complete():
+        if len(states) == 1 and states[0] in items.OPEN_STATES:
             partition = items.open_partition(tenant, states[0])
 
             def fits(item: items.Item) -> bool:
@@ -103,7 +101,7 @@ class DynamoIndex:
         check_by_listing(owner, listed=item is not None)
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         return self._live_page(items.live_partition(kind, shard), before, limit, cursor)
 
@@ -201,7 +199,7 @@ class DynamoIndex:
         wanted = {"st": state, "ss": session_id}
         filters = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
         values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
-        if state == items.PENDING and session_id is None and self._open.is_complete():
+        if state == items.PENDING and session_id is None:
             partition, kind = items.pending_partition(tenant), items.INTERVENTION
             found, following = self._open_page(tenant, kind, partition, _is_pending, limit, cursor)
         else:

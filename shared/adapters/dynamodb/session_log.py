@@ -158,7 +158,7 @@ class DynamoLog:
         if lease is not None:
             parts += [(action, GrantChanged) for action in _lease_changes(self._table, lease)]
         if listing is not None:
-            parts.append((put(self._table, items.listing_item(listing, commit.version)), None))
+            parts.append((put(self._table, items.listing_item(listing)), None))
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
             parts.append((put(self._table, left_item(commit)), None))

@@ -32,7 +32,7 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
     T#{tenant}#=Q             P                         w window since 1970, c places for long polls that were
                                                         taken or renewed in it, t these and the ones before
 
-The index `live` has keys only. `live` is {kind}#{shard:02d}; the release before wrote the kind alone. `live_at` is
+The index `live` has keys only. `live` is {kind}#{shard:02d}. `live_at` is
 {time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
 
 The index `open` has keys only, too: `op`, which begins as its tenant's partition does, and `sk`. It has the tenant's
@@ -63,11 +63,9 @@ from shared.domain.interventions.intervention import Intervention
 from shared.domain.limits.shared_counts import CountShare, SharedCounts
 from shared.domain.limits.tenant_limits import TenantCounts
 from shared.domain.schema.convert import check_version
-from shared.domain.schema.versions import CURRENT
 from shared.domain.session.commit import Commit
 from shared.domain.session.listed import Listed
 from shared.ports.log import (
-    SHARDED_SINCE,
     Erasure,
     IdempotencyRecord,
     IndexEntry,
@@ -259,10 +257,7 @@ def is_tombstone(item: Item) -> bool:
     return "z" not in item
 
 
-def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
-    """`version`: that of the commit it is written with. In the one before, recovery of the release before finds the
-    session as well.
-    """
+def listing_item(entry: IndexEntry) -> Item:
     item = {
         **listing_key(entry.tenant, entry.session_id),
         "id": {"S": entry.session_id},
@@ -270,13 +265,8 @@ def listing_item(entry: IndexEntry, version: int = CURRENT) -> Item:
         "st": {"S": entry.state},
         "v": {"N": str(ATTRIBUTES_VERSION)},
     }
-    if entry.live is not None and version < SHARDED_SINCE:
-        item["live"] = {
-            "S": live_partition("active" if entry.live.kind == "woken" else entry.live.kind, None)
-        }
-    elif entry.live is not None:
-        item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
     if entry.live is not None:
+        item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
         item["live_at"] = {"S": _live_at(entry.tenant, entry.session_id, entry.live.at)}
     if entry.private_to is not None:
         item["ow"] = {"S": entry.private_to}
@@ -299,7 +289,7 @@ def open_partition(tenant: str, state: str) -> str:
 
 
 def found_by_key(item: Item) -> Item:
-    """A listing or an intervention as this release writes it: with its place in the index `open`, where it has one."""
+    """A listing or an intervention with its place in the index `open`, where it has one."""
     pk, sk, state = item["pk"]["S"], item["sk"]["S"], item.get("st", {}).get("S", "")
     if sk.startswith(INTERVENTION) and state == PENDING:
         return {**item, "op": {"S": f"{pk}#=I"}}
@@ -312,9 +302,9 @@ def _live_at(tenant: str, session_id: str, at: datetime) -> str:
     return f"{sortable(at)}#{session_id}#{tenant}"
 
 
-def live_partition(kind: LiveKind, shard: int | None) -> str:
-    """The index's partition key. `shard` None: as it was before `SHARDED_SINCE`."""
-    return kind if shard is None else f"{kind}#{shard:02d}"
+def live_partition(kind: LiveKind, shard: int) -> str:
+    """The index's partition key."""
+    return f"{kind}#{shard:02d}"
 
 
 def sortable(at: datetime) -> str:

@@ -29,7 +29,6 @@ from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
 from shared.domain.interventions.intervention import (
     Intervention,
-    lets_run,
 )
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.rules.caps import (
@@ -40,7 +39,6 @@ from shared.domain.rules.caps import (
     Limited,
     refuse_beyond,
 )
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.domain.untrusted.visible import is_blank
@@ -205,7 +203,6 @@ def resolve(
         if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         present = require_decider(now.head, one, agent, requester, chosen.option, _tool(deps, now.head, one))
-        _require_known_askers(deps, present, chosen.option)
         given = _check(deps, now.head, present, agent, chosen, requester)
         closed = settle(
             change,
@@ -237,16 +234,6 @@ def _tool(deps: ResolveDeps, head: Head, one: Intervention) -> ToolSpec | None:
     if one.tool_call is None:
         return None
     return deps.registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
-
-
-def _require_known_askers(deps: ResolveDeps, one: Intervention, option: str) -> None:
-    """Raises Conflict where it is not stored who has asked."""
-    is_stored = ("Head", "writers") not in added_after(deps.repository.write_version)
-    if lets_run(one, option) and not is_stored:
-        raise Conflict(
-            "Nobody who asked for this call may let it run, and who has asked is not kept while the deployment still "
-            f"writes version {deps.repository.write_version}. Deploy with `acta deploy` once more, or reject the call."
-        )
 
 
 def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:

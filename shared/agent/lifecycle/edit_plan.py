@@ -23,7 +23,6 @@ from shared.domain.ids import MESSAGE
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.plan.edit import EditedPlan, Operation, edited
 from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.head import Head
 from shared.ports.definitions import Definitions
@@ -58,10 +57,9 @@ def edit_plan(
 
     Raises SessionNotFound, PlanNotFound, PreconditionFailed (the plan is at another version), ValidationFailed,
     KeyTaken, StartRoleMissing and RoleMissing as for a message, and Conflict (the run is over, a plan is being made, a
-    step has begun, too many messages wait, the agent was deleted, the release before may still run).
+    step has begun, too many messages wait, the agent was deleted).
     """
     repository = deps.repository
-    _require_stored(repository.write_version)
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(deps.definitions, session.head)
     require_start_role(agent.start_roles, requester.roles)
@@ -108,12 +106,3 @@ def _message(changed: EditedPlan, comment: str) -> str:
     said += [f"- {line}" for line in changed.told]
     said.append("Go on by the plan as it is now.")
     return "\n".join([*said, *(["", comment] if comment.strip() else [])])
-
-
-def _require_stored(write_version: int) -> None:
-    """The release before would let the model replace the edited plan by what it wrote before."""
-    if ("Head", "plan_edit") in added_after(write_version):
-        raise Conflict(
-            f"A plan cannot be edited while the deployment still writes version {write_version}, because the release "
-            "before may still run. Deploy with `acta deploy` once more, or write to the session what is to change."
-        )

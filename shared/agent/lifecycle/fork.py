@@ -6,7 +6,7 @@ under way stays behind: approvals, questions, open calls, ids of effects, leases
 
 from collections.abc import Sequence
 
-from shared.agent.lifecycle.start import NewSession, begin_run, check_storable, create, empty_head
+from shared.agent.lifecycle.start import NewSession, begin_run, create, empty_head
 from shared.agent.session.engine_decision import next_turn_kind, position
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester
@@ -58,7 +58,6 @@ def fork(
     `start` does, and what the stores and the engine raise.
     """
     _check_visibility(parent.head, new)
-    check_storable(repository, new)
     clock = repository.clock
     now, before = clock.now(), parent.head
     head = empty_head(requester, new, clock.new_id(SESSION), now).model_copy(

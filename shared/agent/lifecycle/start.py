@@ -14,11 +14,10 @@ from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition, require_start_role
-from shared.domain.errors import Conflict, ValidationFailed
+from shared.domain.errors import Conflict
 from shared.domain.ids import MESSAGE, RUN, SESSION
 from shared.domain.interventions.intervention import Intervention, is_clarification
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, chosen
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import (
@@ -61,10 +60,8 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
     """Commits the session, then starts the engine.
 
     Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), LimitReached where
-    the tenant may not start another, ValidationFailed for a private session that cannot be stored as one, and what the
-    stores and the engine raise.
+    the tenant may not start another, and what the stores and the engine raise.
     """
-    check_storable(repository, new)
     clock = repository.clock
     now = clock.now()
     change = Change(empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
@@ -102,43 +99,6 @@ def create(
     if decision is not None:
         workflow.start(decision)
     return commit.head
-
-
-def check_storable(repository: SessionRepository, new: NewSession) -> None:
-    """Raises ValidationFailed for what the release before would not keep to, while it may still run."""
-    not_stored = added_after(repository.write_version)
-    if new.output_schema and ("Head", "output_schema") in not_stored:
-        raise ValidationFailed(
-            "A session with an output schema cannot be started yet.",
-            {
-                "output_schema": [
-                    "It cannot be stored while the deployment still writes version "
-                    f"{repository.write_version}: the release before would take any answer. Deploy with `acta "
-                    "deploy` once more, or start the session without it."
-                ]
-            },
-        )
-    if new.prompts and ("Head", "prompts") in not_stored:
-        raise ValidationFailed(
-            "No version of a prompt can be tried yet.",
-            {
-                "prompts": [
-                    f"It cannot be stored while the deployment still writes version {repository.write_version}: the "
-                    "release before would work by the one in force. Deploy with `acta deploy` once more."
-                ]
-            },
-        )
-    if new.visibility == "private" and ("Head", "visibility") in not_stored:
-        raise ValidationFailed(
-            "A private session cannot be started yet.",
-            {
-                "visibility": [
-                    "private cannot be stored while the deployment still writes version "
-                    f"{repository.write_version}: the release before would show the session to every member. Deploy "
-                    "with `acta deploy` once more, or start it with tenant."
-                ]
-            },
-        )
 
 
 def post_message(

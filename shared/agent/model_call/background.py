@@ -33,7 +33,6 @@ from shared.domain.errors import (
 from shared.domain.rules.background import looks, next_wait
 from shared.domain.rules.execution_history import EVENTS_PER_TURN
 from shared.domain.rules.prices import NamedModel
-from shared.domain.schema.versions import added_after
 from shared.domain.session.attempt import Attempt, open_attempts
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
@@ -44,7 +43,6 @@ REQUEST_SECONDS = 60.0
 """For a request to the provider: none of them waits for an answer."""
 END_SECONDS = 10.0
 """For each of the two requests that end a response that nobody wants."""
-STORED_IN = ("Head", "background")
 
 
 class Begun(NamedTuple):
@@ -63,12 +61,8 @@ class Ended(NamedTuple):
 
 
 def calls_of(turn: Turn) -> BackgroundCalls | None:
-    """How the turn's model answers in the background. None: it is not to, or it cannot, or the release before, which
-    would not look for the answer, may still run.
-    """
-    deps, agent = turn.deps, turn.context.agent
-    is_stored = STORED_IN not in added_after(deps.repository.write_version)
-    if not (agent.background and deps.background_seconds and is_stored):
+    """How the turn's model answers in the background. None: it is not to, or it cannot."""
+    if not (turn.context.agent.background and turn.deps.background_seconds):
         return None
     return in_background(turn.context.model)
 

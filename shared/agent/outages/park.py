@@ -12,30 +12,26 @@ from shared.agent.session.fencing import check_run
 from shared.agent.session.parking import is_worth_parking
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision, Position
 
 
 def park(deps: ErrorDeps, at: Position) -> Decision:
     """Commits the next generation and starts no execution of it. The decision ends this one, or says how it goes on
-    where there is something to do now or soon. May be repeated.
+    where there is something to do now or soon. May be repeated. Raises Fenced where another run or generation has the
+    session.
 
     The commit gives back the session's lease of the tenant's hour, so it charges what lost calls may have used of it.
     In an outage the lease stays, and the reply that ends the outage charges them.
-
-    A session is not parked while the version before is written: that release knows no parked session. Raises Fenced
-    where another run or generation has the session.
     """
     repository, timeouts = deps.repository, deps.rules.timeouts
     session = repository.turn(at)
     lost = attempts_so_far(deps.attempts, session.head) if session.head.outage is None else ()
-    may_park = ("Run", "parked") not in added_after(repository.write_version)
 
     def build(session: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
         run = change.head.run
-        if run is None or not may_park or not is_worth_parking(change.head, change.now, timeouts.warn):
+        if run is None or not is_worth_parking(change.head, change.now, timeouts.warn):
             return None
         charge_attempts(change, lost, session, deps.token_window)
         begin_next_generation(change, run, run.restarts, parked=True)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from shared.agent.session.large_texts import load_call
 from shared.domain.errors import InterventionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import Intervention, PendingCall, is_shortened, reviewed_calls
+from shared.domain.interventions.intervention import Intervention, PendingCall, reviewed_calls
 from shared.domain.session.commit import Commit
 from shared.domain.session.conversation import AssistantEntry, ToolCall, input_hash
 from shared.ports.blobs import BlobStore
@@ -32,7 +32,7 @@ def full_call_input(
     ValidationFailed where `call_id` is needed.
     """
     call = _chosen(one, call_id)
-    if not is_shortened(one, call):
+    if not call.shortened:
         return CallInput(call.name, call.input, call.input_hash)
     for call_made in _inputs_of(log, tenant, one.session_id, call.call_id):
         pointer = call_made.input_content

@@ -36,17 +36,14 @@ def recover_ended(
 
 def _tenant(session_index: SessionIndex, session_id: str) -> str | None:
     """Whose live session it is. None: it is at rest."""
-    for shard in (live_shard(session_id), None):
-        for kind in get_args(LiveKind):
-            found = _session(session_index, kind, shard, session_id)
-            if found is not None:
-                return found.tenant
+    for kind in get_args(LiveKind):
+        found = _session(session_index, kind, live_shard(session_id), session_id)
+        if found is not None:
+            return found.tenant
     return None
 
 
-def _session(
-    session_index: SessionIndex, kind: LiveKind, shard: int | None, session_id: str
-) -> LiveSession | None:
+def _session(session_index: SessionIndex, kind: LiveKind, shard: int, session_id: str) -> LiveSession | None:
     cursor: str | None = None
     while True:
         page = session_index.live(kind, shard, before=None, limit=PAGE, cursor=cursor)

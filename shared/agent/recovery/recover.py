@@ -53,7 +53,6 @@ def recover(
     run = session.head.run
     if run is None or session.head.is_over or session.head.state == "idle":
         return "nothing"
-    repository.count(session)
     if run.parked and not is_due(session.head, repository.clock.now(), warn):
         return "nothing"
     if ended is not None and (ended.run_id, ended.generation) == (run.run_id, run.generation):

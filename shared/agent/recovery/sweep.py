@@ -41,8 +41,6 @@ WAKE_SECONDS = 5.0
 SKEW = timedelta(seconds=5)
 """How far the clock of whoever made a session active may be ahead."""
 SCAN_SECONDS = 60
-SHARDS: tuple[int | None, ...] = (*range(LIVE_SHARDS), None)
-"""None: the entries that commits in the version before wrote (`SHARDED_SINCE`)."""
 MOST_LISTED = 100_000
 """Running executions that are asked for. The list may not take the time that the sessions need."""
 FEW = 300
@@ -145,8 +143,9 @@ class _Scan:
         timed: list[LiveSession] = []
         others: list[LiveSession] = []
         at_work: list[LiveSession] = []
-        for shard in (*SHARDS[self._number % len(SHARDS) :], *SHARDS[: self._number % len(SHARDS)]):
-            for kind, before in self._kinds(shard).items():
+        begins, kinds = self._number % LIVE_SHARDS, self._kinds()
+        for shard in (*range(begins, LIVE_SHARDS), *range(begins)):
+            for kind, before in kinds.items():
                 for session in self._live(kind, shard, before):
                     if session.session_id in running:
                         at_work.append(session)
@@ -159,15 +158,13 @@ class _Scan:
         found = self._in_turn(timed) + self._in_turn(others)
         return found, self._in_turn(at_work) if self._sought == "everything" else []
 
-    def _kinds(self, shard: int | None) -> Mapping[LiveKind, datetime | None]:
-        """The kinds to read of a shard, and the time before which a session's has to be; None: any."""
+    def _kinds(self) -> Mapping[LiveKind, datetime | None]:
+        """The kinds to read, and the time before which a session's has to be; None: any."""
         match self._sought:
             case "everything":
                 return dict.fromkeys(get_args(LiveKind))
             case "woken":
-                # Where no kind `woken` was written, a woken session is an active one like any other.
-                decided = self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))
-                return {"active" if shard is None else "woken": decided}
+                return {"woken": self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))}
             case "due":
                 soon = self._now + timedelta(seconds=self._deps.warn) + LEAD
                 return {"waiting": soon, "active": self._now + LEAD}
@@ -191,7 +188,7 @@ class _Scan:
         late = self._now - timedelta(seconds=self._deps.grace)
         return self._sought != "everything" and late <= session.at
 
-    def _live(self, kind: LiveKind, shard: int | None, before: datetime | None) -> Iterator[LiveSession]:
+    def _live(self, kind: LiveKind, shard: int, before: datetime | None) -> Iterator[LiveSession]:
         cursor: str | None = None
         while True:
             if not self._deps.time_is_left():

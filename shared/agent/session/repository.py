@@ -23,7 +23,7 @@ from shared.domain.limits.shared_counts import count_shares_of
 from shared.domain.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from shared.domain.rules.compaction import Compacted
 from shared.domain.rules.tenant_hour import Lease, hour_of, shares_in_turn
-from shared.domain.schema.versions import CURRENT, added_after
+from shared.domain.schema.versions import CURRENT
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
@@ -31,7 +31,6 @@ from shared.domain.session.head import Head
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
-    COUNT_SHARES_SINCE,
     Erasure,
     IdempotencyKey,
     IdempotencyRecord,
@@ -207,17 +206,6 @@ class SessionRepository:
         """What `commit` decided. Raises Fenced where nothing was."""
         return decision_of(self.commit(session, key, build))
 
-    def count(self, session: Session) -> bool:
-        """Counts a session that is open and was not counted, in a commit that says nothing else. Whether it did so.
-        Raises what `commit` raises.
-        """
-        before = session.head.counted
-        if before or not self._is_counted(session.head):
-            return False
-        key = f"count/{self.clock.new_id('evt')}"
-        self.commit(session, key, lambda _, change: CommitDraft(change))
-        return session.head.counted
-
     def _refresh_or_leave(self, session: Session) -> None:
         """Reads what others committed. Raises Fenced where the number is taken by the rest of a deleted session."""
         before = session.number
@@ -290,18 +278,16 @@ class SessionRepository:
         raise CommitContention(f"met other transactions {ATTEMPTS} times")
 
     def _as_stored(self, commit: Commit) -> Commit:
-        """As every reader will have it, with whether its session counts as open. Each commit says so anew: a session
-        that was open before its tenant had a limit is counted by its next commit, whatever that is (ADR 65).
+        """The commit in the form that readers see, with `counted` set. This is computed again for every commit: a
+        session that was open before its tenant had a limit is counted by its next commit (ADR 65).
         """
         head, counted = commit.head, self._is_counted(commit.head)
         if head.counted != counted:
             commit = commit.model_copy(update={"head": head.model_copy(update={"counted": counted})})
-        return in_version(commit, self._version_of(commit.head))
+        return in_version(commit, self.write_version)
 
     def _is_counted(self, head: Head) -> bool:
-        """The version before cannot say so: while it is written nothing is counted."""
-        says_so = ("Head", "counted") not in added_after(self._version_of(head))
-        return says_so and head.is_open and self.limits.of(head.tenant).open_sessions is not None
+        return head.is_open and self.limits.of(head.tenant).open_sessions is not None
 
     def _places(self, before: Head | None, head: Head, starts: bool) -> Places | None:
         """What the commit with this head changes in its tenant's counts. None: nothing, which costs nothing.
@@ -315,14 +301,8 @@ class SessionRepository:
             start = Start(minute_of(self.clock.now()), limits.starts_per_minute, limits.open_sessions)
         if not opened and (start is None or start.most_starts is None):
             return None
-        shares = count_shares_of(limits) if self.write_version >= COUNT_SHARES_SINCE else 1
+        shares = count_shares_of(limits)
         return Places(head.tenant, opened, start, next(shares_in_turn(head.session_id, shares)), shares)
-
-    def _version_of(self, head: Head) -> int:
-        """A private session is written in the version that can say so: releases before would show it to everybody.
-        So is one with a schema for its answers: without it a program would be given any text.
-        """
-        return CURRENT if head.private_to is not None or head.output_schema else self.write_version
 
     def _cold(self, at: Position) -> Session:
         """What has no segment yet is read first: its head says how far back the conversation goes."""

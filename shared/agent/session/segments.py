@@ -7,7 +7,6 @@ depends on it: where one is missing or cannot be read, the log is read.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from itertools import pairwise
 
 from shared.agent.session.large_texts import read_conversation
@@ -31,8 +30,8 @@ AT_ONCE = 8
 class Segment(VersionedModel):
     """`since`, `through`: the numbers of its first and its last commit. `is_whole`: the conversation begins with it, so
     what came before is not in it; else it goes on where the segment before ends. `entries`: those that its commits
-    brought. The rest is as it stood after the last commit: `waiting` and `results` as in `Compacted`, `called_at` and
-    `has_waited` as in `Session`.
+    brought. The rest is as it stood after the last commit: `waiting` and `results` as in `Compacted`, `has_waited` as
+    in `Session`.
     """
 
     since: int
@@ -41,7 +40,6 @@ class Segment(VersionedModel):
     entries: tuple[Entry, ...]
     waiting: tuple[UserEntry, ...]
     results: tuple[ToolEntry, ...]
-    called_at: datetime
     has_waited: bool
 
 

@@ -69,8 +69,6 @@ class Session:
         self._calls: tuple[ToolCall, ...] = ()
         self._keys: dict[str, Recorded] = {}
         self._loaded = 0
-        self.called_at = first.at
-        """When the last reply was committed, and so its calls were asked for. Of a reply before `first`: no later."""
         self.has_waited = False
         """Whether people were asked, or the world was waited for, since the last reply was committed."""
         self.number = first.number - 1
@@ -95,7 +93,6 @@ class Session:
                     self._deliver(commit.delivered)
                     self.entries.append(entry)
                     self._calls = entry.calls
-                    self.called_at = commit.at
                     self.has_waited = False
         if compacted is not None:
             self._take_over(compacted)
@@ -112,7 +109,7 @@ class Session:
         last = segments[-1]
         entries = tuple(entry for segment in segments for entry in segment.entries)
         self._take_over(Compacted(entries=entries, waiting=last.waiting, results=last.results))
-        self.called_at, self.has_waited = last.called_at, last.has_waited
+        self.has_waited = last.has_waited
         self._segment_begin, self._segment_is_whole = len(self.entries), False
 
     def _end_segment(self) -> None:
@@ -124,7 +121,6 @@ class Session:
                 entries=(),
                 waiting=tuple(self.waiting.values()),
                 results=tuple(self.results.values()),
-                called_at=self.called_at,
                 has_waited=self.has_waited,
             )
             self._segment_ends.append(_SegmentEnd(segment, self._segment_begin, len(self.entries)))

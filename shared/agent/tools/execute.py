@@ -1,25 +1,20 @@
 """One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
 
-from datetime import datetime
-
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import wait_or_ask
-from shared.agent.session.engine_decision import outage_wait
 from shared.agent.session.fencing import check_run
-from shared.agent.session.next_turn import count_again, turn_again
+from shared.agent.session.next_turn import count_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.agent.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
 from shared.agent.tools.runtime import CallResult, ToolRuntime, run_tool
 from shared.agent.tools.server_tasks import begin_task, look
 from shared.agent.tools.settle import ask_for_server, ask_whether_it_happened, finish, record_finish
-from shared.domain.definitions.mcp_server import McpTool
-from shared.domain.definitions.tool import ToolDefinition, ToolSpec, written_as
+from shared.domain.definitions.tool import ToolSpec, written_as
 from shared.domain.errors import ToolAsks, ToolNotRun, ToolWaits
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.rules.outage import Cause
 from shared.domain.rules.outage_causes import cause_of_lost_call
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position
 from shared.domain.session.conversation import ToolCall
@@ -77,7 +72,7 @@ def run_held_call(
         return
     call = _as_it_runs(repository, session, call, open_call)
     spec = _present_tool(runtime, session, call.name)
-    is_other_tool = spec is not None and _is_changed_since(spec, call, open_call, session.called_at)
+    is_other_tool = spec is not None and _is_changed_since(spec, call, open_call)
     effect = spec.effect if spec is not None and not is_other_tool else None
     if open_call.task is None and effect is None and is_in_doubt(open_call, effect):
         ask_whether_it_happened(runtime, session, at, call, spec)
@@ -187,13 +182,9 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
 def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
     """Begins the wait, once for all calls of the reply that are lost together. The next turn waits and runs them
     again; a call that may have had its effect is treated then as after any other lost worker.
-
-    Heads of the older schema version do not say until when: there the wait is the decision of the next turn, Think,
-    which finds itself made.
     """
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
-    is_stored = ("Head", "outage") not in added_after(repository.write_version)
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         check_run(change.head, at)
@@ -207,12 +198,9 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
         wait_or_ask(change, cause, runtime.outage_limits, rules)
         count_again(change, len(change.head.unfinished_calls))
         _joins(change, call_id)
-        if is_stored:
-            return CommitDraft(change)
-        turn_again(change)
-        return CommitDraft(change, outage_wait(change.head, change.now))
+        return CommitDraft(change)
 
-    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}") if is_stored else at.key("think")
+    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}")
     repository.commit(session, key, build)
 
 
@@ -237,17 +225,13 @@ def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec
     return agent.toolset({name: spec}).get(name) if agent is not None else None
 
 
-def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall, called_at: datetime) -> bool:
+def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bool:
     """Whether the call is not for the tool as it is now (design §8): an admin has written the tool after the turn read
     it, or nobody has approved the call and somebody would have to now. Plans ask for permissions, too: those are known
     since the reply.
-
-    `called_at`: what decides about a call of a tenant's tool that an earlier release stored.
     """
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True
-    if open_call.tool_written == "" and isinstance(spec, ToolDefinition | McpTool):
-        return spec.updated_at > called_at
     return written_as(spec) != open_call.tool_written
 
 

@@ -11,7 +11,6 @@ from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ModelFeedback, ToolFailed
 from shared.domain.interventions.options_and_defaults import Policies
 from shared.domain.rules.outage import OutageLimits
-from shared.domain.schema.versions import added_after
 from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
 from shared.domain.session.tool_question import ToolQuestion
@@ -37,9 +36,8 @@ class ToolRuntime(NamedTuple):
 
     @property
     def takes_tasks(self) -> bool:
-        """Whether a call may become a task: the release before, which would not look for it, does not run any more."""
-        is_stored = ("OpenCall", "task") not in added_after(self.repository.write_version)
-        return self.server_tasks is not None and is_stored
+        """Whether a call may become a task."""
+        return self.server_tasks is not None
 
 
 class CallResult(NamedTuple):

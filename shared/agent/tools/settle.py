@@ -14,7 +14,6 @@ from shared.agent.session.session import Session
 from shared.agent.tools.runtime import CallResult, ToolRuntime
 from shared.domain.definitions.builtins import CREATE_FILE
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.schema.versions import added_after
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
@@ -135,14 +134,12 @@ def ask_for_server(
     looked: ServerTask | None = None,
 ) -> bool:
     """Asks a person what the tool's server asks; the call is made again with the answer, or its task gets it. False: it
-    cannot be asked, because the run is over, or because heads of the older schema version cannot keep it.
+    cannot be asked, because the run is over.
 
     `looked`: the task as the look has left it that found the question; None: the answer of the call is the question.
     """
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
-    if ("OpenCall", "asked") in added_after(repository.write_version):
-        return False
     mine = session.head.open_call(call.call_id)
 
     def build(_: Session, change: Change) -> CommitDraft | None:

@@ -55,20 +55,10 @@ def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
 def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
     """The reply that the next one was asked to go on with. `entries`: as the model was shown them, texts loaded."""
     asked_for = head.progress.continues
-    if asked_for == "":
+    if not asked_for:
         return None
     replies = (entry for entry in reversed(entries) if isinstance(entry, AssistantEntry))
-    if asked_for is None:
-        return _first_half_of_release_before(head, next(replies, None))
     return next((reply for reply in replies if reply.message_id == asked_for), None)
-
-
-def _first_half_of_release_before(head: Head, last: AssistantEntry | None) -> AssistantEntry | None:
-    """The release before stored a hint and no id: the reply to be continued is the last one, if it is all text."""
-    asked = head.state == "executing" and head.progress.cut_offs == 1 and head.progress.hint
-    if not asked or last is None or last.calls:
-        return None
-    return last if last.content.loaded.strip() else None
 
 
 def continued(first: AssistantEntry | None, reply: ModelReply) -> AssistantEntry | None:

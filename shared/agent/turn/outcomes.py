@@ -17,8 +17,6 @@ from shared.domain.session.head import Ending
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
-HOLDS_SINCE = 2
-"""The schema version that has `Head.held`."""
 
 
 def run_calls(context: TurnContext, change: Change, calls: tuple[ToolCall, ...], said: str) -> CommitDraft:
@@ -69,11 +67,8 @@ def wait(context: TurnContext, change: Change) -> CommitDraft:
 def end_run(deps: TurnDeps, change: Change, ending: Ending) -> CommitDraft:
     """Ends the run. While a pause is open the ending is held until it is lifted: a paused session does not end by
     itself, and what the reply said is kept.
-
-    The release before knows no held ending, so while it may still run, the run ends at once.
     """
-    paused = any(map(is_pause, change.head.interventions))
-    if not paused or deps.repository.write_version < HOLDS_SINCE:
+    if not any(map(is_pause, change.head.interventions)):
         return ended(change, ending)
     run = change.head.run
     if run is not None and run.first != change.number:

@@ -3,9 +3,9 @@
 Here are those about sessions; those of definitions, which one function takes, are in `definition_bodies.py`.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from shared.api.request.json_body import RequestBody
 from shared.domain.errors import ValidationFailed
@@ -92,26 +92,9 @@ class SessionFields(RequestBody):
 
 
 class StartSession(SessionFields):
-    """`POST /v1/sessions`. Without `content` the session stays idle.
-
-    `message`: the former name of `content`, which clients of earlier releases send (ADR 66).
-    """
-
-    model_config = ConfigDict(json_schema_extra={"not": {"required": ["content", "message"]}})
+    """`POST /v1/sessions`. Without `content` the session stays idle."""
 
     content: Message | None = None
-    message: Annotated[Message | None, Field(json_schema_extra={"deprecated": True})] = None
-
-    @model_validator(mode="after")
-    def _has_one_text(self) -> Self:
-        if {"content", "message"} <= self.model_fields_set:
-            raise ValueError("Send content alone: message is its former name.")
-        return self
-
-    @property
-    def said(self) -> tuple[str, str | None]:
-        """The text's field, and the text."""
-        return ("content", self.content) if self.message is None else ("message", self.message)
 
 
 class ForkSession(SessionFields):

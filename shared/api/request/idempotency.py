@@ -67,11 +67,10 @@ def stored_answer(record: IdempotencyRecord) -> Json:
 
 def answer_from_commit(log: SessionLog, record: IdempotencyRecord, view: Callable[[Head], Json]) -> Json:
     """What the request was answered: its commit's head, seen through `view`. Once the session is deleted: its id alone.
-
-    Records without a commit are those of an earlier release, which stored the answer.
+    `record`: of a request that made a commit.
     """
     if record.commit is None:
-        return stored_answer(record)
+        raise ValueError("the record names no commit")
     session_id = record.answer["session_id"]
     newest = log.latest(record.tenant, session_id)
     if newest is None or newest.head.deleted:
@@ -95,24 +94,21 @@ class IdempotencyGuard:
         key: IdempotencyKey | None,
         act: Callable[[], Json],
         repeat: Callable[[IdempotencyRecord], Json] = stored_answer,
-        is_own: Callable[[IdempotencyRecord], bool] | None = None,
     ) -> Json:
         """What `act` answers; for a request that succeeded before, what `repeat` makes of its record.
 
-        `act` writes the record together with what it does. `is_own`: whether a record that names nobody, of a release
-        before keys were people's, was made by who asks; where this cannot be known, such records are not looked at.
-        Raises IdempotencyMismatch where the key came with another
+        `act` writes the record together with what it does. Raises IdempotencyMismatch where the key came with another
         body, and what `act` raises.
         """
         if key is None:
             return act()
-        earlier = self._earlier(key, is_own)
+        earlier = self._earlier(key)
         if earlier is None:
             try:
                 return act()
             except (KeyTaken, Conflict, PreconditionFailed) as lost:
                 # The request that was faster may have come with this very key, and then has the answer of this one.
-                earlier = self._earlier(key, is_own)
+                earlier = self._earlier(key)
                 if earlier is None and not isinstance(lost, KeyTaken):
                     raise
                 if earlier is None:
@@ -121,13 +117,8 @@ class IdempotencyGuard:
                     ) from None
         return repeat(earlier)
 
-    def _earlier(
-        self, key: IdempotencyKey, is_own: Callable[[IdempotencyRecord], bool] | None
-    ) -> IdempotencyRecord | None:
+    def _earlier(self, key: IdempotencyKey) -> IdempotencyRecord | None:
         found = self._index.idempotency_record(key.tenant, key.route, key.key)
-        if found is None and is_own is not None:
-            nobodys = self._index.idempotency_record(key.tenant, key.route, key.key.partition(_THEN)[2])
-            found = nobodys if nobodys is not None and is_own(nobodys) else None
         if found is not None and found.body_hash != key.body_hash:
             raise IdempotencyMismatch("This Idempotency-Key was used with another body. Use a new key.")
         return found

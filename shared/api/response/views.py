@@ -12,7 +12,6 @@ from shared.domain.interventions.intervention import (
     PendingCall,
     is_about_outage,
     is_for_others_only,
-    is_shortened,
     reviewed_calls,
 )
 from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep
@@ -251,8 +250,8 @@ def intervention_view(one: Intervention) -> interventions.Intervention:
 
 
 def _context(one: Intervention) -> interventions.Context:
-    """A review's calls show exact input, as an approval's does. Reviews of earlier releases have the names only."""
-    texts = {name: value for name, value in one.context.items() if name not in ("shortened", OTHERS_ONLY)}
+    """A review's calls show exact input, as an approval's does."""
+    texts = {name: value for name, value in one.context.items() if name != OTHERS_ONLY}
     calls = [
         {"call_id": call.call_id, **pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")}
         for call in reviewed_calls(one)
@@ -266,14 +265,13 @@ def _context(one: Intervention) -> interventions.Context:
 
 def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> interventions.PendingCall:
     """`input_url`: where the whole of a shortened input is."""
-    shortened = is_shortened(one, call)
     path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
-    url = path + query if shortened else None
+    url = path + query if call.shortened else None
     return {
         "name": call.name,
         "input": call.input,
-        "input_text": None if shortened else canonical_json(call.input),
+        "input_text": None if call.shortened else canonical_json(call.input),
         "input_hash": call.input_hash,
-        "shortened": shortened,
+        "shortened": call.shortened,
         "input_url": url,
     }

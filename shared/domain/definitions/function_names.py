@@ -1,7 +1,7 @@
 """Names of the Lambda functions behind tools of kind `lambda` (design §7)."""
 
-FUNCTION_PATTERN = r"^acta-([a-z0-9-]{1,32}-)?tool-[a-z0-9-]{1,50}$"
-"""The part before `tool` is the environment. Names without it are of earlier releases, and nothing calls them."""
+FUNCTION_PATTERN = r"^acta-[a-z0-9-]{1,32}-tool-[a-z0-9-]{1,50}$"
+"""The part before `tool` is the environment."""
 MAX_FUNCTION_CHARS = 64
 """Lambda takes no longer name."""
 EVERY_TENANT = "*"

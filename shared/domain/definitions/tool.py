@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.function_names import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS
@@ -159,8 +159,6 @@ class ToolDefinition(ToolSpec):
     """A tool that a tenant's admin has added. `config`: matches `kind`. `version`: counts the writes since
     `created_at`. `applied`: the files it came from; None: it was not written by `acta apply`.
     """
-
-    model_config = ConfigDict(extra="ignore")  # earlier releases stored `cache_seconds`, which did nothing
 
     kind: StoredKind = "builtin"
     config: HttpConfig | LambdaConfig

@@ -111,17 +111,8 @@ def is_for_others_only(one: Intervention) -> bool:
 
 
 def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
-    """The calls that run when a review is answered with `continue`. Empty where an earlier release stored the review:
-    it kept the names only.
-    """
-    calls = one.context.get("calls")
-    stored = calls if isinstance(calls, list | tuple) else ()
-    return tuple(PendingCall.model_validate(call) for call in stored if isinstance(call, dict))
-
-
-def is_shortened(one: Intervention, call: PendingCall) -> bool:
-    """Whether `call.input` is only the beginning. An earlier release stored that in the intervention's context."""
-    return call.shortened or one.context.get("shortened") is True
+    """The calls that run when a review is answered with `continue`."""
+    return tuple(PendingCall.model_validate(call) for call in one.context.get("calls") or ())
 
 
 NO_ROLES: Set[str] = frozenset()

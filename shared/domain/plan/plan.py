@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from shared.domain.schema.stored_model import StoredModel
-from shared.domain.schema.versions import PREVIOUS, added_after
 
 MAX_STEPS = 10
 MAX_RESULT_CHARS = 1_000
@@ -24,9 +23,6 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
     "completed": frozenset(),
     "skipped": frozenset(),
 }
-
-_UNKNOWN_BEFORE = {field for model, field in added_after(PREVIOUS) if model == "ExecutionPlan"}
-"""Fields of a plan that the release before refuses."""
 
 
 class PlanStep(StoredModel):
@@ -77,8 +73,8 @@ class ExecutionPlan(StoredModel):
     updated_at: datetime
 
     def as_event(self) -> dict[str, Any]:
-        """What events tell of it: what the release before can read as a plan, too."""
-        return self.model_dump(mode="json", exclude=_UNKNOWN_BEFORE)
+        """What events tell of it."""
+        return self.model_dump(mode="json", exclude={"approved"})
 
     @property
     def open_steps(self) -> tuple[PlanStep, ...]:

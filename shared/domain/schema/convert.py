@@ -1,13 +1,11 @@
 """Converts stored documents between versions: pure functions on JSON.
 
-Reading: a document of an older version goes through the upcasters, one version at a time. One of the next version is
-read as if it were this release's. Writing: a pure downcast leaves out the fields that the written version lacks.
+Reading: a document of an older or of the next version is read as if it were this release's. What it lacks has its
+default, what is unknown of it is kept. Writing: the fields that the written version lacks are left out.
 """
 
 import json
-from collections.abc import Callable, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
@@ -18,15 +16,8 @@ from shared.domain.schema.versions import CURRENT, NEXT, Fields, added_after
 
 Json = dict[str, Any]
 _Spec = dict[str, Any]
-Upcaster = Callable[[Json], Json]
 Document = TypeVar("Document", bound=BaseModel)
 _Versioned = TypeVar("_Versioned", bound=VersionedModel)
-
-UPCASTERS: Mapping[int, Mapping[str, Upcaster]] = MappingProxyType({1: {}})
-"""Version n -> name of a document's model -> what makes the JSON of version n + 1 from it. Without one the JSON stays
-as it is, and new fields begin with their defaults. An upcaster keeps a field that is there already: the next release
-may have written it, and this one written it back under its own version.
-"""
 
 
 def check_version(what: str, version: int) -> None:
@@ -88,20 +79,16 @@ def _read_other(what: str, model: type[Document], version: int, raw: bytes | str
     parsed = json.loads(raw)
     if not isinstance(parsed, dict):
         raise ValueError("not a document")
-    for name, inner in _versioned_fields(model).items():
+    for name in _versioned_fields(model):
         check_version(what, parsed[name]["version"])
-        parsed[name] = _upcast(inner, parsed[name]["version"], parsed[name])
-    upcast = json.dumps(_upcast(model, version, parsed))
+        parsed[name] |= {"version": CURRENT}
+    if issubclass(model, VersionedModel):
+        parsed["version"] = CURRENT
+    text = json.dumps(parsed)
     if version > CURRENT and not issubclass(model, StoredModel):
         # A definition is always written whole by a person, so what is unknown of it need not be kept.
-        return model.model_validate_json(upcast, extra="ignore")
-    return model.model_validate_json(upcast)
-
-
-def _upcast(model: type[BaseModel], version: int, raw: Json) -> Json:
-    for older in range(version, CURRENT):
-        raw = UPCASTERS[older].get(model.__name__, dict)(raw)
-    return raw | {"version": CURRENT} if issubclass(model, VersionedModel) else raw
+        return model.model_validate_json(text, extra="ignore")
+    return model.model_validate_json(text)
 
 
 def _inner_versions(model: type[BaseModel], raw: bytes | str) -> list[int]:

@@ -1,61 +1,25 @@
 """The version of what is stored, and the fields that each version adds (design §6.7).
 
-A release reads its own version, older ones, and the next one. It writes `CURRENT`, or the version before it while
-Lambdas of the release before it may still run (`ACTA_WRITE_VERSION`). So old and new Lambdas work on the same sessions.
+A release reads all versions up to the one after its own. It writes `CURRENT`, or the version before that while Lambdas
+of the release before it may still run (`ACTA_WRITE_VERSION`). So old and new Lambdas work on the same sessions.
 
-To add a field to a stored model: give it a default that means what its absence means, and name it in `ADDED`, under the
-model's name and the version that no release has written yet. A nested model that is new needs no entry: it is reached
-through its field. A field that is to start with something else than its default gets an upcaster (`convert.py`).
-Nothing stored is renamed, removed or narrowed, and an existing field gets no new kind of value that the release before
-cannot read: `tests/contracts/releases` compares all that with the fields that release has.
+To add a field to a stored model, give it a default that means what its absence means. Then raise `CURRENT` if a release
+has written it already, and name the field in `ADDED` under `CURRENT` and its model. A nested model that is new needs no
+entry, because it is reached through its field. Nothing stored is renamed, removed or narrowed, and an existing field
+gets no new kind of value. `tests/releases` runs this release beside a next one that is made from it in this way.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-CURRENT = 2
-"""What this release writes once the release before it is gone."""
+CURRENT = 1
+"""What this release writes once no Lambda of the release before it runs any more."""
 NEXT = CURRENT + 1
-"""The newest version that is read: fields that are unknown are kept and written back."""
-PREVIOUS = CURRENT - 1
+"""The newest version that is read. Fields that are unknown are kept and written back."""
+OLDEST_WRITTEN = max(CURRENT - 1, 1)
 """The oldest version that is written."""
 
-ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType(
-    {
-        2: {
-            "AgentDefinition": frozenset({"applied", "background", "caps", "output_schema", "start_roles"}),
-            "Budget": frozenset({"settled", "charged_tokens", "window_ends", "window_base"}),
-            "Limits": frozenset({"at_token_limit"}),
-            "Commit": frozenset({"failed_attempts"}),
-            "Head": frozenset(
-                {
-                    "agent_name",
-                    "background",
-                    "counted",
-                    "delay",
-                    "forked_from",
-                    "held",
-                    "outage",
-                    "output_schema",
-                    "plan_edit",
-                }
-                | {"prompts", "read_outside", "tally", "visibility", "writers"}
-            ),
-            "ExecutionPlan": frozenset({"approved"}),
-            "HttpConfig": frozenset({"parameters", "secret_headers"}),
-            "Intervention": frozenset({"agent_name", "private_to"}),
-            "Memory": frozenset({"origin", "only_for", "private"}),
-            "OpenCall": frozenset({"asked", "task", "tool_written"}),
-            "Policy": frozenset({"approver_must_differ"}),
-            "Progress": frozenset({"wrong_answers"}),
-            "Prompt": frozenset({"applied", "draft"}),
-            "Result": frozenset({"answer_data"}),
-            "Run": frozenset({"before", "parked"}),
-            "StepRecord": frozenset({"estimated_tokens", "estimated_cost_usd", "fused"}),
-            "ToolDefinition": frozenset({"applied", "approver_role", "approver_must_differ"}),
-        }
-    }
-)
+ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType({})
 """Version -> name of the model -> fields that the version adds."""
 
 

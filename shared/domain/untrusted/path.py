@@ -1,7 +1,7 @@
 """File paths: they are relative, and only the normalised spelling is accepted (design §7).
 
 A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
-New files have stricter names than those that releases before stored: what is there can still be read and deleted.
+Names of new files are stricter than what is read: who puts objects into the bucket may take other ones.
 """
 
 import unicodedata

@@ -69,7 +69,7 @@ def figures(cancels: list[Cancel]) -> dict[str, Any]:
 def _cancel(stand: Stand, api: httpx.Client, effects: Effects, point: int) -> Cancel:
     stand.provider.play(_script())
     effects.take()
-    session = data_of(api.post("/v1/sessions", json={"message": GOAL, "token_budget": 100_000_000}))
+    session = data_of(api.post("/v1/sessions", json={"content": GOAL, "token_budget": 100_000_000}))
     path = f"/v1/sessions/{session['session_id']}"
     if not effects.wait_for(point, PATIENCE_SECONDS):
         raise RunFailed(f"effect {point} did not come")

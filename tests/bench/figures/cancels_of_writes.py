@@ -51,7 +51,7 @@ def measure(stand: Stand, cap: int) -> dict[str, Any]:
 def _cancel(stand: Stand, api: httpx.Client, folder: str, point: int) -> Cancel:
     stand.provider.play(_script(folder))
     stand.proxy.take()
-    session = data_of(api.post("/v1/sessions", json={"message": GOAL, "token_budget": 100_000_000}))
+    session = data_of(api.post("/v1/sessions", json={"content": GOAL, "token_budget": 100_000_000}))
     path = f"/v1/sessions/{session['session_id']}"
     _until(lambda: _written(stand) >= point, f"file {point} was not written")
     answer = data_of(api.post(f"{path}/cancel", json={}))

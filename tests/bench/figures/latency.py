@@ -29,7 +29,7 @@ def measure(stand: Stand) -> dict[str, Any]:
     stand.put_files(dict(note("2KB", turn) for turn in range(TURNS)))
     stand.provider.play(reading("2KB", TURNS))
     with stand.admin() as api:
-        body = {"message": GOAL, "max_steps": TURNS + 10, "token_budget": 100_000_000}
+        body = {"content": GOAL, "max_steps": TURNS + 10, "token_budget": 100_000_000}
         session = data_of(api.post("/v1/sessions", json=body))
         followers = [Follower(api, f"/v1/sessions/{session['session_id']}") for _ in range(CLIENTS)]
         for each in followers:

@@ -122,7 +122,7 @@ def _each_function_once(api: httpx.Client) -> None:
 def _run_with_largest_message(stand: Stand, api: httpx.Client) -> None:
     """Raises RunFailed."""
     stand.provider.play(script.reading("2KB", 1))
-    body = {"message": "x y " * (LARGEST_MESSAGE // 4), "max_steps": 10, "token_budget": 100_000_000}
+    body = {"content": "x y " * (LARGEST_MESSAGE // 4), "max_steps": 10, "token_budget": 100_000_000}
     session = data_of(api.post("/v1/sessions", json=body))["session_id"]
     cursor = "0"
     for _ in range(20):

@@ -200,7 +200,7 @@ class Stand:
         """Starts a session over HTTP and waits for its end; the ARNs of its executions in order. Raises RunFailed."""
         self.provider.play(replies, **play)
         self.proxy.take()
-        body = {"message": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
+        body = {"content": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
         headers = {"Authorization": f"Bearer {self.token('member')}"}
         answer = httpx.post(
             f"{self.stack.url}/v1/sessions", json=body, headers=headers, timeout=60, trust_env=False

@@ -4,19 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 
 from shared.adapters.storage.documents import from_commit, pack, to_commit, to_intervention, unpack
-from shared.agent.session.large_texts import in_version, read_compacted
 from shared.domain.errors import PoisonedSession
-from shared.domain.rules.compaction import Compacted
-from shared.domain.schema.convert import as_written, left_out, read_json, to_json
-from shared.domain.schema.versions import CURRENT, NEXT, PREVIOUS, added_after
+from shared.domain.schema.convert import left_out, read_json, to_json
+from shared.domain.schema.versions import CURRENT, NEXT
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Position
-from shared.domain.session.conversation import Content, ToolEntry, UserEntry
 from tests.contracts.store.documents import NOW, decision_at, full_commit, make_commit, make_intervention
-from tests.contracts.store.strategies import documents
 
 pytestmark = pytest.mark.contract
 
@@ -30,22 +26,6 @@ def in_json(commit: Commit) -> dict[str, Any]:
 
 def stored_as(version: int, commit: Commit) -> bytes:
     return pack(to_json(commit, version))
-
-
-@EXAMPLES
-@given(documents(Commit))
-def test_any_commit_in_the_version_before_is_read_in_today_s_shape(commit: Commit) -> None:
-    read = to_commit(PREVIOUS, stored_as(PREVIOUS, commit))
-    assert read.version == read.head.version == CURRENT
-    assert read == as_written(commit, PREVIOUS).model_copy(update={"version": CURRENT, "head": read.head})
-
-
-def test_a_commit_in_the_version_before_says_so_and_has_none_of_the_new_fields() -> None:
-    commit = in_version(full_commit("t", "ses_1", 1), PREVIOUS)
-    written = in_json(commit)
-    assert (commit.version, written["version"], written["head"]["version"]) == (PREVIOUS,) * 3
-    names = {name for model, name in added_after(PREVIOUS) if model != "Memory"}  # no commit holds memories
-    assert not names & set(names_in(written)), "a field has the name of a new one, or a new one was written"
 
 
 def names_in(value: Any) -> list[str]:
@@ -119,20 +99,6 @@ def test_an_intervention_of_the_next_release_keeps_what_is_unknown() -> None:
     newer = json.loads(to_json(make_intervention("ses_1", "int_1"), CURRENT)) | {"of_next": 1}
     read = to_intervention(NEXT, pack(json.dumps(newer).encode()))
     assert json.loads(to_json(read, CURRENT))["of_next"] == 1
-
-
-def test_a_compacted_conversation_is_written_in_the_commit_s_version() -> None:
-    entries = (
-        UserEntry(message_id="m", content=Content.of("go")),
-        ToolEntry(call_id="c", name="x", content=Content.of("")),
-    )
-    change = Change(make_commit("t", "ses_1", 1).head, 2, NOW)
-    change.compact(Compacted(entries=entries))
-    commit = in_version(change.commit("key", decision_at("t", "ses_1")), PREVIOUS)
-    assert commit.compacted is not None
-    assert json.loads(commit.compacted.loaded)["version"] == PREVIOUS
-    assert commit.compacted.bytes == len(commit.compacted.loaded.encode())
-    assert read_compacted(commit.compacted.loaded) == Compacted(entries=entries)
 
 
 def test_a_position_with_what_the_next_release_added_is_understood() -> None:

@@ -23,7 +23,6 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
@@ -41,7 +40,7 @@ from shared.ports.audit import AuditTrail
 from shared.ports.blobs import BlobStore
 from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
 from shared.ports.files import FileStore
-from shared.ports.log import Filling, IndexEntry, SessionIndex, SessionLog
+from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
 from shared.ports.running_text import Partials
@@ -56,10 +55,6 @@ MOST_SEARCHED = 1_600
 """Items that a page looks at in these suites while it finds nothing."""
 MOST_MEMORIES = 5
 """The bound per agent in these suites."""
-
-
-class ListQuickly(Protocol):
-    def __call__(self, entries: Sequence[IndexEntry], version: int = CURRENT) -> None: ...
 
 
 class AskQuickly(Protocol):
@@ -88,14 +83,13 @@ class Stores:
     receivers: TenantReceivers
     memories: MemoryStore
     other_memories: MemoryStore
-    memories_of: Callable[[int], MemoryStore]
     partials: Partials
     attempts: AttemptStore
     other_attempts: AttemptStore
     trail: AuditTrail
     clock: FakeClock
     set_version: Callable[[str, str, int, int], None]
-    list_quickly: ListQuickly
+    list_quickly: Callable[[Sequence[IndexEntry]], None]
     ask_quickly: AskQuickly
     spoil: Callable[[str, str, int], None]
     spoil_intervention: Callable[[str, str], None]
@@ -165,7 +159,6 @@ def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
                 },
             ],
         )
-        DynamoOpenIndex(aws.table, SystemClock(), aws.dynamodb).note(Filling(SystemClock().now(), None, True))
     if bucket:
         aws.s3.create_bucket(Bucket=aws.bucket)
     return aws
@@ -186,9 +179,9 @@ def memory_stores() -> Stores:
         there = table.interventions[tenant, intervention_id]
         table.interventions[tenant, intervention_id] = there._replace(body=SPOILED)
 
-    def list_quickly(entries: Sequence[IndexEntry], version: int = CURRENT) -> None:
+    def list_quickly(entries: Sequence[IndexEntry]) -> None:
         for entry in entries:
-            table.put_listing(entry, version)
+            table.put_listing(entry)
 
     def ask_quickly(tenant: str, asked: Sequence[Intervention]) -> None:
         for one in asked:
@@ -211,7 +204,6 @@ def memory_stores() -> Stores:
         receivers=MemoryTenantReceivers(table),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),
         other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        memories_of=lambda version: MemoryMemories(table, clock, MOST_MEMORIES, write_version=version),
         partials=MemoryPartials(table),
         attempts=MemoryAttempts(table),
         other_attempts=MemoryAttempts(table),
@@ -250,8 +242,8 @@ def aws_stores(aws: Aws) -> Stores:
             ExpressionAttributeValues={":z": {"B": SPOILED}},
         )
 
-    def list_quickly(entries: Sequence[IndexEntry], version: int = CURRENT) -> None:
-        _put([items.listing_item(each, version) for each in entries])
+    def list_quickly(entries: Sequence[IndexEntry]) -> None:
+        _put([items.listing_item(each) for each in entries])
 
     def ask_quickly(tenant: str, asked: Sequence[Intervention]) -> None:
         _put([items.intervention_item(tenant, each, CURRENT) for each in asked])
@@ -277,9 +269,6 @@ def aws_stores(aws: Aws) -> Stores:
         receivers=DynamoTenantReceivers(aws.table, aws.dynamodb),
         memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
         other_memories=DynamoMemories(aws.table, clock, aws.dynamodb, MOST_MEMORIES),
-        memories_of=lambda version: DynamoMemories(
-            aws.table, clock, aws.dynamodb, MOST_MEMORIES, write_version=version
-        ),
         partials=DynamoPartials(aws.table, aws.dynamodb),
         attempts=DynamoAttempts(aws.table, aws.dynamodb),
         other_attempts=DynamoAttempts(aws.table, aws.dynamodb),

@@ -300,7 +300,6 @@ def test_every_object_is_on_the_page(moto_account: Aws) -> None:
         entries=(),
         waiting=(),
         results=(),
-        called_at=NOW,
         has_waited=False,
     )
     keep(stores.blobs, make_commit(TENANT, SESSION, 1).head, [segment])

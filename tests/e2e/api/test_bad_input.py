@@ -19,7 +19,7 @@ def nothing_left(ann: Person, behind: Behind) -> Any:
 
 
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("body", ["{", "[" * 5_000, '{"message": "a", "message": "b"}'])
+@pytest.mark.parametrize("body", ["{", "[" * 5_000, '{"content": "a", "content": "b"}'])
 def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> None:
     """Every way to be none: `tests/unit/api/test_bodies.py`."""
     answer = ann.http.post(
@@ -35,7 +35,7 @@ def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> 
 )
 def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: str, value: object) -> None:
     """Every field and value: `tests/unit/api/test_bodies.py`."""
-    error = refused(ann.post("/v1/sessions", {"message": "hi", field: value}), 400, "VALIDATION_ERROR")
+    error = refused(ann.post("/v1/sessions", {"content": "hi", field: value}), 400, "VALIDATION_ERROR")
     assert any(name == field or name.startswith(f"{field}.") for name in error["details"]), error["details"]
     assert all(isinstance(text, str) for texts in error["details"].values() for text in texts)
 
@@ -43,7 +43,7 @@ def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: 
 @pytest.mark.usefixtures("nothing_left")
 def test_an_agent_nobody_defined_is_refused(ann: Person) -> None:
     error = refused(
-        ann.post("/v1/sessions", {"message": "hi", "agent_id": "nobody"}), 400, "VALIDATION_ERROR"
+        ann.post("/v1/sessions", {"content": "hi", "agent_id": "nobody"}), 400, "VALIDATION_ERROR"
     )
     assert "agent_id" in error["details"]
 
@@ -51,7 +51,7 @@ def test_an_agent_nobody_defined_is_refused(ann: Person) -> None:
 @pytest.mark.usefixtures("nothing_left")
 def test_a_body_of_another_media_type_is_refused(ann: Person) -> None:
     for kind in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data"):
-        answer = ann.http.post("/v1/sessions", content=b'{"message": "hi"}', headers={"Content-Type": kind})
+        answer = ann.http.post("/v1/sessions", content=b'{"content": "hi"}', headers={"Content-Type": kind})
         refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
@@ -141,7 +141,7 @@ def test_a_resolution_that_does_not_fit_is_refused_and_decides_nothing(ann: Pers
 def test_a_body_above_the_gateway_s_limit_is_refused_and_below_it_by_acta(
     ann: Person, behind: Behind
 ) -> None:
-    large = json.dumps({"message": "x" * 1_000_000}).encode()
+    large = json.dumps({"content": "x" * 1_000_000}).encode()
     answer = ann.http.post("/v1/sessions", content=large, headers={"Content-Type": "application/json"})
     refused(answer, 400, "VALIDATION_ERROR")
     too_large = ann.http.post("/v1/sessions", content=b"x" * (10 * 1024 * 1024 + 1))

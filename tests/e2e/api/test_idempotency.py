@@ -13,7 +13,7 @@ AT_ONCE = 10
 
 
 def test_a_start_sent_again_gets_the_same_answer_and_makes_one_session(ann: Person, behind: Behind) -> None:
-    body = {"message": "List my files"}
+    body = {"content": "List my files"}
     first = ann.post("/v1/sessions", body, Idempotency_Key="k-1")
     session_id = first.json()["data"]["session_id"]
     ann.finished(session_id)
@@ -27,7 +27,7 @@ def test_a_start_sent_again_gets_the_same_answer_and_makes_one_session(ann: Pers
 
 
 def test_what_is_sent_again_after_the_session_was_deleted_gets_its_id_alone(ann: Person) -> None:
-    body = {"message": "List my files"}
+    body = {"content": "List my files"}
     first = ann.post("/v1/sessions", body, Idempotency_Key="k-1")
     session_id = first.json()["data"]["session_id"]
     ann.finished(session_id)
@@ -48,7 +48,7 @@ def test_starts_sent_ten_times_at_once_make_one_session_and_one_execution(
     ann: Person, behind: Behind
 ) -> None:
     def start(_: int) -> str:
-        answer = ann.post("/v1/sessions", {"message": "List my files"}, Idempotency_Key="at-once")
+        answer = ann.post("/v1/sessions", {"content": "List my files"}, Idempotency_Key="at-once")
         assert answer.status_code == 202, answer.text
         return str(answer.json()["data"]["session_id"])
 

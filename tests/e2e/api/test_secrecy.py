@@ -30,7 +30,7 @@ def test_no_log_line_of_any_function_has_content_of_a_session_in_it(ann: Person,
     ann.get("/v1/files", prefix=MARKERS["query"])
     ann.get(f"/v1/sessions/{MARKERS['query']}")
     ann.get("/v1/sessions", state=MARKERS["query"])
-    for body in ('{"message": "' + MARKERS["wrong"], json.dumps({MARKERS["wrong"]: MARKERS["wrong"]})):
+    for body in ('{"content": "' + MARKERS["wrong"], json.dumps({MARKERS["wrong"]: MARKERS["wrong"]})):
         ann.http.post("/v1/sessions", content=body, headers={"Content-Type": "application/json"})
     ann.resolve(session_id, "int_x", MARKERS["wrong"], comment=MARKERS["wrong"])
 

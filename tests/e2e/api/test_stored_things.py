@@ -130,7 +130,7 @@ def test_another_tenant_has_neither_the_agent_nor_the_memory_nor_the_edit(boss: 
 
     refused(stranger.get("/v1/agents/keeper"), 404, "NOT_FOUND")
     refused(stranger.get(f"/v1/memories/{memory['memory_id']}"), 404, "NOT_FOUND")
-    refused(stranger.post("/v1/sessions", {"message": "x", "agent_id": "keeper"}), 400, "VALIDATION_ERROR")
+    refused(stranger.post("/v1/sessions", {"content": "x", "agent_id": "keeper"}), 400, "VALIDATION_ERROR")
     assert stranger.items("/v1/memories") == []
     assert stranger.data(PROMPT)["version"] == 1
     refused(admit(boss.tenant).get(PROMPT), 403, "FORBIDDEN")

@@ -52,7 +52,7 @@ def test_of_a_dozen_starts_at_once_as_many_are_open_as_may_and_their_ends_make_r
 ) -> None:
     ann = admit(tenant="open")
     ann.put_file(OLD, "old")
-    answers = start_at_once(ann, 12, message=DELETION)  # each has a cold process to wait for
+    answers = start_at_once(ann, 12, content=DELETION)  # each has a cold process to wait for
     begun = [one.json()["data"]["session_id"] for one in answers if one.status_code == 202]
     assert len(begun) == OPEN
     for one in answers:

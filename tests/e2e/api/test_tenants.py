@@ -77,7 +77,7 @@ def test_an_agent_sees_its_own_tenant_s_files_only(stranger: Person, hers: Seen)
 @pytest.mark.parametrize("field", ["tenant", "tenant_id", "created_by", "user", "session_id", "state"])
 def test_a_tenant_or_owner_in_a_body_is_an_unknown_field(ann: Person, stranger: Person, field: str) -> None:
     error = refused(
-        stranger.post("/v1/sessions", {"message": "hi", field: ann.tenant}), 400, "VALIDATION_ERROR"
+        stranger.post("/v1/sessions", {"content": "hi", field: ann.tenant}), 400, "VALIDATION_ERROR"
     )
     assert field in error["details"]
     assert stranger.items("/v1/sessions") == []

@@ -21,7 +21,7 @@ TURNS = 8
 ROGUE = {"agent_id": "rogue", "name": "Rogue", "caps": {"max_steps": TURNS, "token_budget": 400_000}}
 MORE_OF_ITSELF = [
     Call("spawn", {"n": 1}),
-    Call("start_session", {"agent_id": "rogue", "message": "Go on"}),
+    Call("start_session", {"agent_id": "rogue", "content": "Go on"}),
     Call("create_agent", {"agent_id": "rogue-2", "caps": {"max_steps": 1_000}}),
     Call("raise_limits", {"max_steps": 1_000, "token_budget": 50_000_000}),
     Call("update_plan", {"action": "raise", "max_steps": 1_000}),

@@ -91,7 +91,7 @@ def test_a_good_token_does_not_lead_past_the_front(deployed: Deployed, ann: Pers
         for path in ("/v1/sessions", "/v1/files", "/healthz", "/nothing"):
             refused(ann.get(path), 403, "FORBIDDEN")
             refused(ann.get(path, headers={"X-Acta-Origin": hashed}), 403, "FORBIDDEN")
-        refused(ann.post("/v1/sessions", {"message": "hi"}), 403, "FORBIDDEN")
+        refused(ann.post("/v1/sessions", {"content": "hi"}), 403, "FORBIDDEN")
         passed = {"X-Acta-Origin": SECRET}
         assert ann.get("/v1/sessions", headers=passed).json()["data"]["items"] == []
         assert ann.get("/healthz", headers=passed).status_code == 200

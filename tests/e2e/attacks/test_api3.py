@@ -14,7 +14,7 @@ SLIPPED_IN: tuple[Json, ...] = (
 @pytest.mark.parametrize("field", SLIPPED_IN, ids=lambda field: next(iter(field)))
 def test_nothing_slips_into_a_session_that_its_start_does_not_have(admit: Admit, field: Json) -> None:
     mallory = admit(user="mallory")
-    refused(mallory.post("/v1/sessions", {"message": "Go", **field}), 400, "VALIDATION_ERROR")
+    refused(mallory.post("/v1/sessions", {"content": "Go", **field}), 400, "VALIDATION_ERROR")
     assert mallory.items("/v1/sessions") == []
 
 

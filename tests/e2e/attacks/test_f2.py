@@ -17,7 +17,6 @@ from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from infra.lambdas.grants import GRANTS
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
 from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.s3.blobs import S3Blobs
@@ -25,7 +24,6 @@ from shared.adapters.system_clock import SystemClock
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.bound_tenant import bound_to
 from shared.domain.errors import AwsDenied
-from shared.ports.log import Filling
 from shared.settings import Settings
 from tests.conftest import Deployed
 from tests.contracts.store.services.test_tenant_credentials import ATTEMPTS, Function
@@ -181,13 +179,11 @@ def test_a_handler_with_a_mistake_in_it_answers_that_it_cannot_and_shows_nothing
 def test_what_waits_is_found_by_its_key_with_the_rights_to_its_own_tenant_alone(
     working: Callable[..., Worker], behind: Behind, victim: Person, admit: Admit
 ) -> None:
-    """All that this deployment holds was written by this release, so the index has it."""
     victim.put_file("old.txt", "old")
     victim.asked(victim.start("Delete the file old.txt"))
     mallory, clock = admit(), SystemClock()
     asked = [one["intervention_id"] for one in victim.items("/v1/interventions", state="pending")]
     function, table = working("status").function, behind.settings["ACTA_TABLE"]
-    DynamoOpenIndex(table, clock, behind.client("dynamodb")).note(Filling(clock.now(), None, complete=True))
     index = DynamoIndex(table, clock, function.dynamodb)
 
     def found(tenant: str) -> list[str]:

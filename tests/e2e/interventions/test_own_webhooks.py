@@ -60,7 +60,7 @@ def told(sink: Sink, session_id: str, path: str, count: int = 1) -> list[Heard]:
 
 def begin(boss: Person, **body: str) -> str:
     boss.put_file(OLD, "text")
-    answer = boss.post("/v1/sessions", {"message": DELETION, **body})
+    answer = boss.post("/v1/sessions", {"content": DELETION, **body})
     assert answer.status_code == 202, answer.text
     session_id: str = answer.json()["data"]["session_id"]
     return session_id
@@ -124,7 +124,7 @@ def test_what_is_not_on_the_operator_s_list_is_refused_at_both_doors(
     refused(boss.http.put(PATH, json={"url": url, "secret": SECRET}), 400, "VALIDATION_ERROR")
     assert boss.get(PATH).status_code == 404, "nothing is stored"
     name_webhook(boss, None)
-    refused(boss.post("/v1/sessions", {"message": "Go", "notify_url": url}), 400, "VALIDATION_ERROR")
+    refused(boss.post("/v1/sessions", {"content": "Go", "notify_url": url}), 400, "VALIDATION_ERROR")
     assert boss.items("/v1/sessions") == []
 
 
@@ -138,7 +138,7 @@ def test_members_name_none_for_the_tenant_and_nobody_where_nothing_could_sign(
         member.delete(PATH),
     ):
         refused(answer, 403, "FORBIDDEN")
-    refused(member.post("/v1/sessions", {"message": "Go", "notify_url": sink.url()}), 409, "CONFLICT")
+    refused(member.post("/v1/sessions", {"content": "Go", "notify_url": sink.url()}), 409, "CONFLICT")
 
 
 def test_a_redirect_leads_nowhere(boss: Person, sink: Sink) -> None:

@@ -21,7 +21,7 @@ def path_of(seen: Seen, *rest: str) -> str:
 def test_a_goal_is_accepted_with_its_location_worked_on_and_reached(ann: Person) -> None:
     give_files(ann)
 
-    accepted = ann.post("/v1/sessions", {"message": GOAL, "metadata": {"ticket": "A-7"}})
+    accepted = ann.post("/v1/sessions", {"content": GOAL, "metadata": {"ticket": "A-7"}})
 
     assert accepted.status_code == 202
     carries_the_headers(accepted)

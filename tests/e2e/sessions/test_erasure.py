@@ -55,30 +55,6 @@ def test_of_a_deleted_session_no_version_is_left_and_later_no_note_either(
 
 
 @pytest.mark.thorough
-def test_a_session_that_began_beside_the_release_before_goes_on_and_is_erased_where_that_stored_it(
-    ann: Person, model: Any, behind: Behind
-) -> None:
-    former, own = behind.buckets
-    model.add(plan(), end(LONG))
-    with behind.configured(*WRITERS, ACTA_WRITE_VERSION="1"):
-        first = ann.finished(ann.start(LONG[:9_000], token_budget=1_000_000))
-    session_id = first.session["session_id"]
-    assert behind.objects_of(session_id, former)
-    assert behind.objects_of(session_id, own) == []
-
-    model.add(plan(), end(LONG[:8_000]))
-    ann.post(f"/v1/sessions/{session_id}/messages", {"content": "And again"})
-    assert ann.finished(session_id, first.cursor).session["state"] == "completed"
-    assert "A long line of text." in str(model.last_request.body)
-    assert behind.objects_of(session_id, own)
-    said = [one["content"] for one in ann.items(f"/v1/sessions/{session_id}/messages")]
-    assert said[0] == LONG[:9_000]
-
-    assert ann.delete(f"/v1/sessions/{session_id}").status_code == 204
-    assert behind.objects_of(session_id) == []
-
-
-@pytest.mark.thorough
 def test_what_a_worker_stores_after_the_deletion_is_erased_with_the_next_recovery(
     ann: Person, gate: Gate, model: Any, behind: Behind
 ) -> None:

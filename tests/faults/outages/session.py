@@ -222,7 +222,7 @@ class Followed:
                 assert answer.status_code in (202, 409), f"{control}: {answer.status_code} {answer.text}"
 
     def _start(self) -> None:
-        body = {"message": f"A room for {self.tag}", "token_budget": 1_000_000}
+        body = {"content": f"A room for {self.tag}", "token_budget": 1_000_000}
         answer = self.person.post("/v1/sessions", body, "start")
         assert answer.status_code == 202, answer.text
         self.session_id = str(answer.json()["data"]["session_id"])

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from infra.deployed.tenants.back_up import NothingThere, back_up
-from infra.deployed.tenants.backup_format import LIST, Backup, BackupUnusable, Line, Writer, pack_lines
+from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Bucket, Folder, Place
 from infra.deployed.tenants.restore import Restored, restore
-from infra.deployed.tenants.restore_sessions import read_document
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
 from shared.agent.queries.history import History
@@ -24,8 +23,6 @@ from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import ToolSecret
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.schema.convert import to_json
-from shared.domain.session.commit import Commit
 from shared.domain.session.head import Head
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT, USER
@@ -399,43 +396,6 @@ def test_a_damaged_backup_is_refused(aws: Aws, tmp_path: Path) -> None:
     (tmp_path / LIST).write_text(text.replace('"acta_backup":1', '"acta_backup":2'))
     with pytest.raises(BackupUnusable, match="format 2"):
         back(house.stores, place)
-
-
-def as_of_version_1(old: Path, new: Path) -> Folder:
-    """The same backup as a release that writes version 1 takes it."""
-    backup = Backup(Folder(old))
-    writer = Writer(Folder(new), backup.about._replace(schema=1))
-
-    def downcast(line: Line) -> Line:
-        if line["kind"] != "commit":
-            return line
-        document = to_json(read_document(Commit, line), 1)
-        return {**line, "version": 1, "document": json.loads(document)}
-
-    for path in sorted(path for path in old.rglob("*") if path.is_file() and path.name != LIST):
-        name = str(path.relative_to(old))
-        is_session = name in backup.sessions
-        writer.write(name, pack_lines(map(downcast, backup.lines(name))) if is_session else path.read_bytes())
-    writer.finish(backup.counts)
-    return Folder(new)
-
-
-def test_a_backup_of_the_version_before_is_upgraded_by_the_readers_of_what_is_stored(
-    aws: Aws, tmp_path: Path
-) -> None:
-    house = StoredHouse(aws, TURNS)
-    session = ended(house).session_id
-    taken(house, Folder(tmp_path / "new"))
-    old = as_of_version_1(tmp_path / "new", tmp_path / "old")
-    assert '"version":1,"document"' in everything(tmp_path / "old")
-
-    back(house.stores, old)
-
-    assert restored_head(house, session).state == "completed"
-    assert history(house, session, OTHER).messages(0, 99) == history(house, session, TENANT).messages(0, 99)
-    stored = aws.dynamodb.scan(TableName=aws.table)["Items"]
-    versions = {item["v"]["N"] for item in stored if item["pk"]["S"].startswith(f"T#{OTHER}#S#")}
-    assert versions == {"2"}
 
 
 def test_a_backup_in_a_bucket_is_the_same_one(aws: Aws, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class Person:
         return self.ask("GET", path, query=query)
 
     def start(self, **fields: Any) -> Answer:
-        return self._start.request("POST", "/v1/sessions", json_body={"message": "Go", **fields})
+        return self._start.request("POST", "/v1/sessions", json_body={"content": "Go", **fields})
 
     def say(self, session_id: str, content: str) -> Answer:
         path = f"/v1/sessions/{session_id}/messages"

@@ -29,7 +29,7 @@ def details(answer: Answer) -> dict[str, list[str]]:
 
 def test_a_whole_request_arrives_as_it_was_sent() -> None:
     body = {
-        "message": "Grüße 🎉\nline two",
+        "content": "Grüße 🎉\nline two",
         "agent_id": "default",
         "max_steps": 1_000,
         "token_budget": 100_000_000,
@@ -38,13 +38,6 @@ def test_a_whole_request_arrives_as_it_was_sent() -> None:
         "metadata": {"k" * 64: "v" * 256},
     }
     assert start(body).data["body"] == body
-
-
-def test_the_text_of_the_first_message_is_called_as_that_of_every_other_and_by_its_former_name_too() -> None:
-    assert start({"content": "hi"}).data["body"] == {"content": "hi"}
-    assert start({"message": "hi"}).data["body"] == {"message": "hi"}
-    sentence = "Send content alone: message is its former name."
-    assert details(start({"content": "hi", "message": "hi"})) == {"body": [sentence]}
 
 
 def test_no_body_and_an_empty_object_are_the_same() -> None:
@@ -83,8 +76,8 @@ def test_a_metadata_key_has_bounds_too(key: str) -> None:
 
 
 def test_every_wrong_field_is_named_at_once_and_values_are_not_quoted() -> None:
-    answer = start({"message": " ", "max_steps": "secret", "tenant": "secret"})
-    assert set(details(answer)) == {"message", "max_steps", "tenant"}
+    answer = start({"content": " ", "max_steps": "secret", "tenant": "secret"})
+    assert set(details(answer)) == {"content", "max_steps", "tenant"}
     assert b"secret" not in answer.body
 
 
@@ -95,10 +88,10 @@ def test_a_thousand_unknown_fields_do_not_make_a_long_answer() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        " ", "\n", "{", "null", "[]", '[{"message": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
+        " ", "\n", "{", "null", "[]", '[{"content": "hi"}]', '"text"', "3", '{"cost_budget_usd": NaN}',
         '{"a": 1, "a": 2}',
-        '{"max_steps": ' + "9" * 5_000 + "}", "[" * 100_000, '{"message": "' + "\n" + '"}', "message=hi",
-        "\ufeff{}", "{'message': 'hi'}", '{"message": "hi"',
+        '{"max_steps": ' + "9" * 5_000 + "}", "[" * 100_000, '{"content": "' + "\n" + '"}', "message=hi",
+        "\ufeff{}", "{'content': 'hi'}", '{"content": "hi"',
         '{"metadata": ' * 250 + "1" + "}" * 250,
     ],
 )  # fmt: skip
@@ -138,16 +131,16 @@ def test_an_infinite_number_is_refused_wherever_it_is(number: str) -> None:
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
-    assert list(details(send(b'{"message": "\xff"}'))) == ["body"]
+    assert list(details(send(b'{"content": "\xff"}'))) == ["body"]
 
 
 def test_a_body_in_base64_is_the_same_body() -> None:
-    assert send('{"message":"ü"}'.encode()).data["body"] == {"message": "ü"}
+    assert send('{"content":"ü"}'.encode()).data["body"] == {"content": "ü"}
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
 def test_json_is_recognised_however_its_type_is_written(kind: str) -> None:
-    assert send('{"message":"hi"}', **{"Content-Type": kind}).status == 202
+    assert send('{"content":"hi"}', **{"Content-Type": kind}).status == 202
 
 
 @pytest.mark.parametrize(
@@ -161,7 +154,7 @@ def test_json_is_recognised_however_its_type_is_written(kind: str) -> None:
     ],
 )
 def test_another_content_type_is_refused_as_such(kind: str) -> None:
-    answer = send('{"message":"hi"}', **{"Content-Type": kind})
+    answer = send('{"content":"hi"}', **{"Content-Type": kind})
     assert (answer.status, answer.error["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
@@ -218,22 +211,22 @@ def test_an_idempotency_key_names_route_and_body() -> None:
         found: list[str] = request.data["key"]
         return found
 
-    first = key("/v1/sessions", '{"message":"a"}')
+    first = key("/v1/sessions", '{"content":"a"}')
     assert first[:2] == ["POST /v1/sessions", "user-1\nk, 1"]
-    assert first == key("/v1/sessions", '{"message":"a"}')
-    assert first != key("/v1/sessions", '{"message":"b"}')
+    assert first == key("/v1/sessions", '{"content":"a"}')
+    assert first != key("/v1/sessions", '{"content":"b"}')
     assert len(first[2]) == 64
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "kü", "k\x7f", "k\tk"])
 def test_an_unusable_idempotency_key_is_refused(key: str) -> None:
-    answer = start({"message": "a"}, headers={"Idempotency-Key": key})
+    answer = start({"content": "a"}, headers={"Idempotency-Key": key})
     assert list(details(answer)) == ["Idempotency-Key"]
 
 
 def test_without_a_key_nothing_is_remembered() -> None:
-    assert start({"message": "a"}).data["key"] is None
+    assert start({"content": "a"}).data["key"] is None
 
 
 def test_surrogate_escapes_that_pair_up_are_one_character() -> None:
-    assert send(json.dumps({"message": "🎉"})).data["body"] == {"message": "🎉"}
+    assert send(json.dumps({"content": "🎉"})).data["body"] == {"content": "🎉"}

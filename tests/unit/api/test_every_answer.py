@@ -21,7 +21,7 @@ def raising(error: BaseException) -> Answer:
 
 
 ANSWERS: dict[int, Callable[[], Answer]] = {
-    202: lambda: start(json_body={"message": "hello"}),
+    202: lambda: start(json_body={"content": "hello"}),
     204: lambda: Gateway(intervene_api().handler).request("DELETE", "/v1/sessions/ses_01"),
     400: lambda: start(body="{"),
     401: lambda: Gateway(start_api().handler, token=None).request("POST", "/v1/sessions"),

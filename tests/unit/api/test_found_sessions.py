@@ -14,10 +14,10 @@ from tests.unit.api.session_functions import Person
 def house() -> House:
     house = House(ScriptedModel([]))
     ann, bob = Person(house), Person(house, "bob")
-    ann.start(message="The Invoices of May", metadata={"ticket": "OPS-42"})
-    bob.start(message="Rivers of Europe", metadata={"ticket": "OPS-43", "a=b": "c"})
-    ann.start(message="x" * LISTED_GOAL_CHARS + "behind", metadata={})
-    bob.start(message="Bob's own invoices", visibility="private", metadata={"ticket": "OPS-42"})
+    ann.start(content="The Invoices of May", metadata={"ticket": "OPS-42"})
+    bob.start(content="Rivers of Europe", metadata={"ticket": "OPS-43", "a=b": "c"})
+    ann.start(content="x" * LISTED_GOAL_CHARS + "behind", metadata={})
+    bob.start(content="Bob's own invoices", visibility="private", metadata={"ticket": "OPS-42"})
     return house
 
 
@@ -117,7 +117,7 @@ def test_completed_sessions_are_told_apart_by_whether_they_met_their_goal() -> N
         )
     )
     ann = Person(house)
-    ann.start(message="Met it")
+    ann.start(content="Met it")
     house.run()
     house.start("Unmet", max_steps=1)
     house.run()

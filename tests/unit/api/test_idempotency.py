@@ -1,6 +1,5 @@
 """Requests about sessions that are sent again with their `Idempotency-Key`."""
 
-import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +19,6 @@ from shared.ports.log import (
     SessionIndex,
     TransactionItems,
 )
-from tests.contracts.store.documents import make_commit
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
@@ -43,7 +41,7 @@ class Front:
         self._start, self._intervene = functions.start, functions.intervene
 
     def start(self, message: str = GOAL) -> Answer:
-        return self._start.request("POST", "/v1/sessions", json_body={"message": message}, headers=HEADERS)
+        return self._start.request("POST", "/v1/sessions", json_body={"content": message}, headers=HEADERS)
 
     def say(self, session_id: str, content: str = GOAL) -> Answer:
         path = f"/v1/sessions/{session_id}/messages"
@@ -224,40 +222,6 @@ def test_a_record_has_ids_and_a_number_and_no_text() -> None:
     assert (record.status, record.answer, record.commit) == (202, {"session_id": session}, 1)
     assert record.expires_at == made.house.clock.now() + KEY_LIFE
     assert GOAL not in json.dumps(record, default=str)
-
-
-def of_the_release_before(made: Front, commit: int | None = None) -> dict[str, Any]:
-    """A start that it answered, and a record that names nobody."""
-    whole = {"session_id": "ses_old", "goal": "As it was", "state": "planning"}
-    sent = json.dumps({"message": GOAL}).encode()
-    record = IdempotencyRecord(
-        tenant=TENANT, route="POST /v1/sessions", key="k", body_hash=hashlib.sha256(sent).hexdigest(), status=202,
-        answer=whole, expires_at=made.house.clock.now() + KEY_LIFE, commit=commit,
-    )  # fmt: skip
-    first = make_commit(TENANT, "ses_old", 1)
-    head = first.head.model_copy(update={"created_by": USER})
-    made.house.log.append(first.model_copy(update={"head": head}), TransactionItems(idempotency=record))
-    return whole
-
-
-def test_a_record_of_the_release_before_is_answered_as_it_was_stored() -> None:
-    made = front()
-    whole = of_the_release_before(made)
-    first = made.start()
-    assert (first.status, first.data) == (202, whole)
-
-
-@pytest.mark.parametrize("what", ["somebody else asks", "its session was deleted"])
-def test_a_record_of_the_release_before_is_nobodys_where_it_is_not_known_to_be_theirs(what: str) -> None:
-    made = front()
-    of_the_release_before(made, commit=1)
-    if what == "its session was deleted":
-        made.delete("ses_old")
-    asking = Front(made.house, user="mia") if what == "somebody else asks" else made
-    anew = asking.start()
-    assert anew.status == 202
-    assert anew.data["session_id"] != "ses_old"
-    assert asking.start().data == anew.data
 
 
 @pytest.mark.parametrize("body", [GOAL, "Something else"])

@@ -22,7 +22,7 @@ def house_with(**limits: int) -> House:
 
 
 def start(functions: Functions, **sent: Any) -> Answer:
-    return functions.start.request("POST", "/v1/sessions", json_body={"message": "Go"}, **sent)
+    return functions.start.request("POST", "/v1/sessions", json_body={"content": "Go"}, **sent)
 
 
 def use_up(functions: Functions) -> Answer:

@@ -26,7 +26,7 @@ def house() -> House:
 
 
 def start(house: House, **body: Any) -> Answer:
-    return functions_of(house).start.request("POST", "/v1/sessions", json_body={"message": "Go", **body})
+    return functions_of(house).start.request("POST", "/v1/sessions", json_body={"content": "Go", **body})
 
 
 def test_it_is_stored_with_the_session_and_shown_to_nobody(house: House) -> None:

@@ -69,10 +69,3 @@ def test_a_schema_that_cannot_be_used_is_refused_at_the_start(schema: dict[str, 
     assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
     assert says in answer.error["details"]["output_schema"][0]
     assert house.workflow.take() is None
-
-
-def test_while_the_older_version_is_written_nobody_gets_a_schema() -> None:
-    house = House(ScriptedModel([]), write_version=1)
-    answer = Person(house).start(output_schema=OWN)
-    assert answer.status == 400
-    assert "acta deploy" in answer.error["details"]["output_schema"][0]

@@ -7,7 +7,6 @@ import pytest
 from shared.api.routes import ROUTES, Route
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import InterventionType
-from shared.domain.schema.versions import PREVIOUS
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 from tests.integration.agent.interventions.policies import ENDS, files, house_with
@@ -29,7 +28,7 @@ def private(
 ) -> tuple[House, str]:
     """Ann's private session, which has run until it rests."""
     house = house_with(*turns, policies=policies)
-    session = Person(house, user).start(message=SECRET, visibility="private", **fields).data["session_id"]
+    session = Person(house, user).start(content=SECRET, visibility="private", **fields).data["session_id"]
     house.run()
     return house, session
 
@@ -155,7 +154,7 @@ def test_its_owner_uses_every_route_as_of_any_session(route: Route) -> None:
 
 def test_listings_show_one_s_own_private_sessions_and_the_tenant_s() -> None:
     house, session, _ = asking()
-    shown = Person(house, "lee").start(message=None).data["session_id"]
+    shown = Person(house, "lee").start(content=None).data["session_id"]
     mia = Person(house, "mia")
 
     def ids(person: Person, **query: str) -> list[str]:
@@ -256,7 +255,7 @@ def test_an_owner_who_may_not_approve_what_they_asked_for_is_told_that_nobody_el
 
 def test_a_request_of_its_owner_s_that_somebody_else_repeats_tells_nothing() -> None:
     house = house_with(plans("look"), *ENDS)
-    body = {"message": SECRET, "visibility": "private"}
+    body = {"content": SECRET, "visibility": "private"}
     headers = {"idempotency-key": "k"}
     ann, mia = Person(house, "ann"), Person(house, "mia")
     session = ann.ask("POST", "/v1/sessions", json_body=body, headers=headers).data["session_id"]
@@ -270,23 +269,14 @@ def test_a_session_says_whose_it_is_and_who_sees_it() -> None:
     house = house_with()
     ann = Person(house, "ann")
     for said, shown in (("private", "private"), ("tenant", "tenant"), (None, "tenant")):
-        view = ann.start(message=None, visibility=said).data
+        view = ann.start(content=None, visibility=said).data
         assert (view["created_by"], view["visibility"]) == ("ann", shown)
-    refused = ann.start(message=None, visibility="public")
+    refused = ann.start(content=None, visibility="public")
     assert (refused.status, list(refused.error["details"])) == (400, ["visibility"])
 
 
 def test_the_environment_says_who_sees_a_session_whose_start_does_not() -> None:
     house = House(ScriptedModel(()), default_visibility="private")
     ann = Person(house, "ann")
-    assert ann.start(message=None).data["visibility"] == "private"
-    assert ann.start(message=None, visibility="tenant").data["visibility"] == "tenant"
-
-
-def test_while_the_version_before_is_written_no_private_session_is_started() -> None:
-    house = House(ScriptedModel(()), write_version=PREVIOUS)
-    refused = Person(house, "ann").start(visibility="private")
-    assert refused.status == 400
-    assert f"still writes version {PREVIOUS}" in refused.error["details"]["visibility"][0]
-    assert not house.table.commits
-    assert Person(house, "ann").start().status == 202
+    assert ann.start(content=None).data["visibility"] == "private"
+    assert ann.start(content=None, visibility="tenant").data["visibility"] == "tenant"

@@ -44,7 +44,7 @@ def test_all_turns_of_the_session_work_by_the_version_that_its_start_names_and_o
     None
 ):
     house = with_draft()
-    tried = admin(house).start(message="Add", prompts=DRAFT)
+    tried = admin(house).start(content="Add", prompts=DRAFT)
     assert (tried.status, tried.data["prompts"]) == (202, DRAFT)
     house.run()
     (told,) = systems(house)
@@ -53,7 +53,7 @@ def test_all_turns_of_the_session_work_by_the_version_that_its_start_names_and_o
     admin(house).say(tried.data["session_id"], "Once more")
     house.run()
     assert systems(house) == [told]
-    assert Person(house).start(message="Add").data["prompts"] == {}
+    assert Person(house).start(content="Add").data["prompts"] == {}
     house.run()
     (usual,) = systems(house)
     assert PLANNING.strip() in usual
@@ -61,7 +61,7 @@ def test_all_turns_of_the_session_work_by_the_version_that_its_start_names_and_o
 
 def test_a_fork_works_by_what_it_names_and_not_by_what_its_parent_tries() -> None:
     house = with_draft()
-    session = Person(house).start(message="Add").data["session_id"]
+    session = Person(house).start(content="Add").data["session_id"]
     house.run()
     systems(house)
     forked = fork(admin(house), session, content="Again", prompts=DRAFT)
@@ -74,37 +74,31 @@ def test_a_fork_works_by_what_it_names_and_not_by_what_its_parent_tries() -> Non
 
 @pytest.mark.parametrize("prompts", [{"other": 1}, {AGENT_PLANNING_SYSTEM: 3}, {AGENT_PLANNING_SYSTEM: 0}])
 def test_a_version_that_there_is_not_is_refused(prompts: dict[str, int]) -> None:
-    refused = admin(with_draft()).start(message="Add", prompts=prompts)
+    refused = admin(with_draft()).start(content="Add", prompts=prompts)
     assert (refused.status, refused.error["code"]) == (400, "VALIDATION_ERROR")
     assert next(iter(refused.error["details"])).startswith("prompts")
 
 
 def test_the_release_s_own_text_is_a_version_too() -> None:
     house = with_draft()
-    assert admin(house).start(message="Add", prompts={AGENT_PLANNING_SYSTEM: 1}).status == 202
+    assert admin(house).start(content="Add", prompts={AGENT_PLANNING_SYSTEM: 1}).status == 202
     house.run()
     assert all(PLANNING.strip() in told for told in systems(house))
 
 
 def test_who_is_no_admin_tries_none() -> None:
     house = with_draft()
-    session = Person(house).start(message="Add").data["session_id"]
+    session = Person(house).start(content="Add").data["session_id"]
     house.run()
     for refused in (
-        Person(house).start(message="Add", prompts=DRAFT),
+        Person(house).start(content="Add", prompts=DRAFT),
         fork(Person(house), session, prompts=DRAFT),
     ):
         assert (refused.status, refused.error["details"]) == (403, {"role": ["admin"]})
 
 
-def test_at_the_older_write_version_none_is_tried() -> None:
-    refused = admin(with_draft(write_version=1)).start(message="Add", prompts=DRAFT)
-    assert refused.status == 400
-    assert "acta deploy" in refused.error["details"]["prompts"][0]
-
-
 def test_a_start_asks_for_the_tenants_definitions_once() -> None:
     house, asked = House(ScriptedModel([*TURNS])), Counter[str]()
     house.definitions = CountingDefinitions(house.definitions, asked)
-    assert Person(house).start(message="Add").status == 202
+    assert Person(house).start(content="Add").status == 202
     assert asked["definitions"] == 1

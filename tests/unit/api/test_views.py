@@ -165,23 +165,20 @@ def test_that_others_have_to_decide_is_a_field_of_the_intervention_and_no_part_o
 
 def test_a_shortened_input_says_so_and_where_the_whole_of_it_is() -> None:
     assert PENDING.tool_call is not None
-    short = PENDING.model_copy(update={"tool_call": PENDING.tool_call.model_copy(update={"shortened": True})})
-    earlier_release = PENDING.model_copy(update={"context": {"shortened": True}})
-    for one in (short, earlier_release):
-        view: Any = intervention_view(one)
-        url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
-        assert (view["tool_call"]["shortened"], view["tool_call"]["input_url"]) == (True, url)
-        assert "shortened" not in view["context"]
+    one = PENDING.model_copy(update={"tool_call": PENDING.tool_call.model_copy(update={"shortened": True})})
+    view: Any = intervention_view(one)
+    url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
+    assert (view["tool_call"]["shortened"], view["tool_call"]["input_url"]) == (True, url)
 
 
 def test_shown_texts_hide_nothing_and_a_call_s_input_stays_exact() -> None:
     assert PENDING.tool_call is not None
     path = "gpj.\u202etxt\u200b"
     call = PENDING.tool_call.model_copy(update={"input": {"path": path}})
-    context = {"question": f"Delete {path}?", "agent_said": "\x1b[2KApproved", "calls": ["x\u2066"]}
+    context = {"question": f"Delete {path}?", "agent_said": "\x1b[2KApproved", "reason": "x\u2066"}
     view: Any = intervention_view(PENDING.model_copy(update={"context": context, "tool_call": call}))
     assert view["context"] == {
-        "question": "Delete gpj.\\u202etxt\\u200b?", "agent_said": "\\x1b[2KApproved", "calls": ["x\\u2066"],
+        "question": "Delete gpj.\\u202etxt\\u200b?", "agent_said": "\\x1b[2KApproved", "reason": "x\\u2066",
     }  # fmt: skip
     assert view["tool_call"]["input"] == {"path": path}
 

@@ -52,7 +52,7 @@ def test_no_line_has_a_body_a_claim_or_a_path(capsys: pytest.CaptureFixture[str]
     gateway = Gateway(
         start_api(telemetry=telemetry(), audit=audit).handler, token=claims(tenant="tenant-x", user="user-x")
     )
-    gateway.request("POST", "/v1/sessions", json_body={"message": SECRET})
+    gateway.request("POST", "/v1/sessions", json_body={"content": SECRET})
     gateway.request("POST", "/v1/sessions/ses_secret/messages", body=f'{{"content": "{SECRET}"')
     text = json.dumps(logged(capsys))
     assert all(word not in text for word in (SECRET, "tenant-x", "user-x", "ses_secret"))

@@ -13,7 +13,6 @@ from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.memory import Memory
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
@@ -29,9 +28,9 @@ class Others:
 class Desk:
     """One tenant's agent."""
 
-    def __init__(self, write_version: int = CURRENT) -> None:
+    def __init__(self) -> None:
         clock = FakeClock()
-        self.memories = MemoryMemories(MemoryTable(), clock, MOST, write_version=write_version)
+        self.memories = MemoryMemories(MemoryTable(), clock, MOST)
         self.tools = MemoryTools(Others(), self.memories, clock)
 
     def run(
@@ -177,14 +176,6 @@ def test_a_marked_memory_does_not_keep_everybody_from_having_the_same() -> None:
     assert [memory.only_for for memory in desk.kept()] == [None, "ann"]
     again = desk.run("remember", effect="3", read_outside=True, **ORDER)
     assert again == "That is remembered already."
-
-
-def test_while_marks_cannot_be_stored_such_a_note_is_refused_and_others_are_kept() -> None:
-    desk = Desk(PREVIOUS)
-    with pytest.raises(ToolFailed, match="still writes version 1"):
-        desk.run("remember", read_outside=True, **ORDER)
-    assert desk.kept() == []
-    assert desk.run("remember", **ORDER) == "Remembered as a preference for later sessions."
 
 
 def test_every_other_tool_is_the_others() -> None:

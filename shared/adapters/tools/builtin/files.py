@@ -163,7 +163,7 @@ def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str
 
 
 def _line(name: str, size: int | None) -> str:
-    """A file with its size, or a folder. A name that an earlier release took may have hidden characters."""
+    """A file with its size, or a folder."""
     shown = visible(name, keep_newlines=False)
     return shown if size is None else f"{shown}  {_count(size, 'byte')}"
 

@@ -15,10 +15,9 @@ from shared.domain.definitions.memory import (
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import MEMORY
-from shared.domain.schema.versions import PREVIOUS
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.clock import Clock
-from shared.ports.memories import MarkNotStored, MemoryFull, MemoryStore
+from shared.ports.memories import MemoryFull, MemoryStore
 from shared.ports.tools import CallContext, Toolbox
 
 RECALLED = 10
@@ -76,12 +75,6 @@ class MemoryTools:
         except MemoryFull:
             raise ToolFailed(
                 f"this agent's memory is full ({MAX_PER_AGENT}). Tell the user, who can delete memories."
-            ) from None
-        except MarkNotStored:
-            raise ToolFailed(
-                "a note that is made after a text from outside was read, or in a private session, is not kept for "
-                f"later sessions while the deployment still writes version {PREVIOUS} of what it stores: it could not "
-                "be marked. Use scope session, and tell the user."
             ) from None
         whose = " of this user" if memory.only_for is not None else ""
         return f"Remembered as a {memory.kind} for later sessions{whose}."

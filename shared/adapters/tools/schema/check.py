@@ -40,7 +40,7 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
             "user, or try another way."
         ) from None
     except Exception:
-        # The validator itself fails at numbers that it cannot divide, and at schemas that earlier releases accepted.
+        # The validator itself fails at numbers that it cannot divide.
         raise ToolInputInvalid(
             f"the input of {spec.name} cannot be checked against its schema. Try other values, or another way."
         ) from None

@@ -61,8 +61,8 @@ class Context(TypedDict):
     """Why no usable plan came about: what was wrong with the last one."""
     effect_id: NotRequired[str]
     """Of a call whose end is not known."""
-    calls: NotRequired[list[ReviewedCall | str]]
-    """Of a review: what runs when it is answered with `continue`. Reviews of earlier releases have names alone."""
+    calls: NotRequired[list[ReviewedCall]]
+    """Of a review: what runs when it is answered with `continue`."""
     outage: NotRequired[Outage]
     total_tokens: NotRequired[int]
     """Of a question about the budget: what is used of `token_budget`."""

@@ -8,9 +8,9 @@ import pytest
 
 from shared.adapters.dynamodb.memories import DynamoMemories, memory_items
 from shared.domain.definitions.memory import Memory, MemoryKind, Source
-from shared.domain.schema.versions import CURRENT, PREVIOUS
+from shared.domain.schema.versions import CURRENT
 from shared.ports.log import KeyTaken
-from shared.ports.memories import MarkNotStored, MemoryChanged, MemoryFull
+from shared.ports.memories import MemoryChanged, MemoryFull
 from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.contracts.store.documents import record_for
 
@@ -278,25 +278,6 @@ def test_what_a_private_session_noted_is_found_by_private_sessions_and_listed_fo
     assert seen("ann", admin=False) == ["Reports of ann"]
     assert seen("ann", admin=True) == ["Reports of bob", "Reports of ann"]
     assert seen("eve", admin=True) == ["Reports of bob"]
-
-
-def test_a_mark_that_the_version_before_cannot_hold_is_never_lost_and_a_memory_without_one_is_stored(
-    stores: Stores, tenant: str
-) -> None:
-    plain = make_memory(stores, "plain").model_copy(update={"origin": "person"})
-    before = stores.memories_of(PREVIOUS)
-    assert before.add(tenant, plain)
-    assert stores.memories.get(tenant, plain.memory_id) == plain.model_copy(update={"origin": None})
-    own = marked(make_memory(stores, "of ann"), "ann")
-    with pytest.raises(MarkNotStored):
-        before.add(tenant, own)
-    assert stores.memories.get(tenant, own.memory_id) is None
-    stores.memories.add(tenant, own)
-    with pytest.raises(MarkNotStored):
-        before.update(tenant, own, own.model_copy(update={"text": "changed"}))
-    assert stores.memories.get(tenant, own.memory_id) == own
-    before.update(tenant, own, own.model_copy(update={"origin": "person", "only_for": None}))
-    before.delete(tenant, stores.memories.get(tenant, own.memory_id) or own)
 
 
 def test_a_warm_worker_finds_what_another_one_added_changed_or_deleted(stores: Stores, tenant: str) -> None:

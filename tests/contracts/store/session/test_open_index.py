@@ -1,26 +1,18 @@
-"""What is open of a tenant is found by key, however much lies before it, and what releases before stored, too."""
+"""What is open of a tenant is found by key, however much lies before it."""
 
 import base64
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.agent.recovery.fill_open_index import FillingDeps, fill_open_index
 from shared.bound_tenant import bound_to
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.visibility import Viewer
 from shared.ports.log import IndexEntry, InterventionPage, SessionIndex, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
-
-AFTER = 1_200.0
 
 
 def pending(index: SessionIndex, tenant: str, limit: int = 9, cursor: str | None = None) -> InterventionPage:
@@ -134,137 +126,6 @@ def test_only_what_is_open_has_a_place_in_the_index(aws: Aws, tenant: str) -> No
     assert in_index(aws, tenant) == []
 
 
-class Old:
-    """A deployment whose items the release before wrote, and the index that is filled with them."""
-
-    def __init__(self, aws: Aws, tenant: str) -> None:
-        self.aws, self.tenant, self.stores = aws, tenant, aws_stores(aws)
-        self.open = DynamoOpenIndex(aws.table, self.stores.clock, aws.dynamodb)
-        aws.dynamodb.delete_item(TableName=aws.table, Key={"pk": {"S": "D"}, "sk": {"S": "I"}})
-
-    def index(self) -> DynamoIndex:
-        """A new process's."""
-        return DynamoIndex(self.aws.table, self.stores.clock, self.aws.dynamodb)
-
-    def ask(self, session_id: str, *names: str) -> None:
-        asked = [make_intervention(session_id, name) for name in names]
-        self.stores.log.append(make_commit(self.tenant, session_id, 1), TransactionItems(interventions=asked))
-        for name in names:
-            self.forget_place(items.intervention_key(self.tenant, name))
-
-    def forget_place(self, key: items.Item) -> None:
-        self.aws.dynamodb.update_item(TableName=self.aws.table, Key=key, UpdateExpression="REMOVE op")
-
-    def fill(self, version: int = CURRENT, time_is_left: Callable[[], bool] = lambda: True) -> int:
-        return fill_open_index(FillingDeps(self.open, self.stores.clock, version, AFTER, time_is_left))
-
-
-@pytest.fixture
-def old(aws: Aws, tenant: str) -> Any:
-    made = Old(aws, tenant)
-    yield made
-    made.open.note((made.open.filling() or _begun(made))._replace(complete=True))
-
-
-def _begun(made: Old) -> Any:
-    made.fill()
-    return made.open.filling()
-
-
-def test_what_the_release_before_stored_is_found_before_and_after_it_is_in_the_index(
-    old: Old, tenant: str
-) -> None:
-    old.ask("ses_1", "int_1", "int_2")
-    entry = IndexEntry(tenant, "ses_1", "a", "waiting_for_user")
-    old.stores.list_quickly([entry])
-    old.forget_place(items.listing_key(tenant, "ses_1"))
-    assert ids(pending(old.index(), tenant)) == ["int_2", "int_1"]
-
-    assert old.fill(PREVIOUS) == 0
-    assert old.open.filling() is None
-    old.fill()
-    assert ids(pending(old.index(), tenant)) == ["int_2", "int_1"]
-    old.stores.clock.advance(AFTER - 1)
-    assert old.fill() == 0
-    assert old.open.filling() is not None
-    assert not old.open.is_complete()
-
-    old.ask("ses_3", "int_3")  # by the last worker of the release before
-    old.stores.clock.advance(60)
-    assert old.fill() >= 1
-    assert old.open.is_complete()
-    assert ids(pending(old.index(), tenant)) == ["int_3", "int_2", "int_1"]
-    assert len(in_index(old.aws, tenant)) == 4
-    assert old.fill() == 0
-
-
-@pytest.mark.thorough
-def test_an_index_that_is_seen_incomplete_is_looked_at_again_after_a_minute(old: Old, tenant: str) -> None:
-    old.ask("ses_1", "int_1")
-    index = old.index()
-    old.fill()
-    old.stores.clock.advance(AFTER)
-    assert ids(pending(index, tenant)) == ["int_1"]
-    old.fill()
-    set_state(old.aws, items.intervention_key(tenant, "int_1"), "resolved")
-    for _ in range(2):
-        assert ids(pending(index, tenant)) == []
-        old.stores.clock.advance(61)
-
-
-@pytest.mark.thorough
-def test_filling_goes_on_where_it_was_and_puts_nothing_in_that_is_decided_meanwhile(
-    old: Old, tenant: str
-) -> None:
-    old.ask("ses_1", *(f"int_{n}" for n in range(6)))
-    old.fill()  # the first page
-    for n in range(6):
-        old.forget_place(items.intervention_key(tenant, f"int_{n}"))
-    old.stores.clock.advance(AFTER)
-
-    assert old.fill(time_is_left=lambda: False) == 0
-    assert not old.open.is_complete()
-    cursor, put = None, 0
-    while True:
-        page = old.open.fill(700, cursor)
-        put, cursor = put + page.put, page.cursor
-        if cursor is None:
-            break
-    assert put >= 6
-    assert len(in_index(old.aws, tenant)) == 6
-
-    class Decides(DynamoOpenIndex):
-        """Somebody decides between the look and the write."""
-
-        def _put(self, item: items.Item) -> bool:
-            set_state(old.aws, {"pk": item["pk"], "sk": item["sk"]}, "resolved")
-            return super()._put(item)
-
-    for n in range(6):
-        old.forget_place(items.intervention_key(tenant, f"int_{n}"))
-    racing = Decides(old.aws.table, old.stores.clock, old.aws.dynamodb)
-    assert not any(racing._put(item) for item in of_tenant(old.aws, tenant, "I#"))
-    assert in_index(old.aws, tenant) == []
-
-
-def test_a_deployment_in_which_nothing_is_stored_yet_waits_for_nobody(aws: Aws, tenant: str) -> None:
-    class Empty(DynamoOpenIndex):
-        def fill(self, limit: int, cursor: str | None) -> Any:
-            return super().fill(limit, cursor)._replace(put=0, seen=0, cursor=None)
-
-    old = Old(aws, tenant)
-    old.open = Empty(aws.table, old.stores.clock, aws.dynamodb)
-    assert old.fill() == 0
-    assert old.open.is_complete()
-
-
-def test_an_item_of_before_that_a_restore_brings_back_has_its_place(aws: Aws, tenant: str) -> None:
-    item = items.intervention_item(tenant, make_intervention("ses_1", "int_1"), CURRENT)
-    bare = {name: value for name, value in item.items() if name != "op"}
-    assert items.found_by_key(bare) == item
-    assert items.found_by_key(bare | {"st": {"S": "expired"}}) == bare | {"st": {"S": "expired"}}
-
-
 def set_state(aws: Aws, key: items.Item, state: str) -> None:
     aws.dynamodb.update_item(
         TableName=aws.table,
@@ -272,15 +133,6 @@ def set_state(aws: Aws, key: items.Item, state: str) -> None:
         UpdateExpression="SET st = :state",
         ExpressionAttributeValues={":state": {"S": state}},
     )
-
-
-def of_tenant(aws: Aws, tenant: str, kind: str) -> list[items.Item]:
-    found: list[items.Item] = aws.dynamodb.query(
-        TableName=aws.table,
-        KeyConditionExpression="pk = :pk AND begins_with(sk, :kind)",
-        ExpressionAttributeValues={":pk": {"S": f"T#{tenant}"}, ":kind": {"S": kind}},
-    )["Items"]
-    return found
 
 
 def in_index(aws: Aws, tenant: str) -> list[str]:

@@ -8,12 +8,10 @@ import pytest
 
 from shared.adapters.dynamodb.table_layout import listing_item
 from shared.domain.interventions.intervention import InterventionState
-from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.head import CoarseState
 from shared.domain.session.listed import Listed, Wanted, mark
 from shared.ports.log import (
     LIVE_SHARDS,
-    SHARDED_SINCE,
     IndexEntry,
     InterventionPage,
     Live,
@@ -130,7 +128,7 @@ def live(
     kind: LiveKind,
     *tenants: str,
     before: datetime | None = None,
-    shards: Iterable[int | None] = SHARDED,
+    shards: Iterable[int] = SHARDED,
     limit: int = 500,
 ) -> list[LiveSession]:
     """Shard after shard, page after page, of these tenants: other tests' are there too."""
@@ -156,24 +154,20 @@ KINDS: tuple[LiveKind, ...] = ("active", "woken", "waiting", "parked")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("version", [CURRENT, PREVIOUS])
 def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
-    stores: Stores, tenant: str, kind: LiveKind, version: int
+    stores: Stores, tenant: str, kind: LiveKind
 ) -> None:
     other = f"{tenant}#{'long:' * 60}"
     times = [NOW + timedelta(microseconds=n) for n in range(5)]
     names = [((tenant, other)[n % 2], session) for n, session in enumerate(reversed(of_one_shard(5)))]
     stores.list_quickly(
         [IndexEntry(*name, "a", "active", Live(kind, at)) for name, at in zip(names, times, strict=True)]
-        + [IndexEntry(tenant, "ses_none", "a", "completed")],
-        version,
+        + [IndexEntry(tenant, "ses_none", "a", "completed")]
     )
 
     wanted = [LiveSession(*name, at) for name, at in zip(names, times, strict=True)]
-    here: tuple[int | None, ...] = (7,) if version >= SHARDED_SINCE else (None,)
-    elsewhere = {*SHARDED, None} - {*here}
-    if kind == "woken" and version < SHARDED_SINCE:
-        kind = "active"  # which the release before knows
+    here = (7,)
+    elsewhere = {*SHARDED} - {*here}
     assert live(stores, kind, tenant, other, shards=here, limit=2) == wanted
     assert live(stores, kind, tenant, other, shards=here, before=times[3], limit=2) == wanted[:3]
     assert live(stores, kind, tenant, other, shards=elsewhere) == []
@@ -193,31 +187,6 @@ def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -
 
     assert sum(sizes) == len(entries)
     assert min(sizes) > 0
-
-
-@pytest.mark.thorough
-def test_an_entry_of_the_release_before_moves_to_its_shard_when_it_is_written_again(
-    stores: Stores, tenant: str
-) -> None:
-    stores.list_quickly([IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))], PREVIOUS)
-    woken = IndexEntry(tenant, "ses_1", "a", "active", Live("woken", NOW))
-    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(listing=woken))
-
-    assert live(stores, "active", tenant, shards=[*SHARDED, None]) == []
-    assert live(stores, "woken", tenant) == [LiveSession(tenant, "ses_1", NOW)]
-    page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
-    assert page.entries == (woken,)
-
-
-def test_a_commit_in_the_version_before_lists_its_session_as_that_release_does(
-    stores: Stores, tenant: str
-) -> None:
-    woken = IndexEntry(tenant, "ses_1", "a", "active", Live("woken", NOW))
-    commit = make_commit(tenant, "ses_1", 1).model_copy(update={"version": PREVIOUS})
-    stores.log.append(commit, TransactionItems(listing=woken))
-
-    assert live(stores, "active", tenant, shards=[None]) == [LiveSession(tenant, "ses_1", NOW)]
-    assert live(stores, "woken", tenant, shards=[*SHARDED, None]) == []
 
 
 def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(aws: Aws, tenant: str) -> None:

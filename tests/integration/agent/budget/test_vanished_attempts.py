@@ -7,17 +7,15 @@ import pytest
 from acta.testing.memory.attempts import MemoryAttempts
 from shared.agent.outages.handle_error import handle_error
 from shared.agent.recovery.recover import recover
-from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
 from shared.domain.rules.tenant_hour import hour_of
-from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.attempt import Marker
 from shared.domain.session.commit import Decision, StepRecord
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 
 
 class Crash(BaseException):
@@ -289,27 +287,3 @@ def test_a_run_that_waits_after_its_retries_keeps_its_bill() -> None:
     all_is_charged_once(house, session)
     assert handle_error(house.errors, first.at, "ProviderTimeout").next == "wait"
     assert house.head(session).budget == head.budget, "an error that is handled again is not charged again"
-
-
-def test_at_the_older_write_version_nothing_is_charged_twice_and_what_vanished_is_charged() -> None:
-    """Heads do not say then what was settled; the places of commits in the log do."""
-    script: list[Turn] = [
-        dies,
-        plans("look"),
-        says("", call("list_files")),
-        says("", step(1, "completed", "ok")),
-        completes("Done."),
-    ]
-    house, session, first = house_with(*script)
-    house.fresh_repository = lambda: SessionRepository(  # type: ignore[method-assign]
-        house.log, house.blobs, house.clock, write_version=PREVIOUS
-    )
-    house.runtime = house.runtime._replace(repository=house.fresh_repository())
-    with pytest.raises(Crash):
-        plan(house, first)
-    house.go_on(plan(house, first, 1))
-    head = house.head(session)
-    assert (head.state, head.usage.llm_calls, head.budget.settled) == ("completed", 4, None)
-    one = head.budget.vanished_tokens
-    assert house.settings.max_output_tokens < one < 2 * house.settings.max_output_tokens
-    assert of_hour(house, session) == one + head.usage.total_tokens

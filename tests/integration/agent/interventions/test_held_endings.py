@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from shared.agent.recovery.recover import recover
-from shared.agent.session.repository import SessionRepository
 from shared.api.response.views import session_view
 from shared.domain.errors import ProviderRejected
 from tests.in_process.house import TENANT, House
@@ -140,20 +139,5 @@ def test_an_execution_that_is_lost_meanwhile_ends_nothing() -> None:
         house.run()
         assert house.head(session).state == "waiting_for_user"
     house.resume(session)
-    house.run()
-    assert house.head(session).state == "completed"
-
-
-def test_beside_the_release_before_which_knows_no_held_ending_the_run_ends_at_once() -> None:
-    model = ScriptedModel([plans("look"), DONE, completes("Seen.")])
-    house = House(model)
-    session = house.start("Look").session_id
-    house.repository = SessionRepository(house.log, house.blobs, house.clock, write_version=1)
-
-    def pause() -> None:
-        if len(model.requests) == 3:
-            house.pause(session)
-
-    model.meanwhile = pause
     house.run()
     assert house.head(session).state == "completed"

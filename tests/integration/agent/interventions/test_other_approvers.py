@@ -7,10 +7,9 @@ import pytest
 
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
+from shared.domain.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.schema.versions import PREVIOUS
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.integration.agent.interventions.policies import recorded
@@ -32,7 +31,7 @@ def paying_house(*turns: Turn, dies: str = "", tool: dict[str, Any] | None = Non
         ToolDefinition(
             name="send_payment", description="Pays", kind="lambda", effect="once",
             input_schema={"type": "object", "additionalProperties": True},
-            config=LambdaConfig(function="acta-tool-pay"), risk="write", version=1, created_at=now, updated_at=now,
+            config=LambdaConfig(function="acta-test-tool-pay"), risk="write", version=1, created_at=now, updated_at=now,
             **{"high_stakes": True, **fields},
         ),
     )  # fmt: skip
@@ -210,17 +209,4 @@ def test_an_operator_s_role_holds_whatever_a_tenant_s_admin_says_of_the_tool() -
     assert asked(house, session).role == "finance"
     with pytest.raises(ApproverMustDiffer):
         house.resolve(session, asked(house, session), "approve")
-    assert paid(house) == 0
-
-
-def test_while_it_is_not_kept_who_has_asked_nobody_can_let_the_call_run() -> None:
-    """The tool was defined before the deployment went back to the version before."""
-    house = paying_house(plans("pay"), PAYS, *ENDS, write_version=PREVIOUS)
-    session = acting(house, "ann").start("Pay").session_id
-    house.run()
-    one = asked(house, session)
-    with pytest.raises(Conflict, match=f"still writes version {PREVIOUS}"):
-        acting(house, "bob", "finance").resolve(session, one, "approve")
-    house.resolve(session, one, "reject")
-    house.run()
     assert paid(house) == 0

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from shared.domain.errors import ValidationFailed
-from shared.domain.schema.versions import PREVIOUS
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with
 
@@ -167,10 +166,3 @@ def test_a_call_that_was_cancelled_meanwhile_asks_nobody(server: Asking) -> None
     house.run()
     head = house.head(session)
     assert (head.state, head.interventions) == ("cancelled", ())
-
-
-def test_where_the_release_before_may_still_run_nobody_is_asked(server: Asking) -> None:
-    house = house_with(server, write_version=PREVIOUS)
-    session = house.start("Ask").session_id
-    house.run()
-    assert (house.head(session).state, len(server.calls)) == ("completed", 1)

@@ -359,8 +359,7 @@ def test_a_cancelled_run_is_forked_with_its_calls_answered() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("write_version", [1, 2])
-def test_a_fork_works_with_cold_workers_and_in_either_version(write_version: int) -> None:
+def test_a_fork_works_with_cold_workers() -> None:
     house = house_with(
         plans("look"),
         LOOK,
@@ -369,7 +368,6 @@ def test_a_fork_works_with_cold_workers_and_in_either_version(write_version: int
         LOOK,
         DONE,
         completes("Two."),
-        write_version=write_version,
     )
     session = house.start("Go").session_id
     house.run()

@@ -11,7 +11,6 @@ import pytest
 from acta.testing.memory.log import MemoryLog
 from shared.adapters.storage.documents import to_commit
 from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.recovery.count_open import CountDeps, count_open
 from shared.agent.recovery.recover import repair
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.agent.recovery.unreadable import Unreadable
@@ -291,7 +290,7 @@ def test_each_tenant_has_its_own_limit_or_that_of_every_one() -> None:
 
 
 class TestACountThatHasToBecomeTrue:
-    """Sessions were open before anybody counted: before there was a limit, or while the release before might run."""
+    """Sessions were open before there was a limit."""
 
     def test_a_session_is_counted_by_its_next_commit_whatever_that_is(self) -> None:
         life = Life(Fuse(0, after=False), tenant_limits={})
@@ -308,50 +307,6 @@ class TestACountThatHasToBecomeTrue:
         limited(life.house)
         life.house.cancel(session)
         assert life.raw_index.counts(TENANT).open == 0
-
-    def test_recovery_counts_those_that_wait_for_people(self) -> None:
-        life = Life(Fuse(0, after=False), tenant_limits={})
-        for _ in range(40):
-            life.house.start("ask me")
-        life.house.run()
-        limited(life.house)
-        deps = CountDeps(
-            life.house.fresh_repository(), life.raw_index, lambda: True, lambda what, error: None
-        )
-        for _ in range(20):
-            count_open(deps)
-            life.house.clock.advance(60)
-        assert life.raw_index.counts(TENANT).open == 40
-        assert life.is_true
-
-    def test_an_operator_s_look_at_everything_counts_all_at_once(self) -> None:
-        life = Life(Fuse(0, after=False), tenant_limits={})
-        life.house.start("ask me")
-        life.house.run()
-        life.house.start("just do it")
-        limited(life.house)
-        life.sweep()
-        assert life.raw_index.counts(TENANT).open == 2
-
-    def test_while_the_version_before_is_written_nothing_is_counted_and_starts_are(self) -> None:
-        house = House(
-            ByGoal(), write_version=1, tenant_limits={"*": {"open_sessions": 1, "starts_per_minute": 2}}
-        )
-        house.start("ask me")
-        house.start("ask me")
-        assert house.index.counts(TENANT)._replace(minute=0) == (0, 0, 2)
-        with pytest.raises(LimitReached):
-            house.start("ask me")
-
-    def test_a_commit_of_the_version_before_takes_out_what_it_cannot_say(self) -> None:
-        life = Life(Fuse(0, after=False))
-        session = life.house.start("ask me").session_id
-        life.house.settings = life.house.settings.model_copy(update={"write_version": 1})
-        life.house.pause(session)
-        assert life.raw_index.counts(TENANT).open == 0
-        life.house.settings = life.house.settings.model_copy(update={"write_version": 2})
-        life.house.resume(session)
-        assert life.raw_index.counts(TENANT).open == 1
 
     def test_a_limit_that_is_lifted_leaves_no_count_behind(self) -> None:
         life = Life(Fuse(0, after=False))

@@ -20,7 +20,6 @@ from shared.domain.errors import (
     TransientError,
 )
 from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
-from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.session.head import Head
@@ -131,12 +130,11 @@ def test_a_call_that_runs_once_and_may_have_happened_is_asked_about_after_the_wa
 
 
 @pytest.mark.parametrize("reason", [FunctionUnavailable("full"), AwsDenied("no")])
-@pytest.mark.parametrize("version", [CURRENT, PREVIOUS])
 def test_a_call_that_runs_once_and_reached_no_tool_is_made_again_and_nobody_is_asked(
-    reason: TransientError, version: int
+    reason: TransientError,
 ) -> None:
     shop = Shop({7: 3, 8: 3}, ToolNotRun(reason))
-    house, session = house_with(shop, "once", write_version=version)
+    house, session = house_with(shop, "once")
     seen = []
     house.run(lambda decision: seen.append(house.head(session)) if decision.next == "wait" else None)
     head = house.head(session)
@@ -247,23 +245,6 @@ def test_each_repetition_counts_all_the_calls_that_run_again_and_the_turn_betwee
     assert run is not None
     assert len(house.waits) == 5
     assert run.events >= most
-
-
-@pytest.mark.parametrize("effect", ["read", "idempotent"])
-def test_at_the_older_write_version_calls_wait_as_well_about_a_minute_each_time(effect: Effect) -> None:
-    shop = Shop({7: 3, 8: 3}, StoreUnavailable("away"))
-    house, session = house_with(shop, effect, write_version=PREVIOUS)
-    seen: list[Head] = []
-    house.run(lambda decision: seen.append(house.head(session)) if decision.next == "wait" else None)
-    assert house.head(session).state == "completed"
-    assert results(house, session) == ["Refunded 7.", "Refunded 8."]
-    assert len(house.waits) == 3
-    assert all(30 <= seconds <= 64 for seconds in house.waits)
-    assert {(head.state, head.state_reason) for head in seen} == {("waiting_for_tool", "waiting_for_aws")}
-    told = [
-        one.event.data["retry_at"] for one in house.poll(session).events if one.event.data.get("retry_at")
-    ]
-    assert len(told) == 3
 
 
 @pytest.mark.parametrize("effect", ["idempotent", "once"])

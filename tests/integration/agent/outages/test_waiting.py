@@ -26,7 +26,6 @@ from shared.domain.errors import (
 )
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.rules.outage_causes import WORKER_LOST
-from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Event
 from shared.domain.session.head import Head
 from shared.ports.log import LogPage
@@ -123,17 +122,6 @@ def test_that_it_is_over_has_an_event_and_nothing_of_it_is_shown_any_more() -> N
     assert len([data for data in changes if data.get("retry_at")]) == 1
     view = session_view(house.head(session))
     assert (view["retry_at"], view["cause"], view["state_reason"]) == (None, None, "plan_completed")
-
-
-@pytest.mark.parametrize(("error", "code"), [PROVIDER[0], AWS[0]])
-def test_at_the_older_write_version_it_waits_about_a_minute_each_time_and_goes_on(
-    error: Exception, code: str
-) -> None:
-    house, session = begun(SCRIPT[0], *[error] * 5, *SCRIPT[1:], write_version=PREVIOUS)
-    house.run()
-    assert house.head(session).state == "completed"
-    assert [data["code"] for data in waits(house, session)] == [code] * 5
-    assert len(house.waits) == 5
 
 
 def test_planning_is_waited_for_like_any_other_turn() -> None:

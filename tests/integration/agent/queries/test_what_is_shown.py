@@ -229,9 +229,7 @@ def test_a_review_of_many_large_calls_stays_small() -> None:
     assert len(review.model_dump_json()) < MAX_REVIEWED_BYTES + MAX_CALLS * 250
 
 
-def test_a_review_shows_input_exactly_and_one_of_an_earlier_release_by_names() -> None:
+def test_a_review_shows_input_exactly() -> None:
     given = {"path": "a.txt", "content": "gpj.\u202etxt"}
     _, _, review = asked(plans("look"), says("", call("create_file", **given)), *ENDS, review_every=1)
     assert shown(review)["calls"][0]["input"] == given
-    earlier = review.model_copy(update={"context": {**review.context, "calls": ["read_file", "x\u202e"]}})
-    assert shown(earlier)["calls"] == ["read_file", "x\\u202e"]

@@ -6,23 +6,21 @@ import pytest
 
 from shared.agent.recovery.sweep import WAKE_SECONDS
 from shared.domain.errors import ProviderUnavailable
-from shared.domain.schema.versions import PREVIOUS
 from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import LIVE_SHARDS, LiveKind, live_shard
-from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel
 from tests.integration.agent.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
 
 A_YEAR = 365 * 86_400
 
 
-def live_kinds(house: FragileHouse, session: str) -> list[tuple[LiveKind, int | None]]:
+def live_kinds(house: FragileHouse, session: str) -> list[tuple[LiveKind, int]]:
     """Where the index has the session."""
     kinds: tuple[LiveKind, ...] = ("active", "woken", "waiting", "parked")
     return [
         (kind, shard)
         for kind in kinds
-        for shard in (*range(LIVE_SHARDS), None)
+        for shard in range(LIVE_SHARDS)
         for one in house.index.live(kind, shard, before=None, limit=500, cursor=None).sessions
         if one.session_id == session
     ]
@@ -136,34 +134,6 @@ def test_an_answer_and_an_expiry_leave_a_woken_session_as_an_approval_does() -> 
         expired.say(session, "Are you there?")  # an expiry that somebody else commits
     assert live_kinds(expired, session) == [("woken", live_shard(session))]
     assert expired.recover() == Tally(looked=1, woken=1)
-
-
-def as_the_release_before_wrote_it(house: FragileHouse, session: str) -> None:
-    """Its entry has no shard, and is `active` where a decision was made."""
-    house.table.put_listing(house.table.listing[TENANT, session], PREVIOUS)
-
-
-def test_a_wake_up_that_was_lost_under_the_release_before_is_found() -> None:
-    house = FragileHouse(SCRIPT)
-    session = approved_without_a_wake_up(house)
-    as_the_release_before_wrote_it(house, session)
-    assert live_kinds(house, session) == [("active", None)]
-    house.clock.advance(A_YEAR)
-
-    assert house.sweep() == Tally(looked=1, woken=1)
-    house.run()
-    assert house.head(session).state == "completed"
-
-
-def test_an_execution_that_was_lost_under_the_release_before_is_found() -> None:
-    house = FragileHouse(SCRIPT)
-    session = house.start("Tidy up").session_id
-    house.lose(session)
-    as_the_release_before_wrote_it(house, session)
-
-    assert house.recover() == Tally(looked=2, restarted=1), "it may also be a woken one"
-    house.run()
-    assert live_kinds(house, session) == [("waiting", live_shard(session))]
 
 
 def test_a_wait_that_somebody_ended_goes_on_once_its_old_execution_waits_no_longer() -> None:

@@ -10,7 +10,6 @@ from shared.agent.outages.park import park
 from shared.agent.session.engine_decision import position
 from shared.agent.session.parking import LEAD, LEAST
 from shared.domain.errors import Fenced, ProviderOverloaded
-from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import live_shard
@@ -227,14 +226,6 @@ def test_what_goes_on_soon_by_itself_keeps_its_execution() -> None:
     house.parks(position(head))
     assert house.head(session).wait is not None
     assert running(house) == [session]
-
-
-def test_while_the_version_before_is_written_a_session_waits_in_its_execution() -> None:
-    house, session = asking(write_version=PREVIOUS)
-    waited_for_long(house, session)
-
-    assert running(house) == [session]
-    assert house.head(session).wait is not None
 
 
 def test_a_long_wait_for_the_world_has_no_execution_and_is_over_in_time() -> None:

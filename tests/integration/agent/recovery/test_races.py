@@ -243,7 +243,7 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
     house.lose(session)
     house.clock.advance(GRACE + 1)
     kinds = 3
-    shards = LIVE_SHARDS + 1
+    shards = LIVE_SHARDS
 
     assert house.sweep(time_is_left=lambda: False) == Tally(unread=kinds * shards)
     house.index = index = FindingIndex(house)
@@ -260,7 +260,7 @@ class FindingIndex(MemoryIndex):
         self.has_found = False
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         page = super().live(kind, shard, before=before, limit=limit, cursor=cursor)
         self.has_found = self.has_found or bool(page.sessions)
@@ -274,7 +274,7 @@ class ShortPages(MemoryIndex):
         vars(self).update(vars(house.index))
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         return super().live(kind, shard, before=before, limit=min(limit, 2), cursor=cursor)
 

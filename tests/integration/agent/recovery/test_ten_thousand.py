@@ -12,14 +12,13 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.sweep import SHARDS
 from shared.agent.recovery.unreadable import Unreadable
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import PoisonedSession, StoreThrottled
 from shared.domain.ids import SESSION
 from shared.domain.session.commit import Commit
 from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import IndexEntry, Live, LivePage
+from shared.ports.log import LIVE_SHARDS, IndexEntry, Live, LivePage
 from shared.ports.workflow import ExecutionStatus
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, completes, plans
@@ -217,7 +216,7 @@ def test_the_newest_go_on_among_ten_thousand_older_ones_that_no_process_remember
         tally = house.scan()
         scans += 1
         assert tally.unreadable + tally.left + tally.unread > 0
-        assert scans <= len(SHARDS)
+        assert scans <= LIVE_SHARDS
 
 
 def test_a_scan_that_has_no_time_left_says_what_it_has_not_done() -> None:

@@ -9,7 +9,6 @@ import pytest
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.agent.recovery.sweep import SHARDS
 from shared.domain.errors import (
     AwsDenied,
     CommitContention,
@@ -48,7 +47,7 @@ class RefusingIndex(MemoryIndex):
         self._error = error
 
     def live(
-        self, kind: LiveKind, shard: int | None, *, before: datetime | None, limit: int, cursor: str | None
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
     ) -> LivePage:
         if self._refuses(kind, shard):
             raise self._error
@@ -201,11 +200,11 @@ def test_each_scan_reads_another_shard_first_and_goes_through_the_sessions_in_an
     house, sessions = with_lost_sessions()
     log = RefusingLog(house, dict.fromkeys(sessions, THROTTLED))
     house.log = log
-    first_shards: list[int | None] = []
+    first_shards: list[int] = []
     whole = house.index
     orders = []
-    for _ in SHARDS:
-        read: list[int | None] = []
+    for _ in range(LIVE_SHARDS):
+        read: list[int] = []
         house.index = RefusingIndex(house, lambda kind, shard, read=read: bool(read.append(shard)))  # type: ignore[misc]
         log.asked.clear()
         house.unreadable = type(house.unreadable)()
@@ -215,6 +214,6 @@ def test_each_scan_reads_another_shard_first_and_goes_through_the_sessions_in_an
         house.index = whole
         house.clock.advance(60)
 
-    assert set(first_shards) == set(SHARDS)
-    assert len(set(orders)) == len(SHARDS)
-    assert len({order[-1] for order in orders}) > len(SHARDS) // 2, "none is always among the last"
+    assert set(first_shards) == set(range(LIVE_SHARDS))
+    assert len(set(orders)) == LIVE_SHARDS
+    assert len({order[-1] for order in orders}) > LIVE_SHARDS // 2, "none is always among the last"

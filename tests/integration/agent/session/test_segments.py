@@ -98,7 +98,6 @@ def state(session: Session) -> dict[str, object]:
         "waiting": list(session.waiting),
         "head": session.head,
         "number": session.number,
-        "called_at": session.called_at,
         "has_waited": session.has_waited,
     }
 

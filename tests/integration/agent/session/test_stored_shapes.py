@@ -1,4 +1,5 @@
-"""Sessions that the previous release left in the middle of their work are finished by this one (design §6.7)."""
+"""Sessions that a deployment overtakes in the middle of their work are finished by processes that know nothing of them
+(design §6.7)."""
 
 import re
 from collections.abc import Iterator
@@ -6,17 +7,14 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
-from shared.adapters.dynamodb.open_index import DynamoOpenIndex
-from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.domain.definitions.builtins import READ_RESULT
 from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.ports.log import Filling
 from shared.ports.model import ModelReply, ModelRequest
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
-from tests.fixtures.stored import PREVIOUS, Shape
+from tests.fixtures.stored import Shape
 from tests.fixtures.write import AGENT, LONG_TEXT, SHAPES
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, says, step
@@ -32,12 +30,11 @@ def aws() -> Iterator[Aws]:
 
 
 def house_with(name: str, aws: Aws, *turns: Turn) -> tuple[StoredHouse, Shape, ScriptedModel]:
-    """This release deployed over the session: processes that know nothing, the engine's executions as they were."""
+    """A deployment after the session was left: processes that know nothing, the engine's executions as they were."""
     model = ScriptedModel(
         [*turns, says("", step(1, "completed", "ok"), step(2, "completed", "ok")), completes("Done.")]
     )
-    shape = Shape.load(PREVIOUS / f"{name}.json")
-    shape.lay_into(aws)
+    shape = SHAPES[name](aws)
     house = StoredHouse(model, aws)
     house.clock.advance(LATER_SECONDS)
     execution = execution_of(shape)
@@ -53,29 +50,23 @@ def execution_of(shape: Shape) -> str:
 
 
 def reads_what_was_elided(request: ModelRequest) -> ModelReply:
-    """A large result that the previous release took out of the conversation, by the handle it left."""
+    """A large result that was taken out of the conversation, by the handle that was left."""
     found = next(filter(None, (HANDLE.search(entry.content.loaded) for entry in request.entries)))
     return says("", call(READ_RESULT, handle=found[1], limit=16_384))
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_what_the_previous_release_stored_is_shown_as_it_showed_it(name: str, aws: Aws) -> None:
+def test_what_is_stored_is_shown_as_before(name: str, aws: Aws) -> None:
     house, shape, _ = house_with(name, aws)
     placed, _ = house.history(shape.session_id).messages(0, 200)
     assert [(one.entry.kind, len(one.entry.content.loaded.encode())) for one in placed] == shape.messages
     assert [seen.event.type for seen in house.poll(shape.session_id).events] == shape.events
 
 
-def test_an_approval_the_previous_release_asked_for_is_given_and_the_run_completes(aws: Aws) -> None:
+def test_an_approval_that_was_asked_for_is_given_and_the_run_completes(aws: Aws) -> None:
     house, shape, model = house_with("waiting_for_approval", aws, reads_what_was_elided)
     house.files.write(TENANT, "report-0.md", b"old")
-    open_index = DynamoOpenIndex(aws.table, house.clock, aws.dynamodb)
-    open_index.note(Filling(house.clock.now(), None, complete=False))
     (asked,) = house.index.interventions(TENANT, state="pending", limit=10, cursor=None).items
-    assert open_index.fill(1_000, None).put > 0
-    open_index.note(Filling(house.clock.now(), None, complete=True))
-    by_key = DynamoIndex(aws.table, house.clock, aws.dynamodb)
-    assert by_key.interventions(TENANT, state="pending", limit=10, cursor=None).items == (asked,)
     house.resolve(shape.session_id, asked, "approve")
     house.run()
     head = house.head(shape.session_id)
@@ -86,7 +77,7 @@ def test_an_approval_the_previous_release_asked_for_is_given_and_the_run_complet
     assert LONG_TEXT[:8_000] in page
 
 
-def test_calls_the_previous_release_had_begun_are_made_once_and_the_run_completes(aws: Aws) -> None:
+def test_calls_that_had_begun_are_made_once_and_the_run_completes(aws: Aws) -> None:
     house, shape, model = house_with("amid_calls", aws)
     house.go_on(Decision.model_validate(shape.decision))
     head = house.head(shape.session_id)
@@ -99,7 +90,7 @@ def test_calls_the_previous_release_had_begun_are_made_once_and_the_run_complete
     assert said.count(LONG_TEXT) == 1
 
 
-def test_definitions_of_the_previous_release_are_read(aws: Aws) -> None:
+def test_definitions_are_read(aws: Aws) -> None:
     house, _, _ = house_with("amid_calls", aws)
     definitions = house.definitions.snapshot(TENANT)
     agent = definitions.agent(AGENT)

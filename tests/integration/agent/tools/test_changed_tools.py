@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import LambdaConfig
-from shared.domain.schema.versions import CURRENT, PREVIOUS
 from shared.domain.session.conversation import ToolEntry
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
@@ -22,7 +19,7 @@ from tests.integration.agent.interventions.test_other_approvers import (
 from tests.integration.agent.tools.test_effect_ledger import Sink
 
 BOTH = says("I pay.", call("send_payment", order=7), call("delete_file", path="a.txt"))
-ELSEWHERE = LambdaConfig(function="acta-tool-other")
+ELSEWHERE = LambdaConfig(function="acta-test-tool-other")
 EASY: dict[str, Any] = {"high_stakes": False}
 
 
@@ -106,9 +103,8 @@ def waiting_with_another_call(house: House, agent_id: str = "default") -> str:
     return session
 
 
-@pytest.mark.parametrize("version", [PREVIOUS, CURRENT])
-def test_a_call_that_waited_for_another_one_s_decision_is_not_run_if_it_needs_one_now(version: int) -> None:
-    house = paying_house(plans("pay"), BOTH, *ENDS, tool=EASY, write_version=version)
+def test_a_call_that_waited_for_another_one_s_decision_is_not_run_if_it_needs_one_now() -> None:
+    house = paying_house(plans("pay"), BOTH, *ENDS, tool=EASY)
     session = waiting_with_another_call(house)
     write_tool(house, high_stakes=True)
     house.resolve(session, asked(house, session), "reject")

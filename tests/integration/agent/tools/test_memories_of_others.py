@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from shared.domain.definitions.memory import Memory
-from shared.domain.schema.versions import PREVIOUS
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
@@ -102,19 +101,3 @@ def test_what_an_agent_remembers_of_its_user_s_words_alone_is_everybody_s() -> N
     house = house_with(*script(says("", call("create_file", path="a.txt", content="x")), KEEP))
     run(house, "Remember where reports go")
     assert [(one.origin, one.only_for) for one in kept(house)] == [("agent", None)]
-
-
-def test_of_a_session_of_the_release_before_nobody_knows_so_it_is_marked() -> None:
-    house = house_with(*script(KEEP), write_version=PREVIOUS)
-    house.memories._write_version += 1
-    run(house, "Look")
-    assert [(one.origin, one.only_for) for one in kept(house)] == [("after_outside_data", "ann")]
-
-
-def test_while_the_deployment_writes_the_version_before_nothing_unmarked_is_kept() -> None:
-    house = house_with(*script(says("", call("list_files")), KEEP), write_version=PREVIOUS)
-    run(house, "Look")
-    assert kept(house) == []
-    assert isinstance(house.model, ScriptedModel)
-    heard = [entry.content.loaded for entry in house.model.requests[-1].entries]
-    assert any("still writes version 1" in text for text in heard)

@@ -7,7 +7,6 @@ import pytest
 
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.domain.errors import AwsDenied
-from shared.domain.schema.versions import PREVIOUS
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import ToolEntry
 from shared.domain.session.head import OpenCall
@@ -364,14 +363,6 @@ def test_another_execution_goes_on_with_the_same_task(server: Working) -> None:
     assert run is not None
     assert run.generation > 1
     assert len(server.sent("tools/call")) == 1
-    assert house.head(session).state == "completed"
-
-
-def test_where_the_release_before_may_still_run_servers_answer_at_once(server: Working) -> None:
-    house, session = begun(server, write_version=PREVIOUS)
-    house.run()
-    (call,) = server.sent("tools/call")
-    assert "extensions" not in call["_meta"]["io.modelcontextprotocol/clientCapabilities"]
     assert house.head(session).state == "completed"
 
 

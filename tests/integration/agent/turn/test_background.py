@@ -100,10 +100,9 @@ def test_an_agent_that_does_not_ask_for_it_has_its_worker_wait() -> None:
     assert house.waits == []
 
 
-@pytest.mark.parametrize("settings", [{"background_seconds": 0}, {"write_version": 1}])
-def test_where_it_is_not_allowed_or_not_stored_the_worker_waits(settings: dict[str, int]) -> None:
+def test_where_it_is_not_allowed_the_worker_waits() -> None:
     model = BackgroundModel(SCRIPT)
-    house = patient_house(model, **settings)
+    house = patient_house(model, background_seconds=0)
     session = begun(house)
     house.run()
     assert house.head(session).state == "completed"

@@ -289,14 +289,6 @@ def test_edits_count_among_the_messages_that_may_wait() -> None:
     assert house.head(session).plan is not None
 
 
-def test_nothing_is_edited_while_the_release_before_may_run() -> None:
-    house, model, session = house_at_work(says("", call("list_files")), *DONE, write_version=1)
-    once(model, 2, lambda: house.pause(session))
-    house.run()
-    with pytest.raises(Conflict, match="acta deploy"):
-        house.edit_plan(session, SKIP)
-
-
 def test_whoever_edits_has_asked_for_what_comes_of_it() -> None:
     house, model, session = house_at_work(says("", call("list_files")), *DONE)
     house.user = "bob"

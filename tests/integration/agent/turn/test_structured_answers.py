@@ -9,7 +9,6 @@ from shared.adapters.llm.offline import OfflineModel
 from shared.api.response.views import session_view
 from shared.domain.definitions.agent import built_in
 from shared.domain.definitions.prompt import PLANNING
-from shared.domain.errors import ValidationFailed
 from shared.domain.session.commit import Decision
 from shared.domain.session.structured_answer import ANSWER_RETRIES, schema_text
 from shared.ports.model import ModelReply, ModelRequest
@@ -186,20 +185,6 @@ def test_a_number_keeps_its_minus() -> None:
     session = house.start("Go", output_schema='{"type":"integer"}').session_id
     house.run()
     assert result(house, session)["data"] == -5
-
-
-def test_a_session_with_a_schema_is_written_in_the_version_that_has_it() -> None:
-    house = House(ScriptedModel([]), write_version=1)
-    with pytest.raises(ValidationFailed) as refused:
-        house.start("Go", output_schema=SCHEMA)
-    assert list(refused.value.details or ()) == ["output_schema"]
-    begun = House(ScriptedModel([plans("look"), LOOKED, says("GOAL_COMPLETE\nno"), completes(FITS)]))
-    session = begun.start("Go", output_schema=SCHEMA).session_id
-    rolled_back = begun.settings.model_copy(update={"write_version": 1})
-    begun.settings = rolled_back
-    begun.repository = begun.fresh_repository()
-    begun.run()
-    assert result(begun, session)["data"] == VALUE
 
 
 OF_EVERY_KIND: dict[str, Any] = {

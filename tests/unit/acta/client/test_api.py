@@ -36,7 +36,7 @@ def test_a_limit_is_waited_for_as_told_and_an_outage_no_longer_than_usual(
 
 def test_a_repeated_post_carries_the_same_key(client: Client, deployment: FakeDeployment) -> None:
     deployment.on("POST", "/v1/sessions", Reply(502, b""), success({"session_id": "s"}, 202))
-    client.post("/v1/sessions", {"message": "hello"})
+    client.post("/v1/sessions", {"content": "hello"})
     keys = [request.headers["Idempotency-Key"] for request in deployment.requests]
     assert len(keys) == 2
     assert len(set(keys)) == 1
@@ -66,7 +66,7 @@ def test_an_error_names_the_fields(client: Client, deployment: FakeDeployment) -
 def test_the_gateways_own_refusal_of_a_token_says_what_to_do(
     client: Client, deployment: FakeDeployment
 ) -> None:
-    deployment.on("GET", "/v1/tools", Reply(401, {"message": "Unauthorized"}))
+    deployment.on("GET", "/v1/tools", Reply(401, {"content": "Unauthorized"}))
     with pytest.raises(ApiError, match="may have expired") as refused:
         client.get("/v1/tools")
     assert refused.value.status == 401

@@ -9,7 +9,6 @@ import pytest
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.table import MemoryTable
 from shared.domain.definitions.agent import built_in
-from shared.domain.schema.versions import PREVIOUS
 from shared.ports.clock import Clock
 from shared.ports.log import IdempotencyRecord
 from shared.settings import Settings
@@ -297,33 +296,6 @@ def test_a_body_that_is_no_json_object_is_refused(api: AdminApi) -> None:
     assert api.admin.request("PUT", "/v1/agents/default", body="{}", headers=text).status == 415
 
 
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"start_roles": ["finance"]}, "start_roles"),
-        ({"caps": {"max_steps": 5}}, "caps"),
-        (
-            {"interventions": {"approval_required": {"approver_must_differ": True}}},
-            "interventions.approval_required.approver_must_differ",
-        ),
-    ],
-)
-def test_what_people_rely_on_for_safety_is_not_dropped_in_silence_while_the_release_before_may_run(
-    fields: dict[str, Any], field: str
-) -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"write_version": PREVIOUS}))
-    refused = api.admin.request("POST", "/v1/agents", json_body={"name": "A", **fields})
-    assert (refused.status, list(refused.error["details"])) == (400, [field])
-    assert f"still writes version {PREVIOUS}" in str(refused.error["details"])
-    assert api.admin.request("PUT", "/v1/agents/default", json_body={"name": "A", **fields}).status == 400
-    none_of_it = {
-        "start_roles": [],
-        "caps": {},
-        "interventions": {"approval_required": {"approver_must_differ": False}},
-    }
-    assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **none_of_it}).status == 201
-
-
 CAPPED = {
     "cap_max_steps": 100,
     "cap_token_budget": 500_000,
@@ -506,7 +478,6 @@ def test_an_agent_may_have_its_model_answer_in_the_background(api: AdminApi) -> 
         ({"fallbacks": [{"model": "gpt-6-luna"}]}, {}),
         ({}, {"openai_api": "chat"}),
         ({}, {"background_seconds": 0}),
-        ({}, {"write_version": PREVIOUS}),
     ],
 )
 def test_a_background_is_refused_where_a_worker_would_wait_all_the_same(

@@ -68,18 +68,6 @@ def test_a_mark_alone_makes_no_new_version_of_a_prompt_and_a_release_s_text_take
     assert (restored.data["version"], restored.data["applied"]) == (3, MARK)
 
 
-@pytest.mark.parametrize("path", WRITTEN)
-def test_a_mark_is_refused_while_the_release_before_would_lose_it(path: str) -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"write_version": 1}))
-    api.admin.request("POST", "/v1/agents", json_body={"agent_id": "desk", **AGENT})
-    body = {**WRITTEN[path], "applied": MARK}
-    if "tools" in path:  # a Lambda of an environment cannot be stored then
-        body |= {"kind": "http", "config": {"url": "https://a.example", "method": "GET"}, "name": "ping"}
-    answer = api.admin.request(*(("POST", "/v1/tools") if "tools" in path else ("PUT", path)), json_body=body)
-    assert answer.status == 400
-    assert "still writes version 1" in answer.error["details"]["applied"][0]
-
-
 @pytest.mark.parametrize("path", ["/v1/agents/desk", "/v1/tools/ping"])
 def test_only_the_version_that_is_named_is_deleted(api: AdminApi, path: str) -> None:
     put(api, path)

@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.memories import MemoryMemories
-from functions.admin.routes import build
 from shared.domain.definitions.memory import Memory, Source
-from shared.domain.schema.versions import PREVIOUS
 from tests.unit.api.admin.deployment import MOST_MEMORIES, AdminApi
-from tests.unit.api.gateway import Gateway, claims
 
 MEMORY = {"kind": "preference", "text": "Answers in German, please 🪶", "tags": ["style"]}
 
@@ -226,18 +222,3 @@ def test_a_person_lets_everybody_have_it_by_saying_so_and_not_by_writing_it_anew
     lifted = api.member.request("PUT", path, json_body={**MEMORY, "shared": True}).data
     assert (lifted["origin"], lifted["shared"]) == ("person", True)
     assert bob.request("GET", path).data == lifted
-
-
-def test_while_marks_cannot_be_stored_a_marked_memory_is_not_changed_unless_it_is_shared(
-    api: AdminApi,
-) -> None:
-    path = noted(api)
-    before = MemoryMemories(api.table, api.root.clock, write_version=PREVIOUS)
-    old = Gateway(
-        build(api.root._replace(memories=before)).handler, token=claims(roles="[member]", user="ann")
-    )
-    answer = old.request("PUT", path, json_body=MEMORY)
-    assert (answer.status, answer.error["code"]) == (409, "CONFLICT")
-    assert "shared: true" in answer.error["message"]
-    assert api.member.request("GET", path).data["shared"] is False
-    assert old.request("PUT", path, json_body={**MEMORY, "shared": True}).status == 200

@@ -2,7 +2,6 @@
 
 import pytest
 
-from shared.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
 from tests.unit.api.gateway import Gateway
 
@@ -74,12 +73,3 @@ def test_the_audit_trail_says_that_somebody_wrote_a_private_file_and_not_which(
         ("file.write", "shared.md"),
         ("file.write", "~/…"),
     ]
-
-
-def test_while_the_release_before_may_list_their_names_no_private_file_is_stored() -> None:
-    api = AdminApi(Settings(env="test", table="table", bucket="bucket", write_version=1))
-    for method, query in (("PUT", {}), ("POST", {"restore": "v0"})):
-        answer = api.member.request(method, "/v1/files/~/plans.md", body=b"x", query=query)
-        assert (answer.status, list(answer.error["details"])) == (400, ["path"])
-        assert "acta deploy" in answer.error["message"]
-    assert api.member.request("PUT", "/v1/files/plans.md", body=b"x").status == 201

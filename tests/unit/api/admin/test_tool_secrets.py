@@ -7,7 +7,6 @@ import pytest
 from shared.domain.definitions.tool import MAX_HEADERS, HttpConfig, ToolDefinition
 from shared.domain.definitions.tool_secret import MAX_HOSTS, MAX_TOOL_SECRETS, MAX_VALUE_CHARS
 from shared.domain.errors import StoreUnavailable
-from shared.domain.schema.versions import PREVIOUS
 from shared.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
 
@@ -303,15 +302,6 @@ def test_the_form_in_which_references_are_stored_is_none_that_is_taken(api: Admi
     tool["config"]["secret_headers"] = {"A": "stripe"}
     answer = api.admin.request("POST", "/v1/tools", json_body=tool)
     assert (answer.status, list(answer.error["details"])) == (400, ["config.secret_headers"])
-
-
-def test_a_reference_is_not_dropped_in_silence_while_the_release_before_may_run() -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"write_version": PREVIOUS}))
-    put(api)
-    answer = define(api, {"A": {"secret": "stripe"}})
-    ((field, (why,)),) = answer.error["details"].items()
-    assert (answer.status, field) == (400, "config.headers")
-    assert f"still writes version {PREVIOUS}" in why
 
 
 def test_a_credential_that_was_stored_before_stays_with_its_tool_and_is_not_written_again(
