@@ -106,6 +106,7 @@ def test_the_command_prints_a_table_and_json(capsys: pytest.CaptureFixture[str])
     assert main(["costs", "--sessions", "100", "--turns", "20"]) == 0
     shown = capsys.readouterr().out
     assert "100 sessions a month, of 20 turns" in shown
+    assert "estimate" in shown
     assert re.search(r"^together +\$[\d.]+ +\$[\d.]+$", shown, re.MULTILINE)
     assert main(["costs", "--sessions", "100", "--turns", "20", "--json"]) == 0
     assert '"month_usd": ' in capsys.readouterr().out

@@ -48,7 +48,7 @@ def way(decision: str) -> Iterator[str]:
         ("ask", {"question": 1}),
         ("done", {"run": 1}),
         ("failed", {"run": 1}),
-        ("roll_over", {"further execution": 1}),
+        ("park", {"further execution": 1, "run": -1}),
     ],
 )
 def test_the_states_after_a_decision_are_the_transitions_that_are_estimated(

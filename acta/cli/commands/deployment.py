@@ -132,7 +132,7 @@ OPERATIONS = (
     Command(
         "costs",
         "operations.deployed.costs:show_costs",
-        "Compute what sessions will cost a month, by part (docs/costs.md).",
+        "Estimate what sessions will cost a month, by part (docs/costs.md).",
         option("--sessions", type=click.IntRange(0), required=True, metavar="N", help="a month"),
         option("--turns", type=click.IntRange(1, 1_000), required=True, metavar="M", help="of a session"),
         option("--model", default="claude-sonnet-5-5", help="default: claude-sonnet-5-5"),

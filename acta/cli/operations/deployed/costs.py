@@ -30,7 +30,9 @@ def show_costs(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(as_json(found, arguments.sessions)))
         return exit_codes.OK
-    echo(f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}:")
+    echo(
+        f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}, an estimate:"
+    )
     rows = [(part, dollars(usd), dollars(usd * arguments.sessions)) for part, usd in found.session.items()]
     rows += [(part, "", dollars(usd)) for part, usd in found.idle.items()]
     rows.append(("together", dollars(found.of_session), dollars(found.month(arguments.sessions))))
@@ -45,6 +47,7 @@ def show_costs(arguments: Namespace) -> int:
 
 def as_json(found: Costs, sessions: int) -> dict[str, Any]:
     return {
+        "is_estimate": True,
         "sessions": sessions,
         "turns": found.turns,
         "session_usd": {**found.session},
