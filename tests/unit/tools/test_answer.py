@@ -32,8 +32,8 @@ def test_any_json_value_that_fits_is_taken(schema: dict[str, Any], text: str, va
         ({}, 'Here it is: {"a": 1}', "not valid JSON"),
         ({}, '{"a": 1} I hope this helps', "not valid JSON (Extra data at character 9)"),
         ({}, "NaN", "not valid JSON"),
-        ({}, "1e999", "not valid JSON (a number is too large)"),
-        ({}, '{"a": 1, "a": 2}', "it has the key 'a' twice"),
+        ({}, "1e999", "not valid JSON (the number 1e999 is too large)"),
+        ({}, '{"a": 1, "a": 2}', "the key 'a' twice"),
         ({}, '"\\ud800"', "not valid Unicode text"),
         ({}, "[" * 101 + "]" * 101, "nested more than 100 deep"),
         ({}, '"' + "x" * MAX_ANSWER_BYTES + '"', "it is too long: 32,768 bytes is the most"),
@@ -41,7 +41,7 @@ def test_any_json_value_that_fits_is_taken(schema: dict[str, Any], text: str, va
         ({"type": "object", "required": ["total"]}, "{}", "total is missing"),
         ({"additionalProperties": False}, '{"why": 1}', "why is not a field"),
         ({"unevaluatedProperties": False}, '{"why": 1}', "the answer has fields that the schema does not take"),
-        ({"multipleOf": 0.5}, "1" + "0" * 400, "cannot be checked"),
+        ({}, "1" + "0" * 400, "a number is too long"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_explained_on_one_line(schema: dict[str, Any], text: str, problem: str) -> None:

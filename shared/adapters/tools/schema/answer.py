@@ -23,7 +23,7 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
         errors = errors_of(schema, value)
     except (TooMuchWork, RecursionError):
         return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
-    except Exception:  # the validator itself fails at numbers that it cannot divide
+    except Exception:  # whatever the validator fails at, the model may try again
         return CheckedAnswer(problem=NOT_CHECKED)
     if errors:
         return CheckedAnswer(problem=f"{problems_of(errors, ANSWER)}.")
