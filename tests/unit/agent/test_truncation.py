@@ -44,25 +44,3 @@ def test_no_hint_makes_a_reply_go_on_with_another(hint: str) -> None:
 
 def test_a_reply_that_is_not_in_the_conversation_any_more_is_not_gone_on_with() -> None:
     assert first_half(head(continues="msg_0", cut_offs=1, hint=GO_ON), ENTRIES) is None
-
-
-def test_the_previous_release_asked_the_model_to_go_on_and_that_is_kept() -> None:
-    assert first_half(head(cut_offs=1, hint="whatever it said"), ENTRIES) == ENTRIES[2]
-
-
-@pytest.mark.parametrize(
-    ("state", "progress", "entries"),
-    [
-        ("executing", {"cut_offs": 2, "hint": "Smaller."}, ENTRIES),
-        ("executing", {"cut_offs": 0, "hint": "Work on step 2."}, ENTRIES),
-        ("executing", {"cut_offs": 1, "hint": ""}, ENTRIES),
-        ("planning", {"cut_offs": 1, "hint": "Make that call again."}, ENTRIES),
-        ("executing", {"cut_offs": 1, "hint": "Make that call again."}, ENTRIES[:2]),
-        ("executing", {"cut_offs": 1, "hint": "Smaller."}, (*ENTRIES, SILENT)),
-        ("executing", {"cut_offs": 1, "hint": "Go on."}, ENTRIES[:1]),
-    ],
-)
-def test_where_the_previous_release_asked_for_something_else_nothing_is_gone_on_with(
-    state: str, progress: dict[str, Any], entries: tuple[Entry, ...]
-) -> None:
-    assert first_half(head(**progress).model_copy(update={"state": state}), entries) is None

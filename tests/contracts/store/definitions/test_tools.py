@@ -1,13 +1,10 @@
 """Tenants' tools: few, read whole, and every change is seen at the next look."""
 
-import json
 from datetime import timedelta
 from random import Random
 
 import pytest
 
-from shared.adapters.dynamodb.tools import to_tool
-from shared.adapters.storage.documents import pack
 from shared.adapters.tools.registry import TenantRegistry
 from shared.domain.definitions.builtins import builtins
 from shared.domain.definitions.tool import (
@@ -17,7 +14,6 @@ from shared.domain.definitions.tool import (
     LambdaConfig,
     ToolDefinition,
 )
-from shared.domain.schema.versions import CURRENT
 from shared.ports.definitions import ToolChanged, ToolExists
 from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores
@@ -58,12 +54,6 @@ def test_a_tool_is_read_as_it_was_written_whatever_its_kind(stores: Stores, tena
     assert stores.tools.get(tenant, "other") is None
     assert stores.tools.get(f"{tenant}x", "scale") is None
     assert stores.tools.all(f"{tenant}x") == ()
-
-
-def test_a_tool_that_an_earlier_release_stored_with_a_field_that_is_gone_is_read(stores: Stores) -> None:
-    tool = make_tool(stores, "weigh")
-    stored = json.loads(tool.model_dump_json()) | {"cache_seconds": 60}
-    assert to_tool(CURRENT, pack(json.dumps(stored).encode())) == tool
 
 
 def test_a_name_is_taken_once(stores: Stores, tenant: str) -> None:

@@ -75,11 +75,6 @@ def test_a_review_shows_every_call_that_would_run_set_off_from_what_the_agent_sa
     assert '"path": "a\\u202e"' in "".join(lines)
 
 
-def test_a_review_of_an_earlier_release_shows_the_names_of_its_calls() -> None:
-    review = {"type": "checkpoint_review", "context": {"question": "Go on?", "calls": ["create_file"]}}
-    assert "create_file" in "\n".join(question_lines(review))
-
-
 def test_a_line_says_what_is_asked_how_long_it_waits_and_what_comes_by_itself() -> None:
     words = list_line(waits(), NOW).split("  ")
     assert [word.strip() for word in words if word.strip()] == [
