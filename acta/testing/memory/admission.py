@@ -15,12 +15,12 @@ class MemoryAdmission:
         self._buckets: dict[str, Bucket] = {}
         self._line: dict[str, dict[tuple[str, int, str], InLine]] = {}
 
-    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
+    def take(self, provider: str, price: Price, now: datetime) -> Took:
         with self._lock:
             bucket, at = self.bucket(provider), in_milliseconds(now)
-            if not is_owed and bucket.has_line(at):
+            if bucket.has_line(at):
                 return Took(False, bucket)
-            return self._taken(provider, bucket.after(price, at, is_owed=is_owed), bucket)
+            return self._taken(provider, bucket.after(price, at), bucket)
 
     def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
         with self._lock:
@@ -45,11 +45,6 @@ class MemoryAdmission:
         self._buckets[provider] = after
         return Took(True, after)
 
-    def close(self, provider: str, until: datetime) -> None:
-        with self._lock:
-            bucket = self.bucket(provider)
-            self._buckets[provider] = bucket._replace(closed=max(bucket.closed, in_milliseconds(until)))
-
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         with self._lock:
             bucket = self.bucket(provider)
@@ -64,10 +59,12 @@ class MemoryAdmission:
             line = self._line.setdefault(one.provider, {})
             line[_place(one)] = one
             bucket = self.bucket(one.provider)
-            self._buckets[one.provider] = bucket._replace(line=max(bucket.line, in_milliseconds(line_until)))
+            begins = not bucket.has_line(in_milliseconds(now))
+            if begins:
+                self._buckets[one.provider] = bucket._replace(line=in_milliseconds(line_until))
             own = key_part(one.tenant)
             before = sum(place[0] == own and place < _place(one) for place in line)
-            return Place(min(PLACES_COUNTED, before), not bucket.has_line(in_milliseconds(now)))
+            return Place(min(PLACES_COUNTED, before), begins)
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
         return next(iter(self.page_after(provider, tenant, 1)), None)

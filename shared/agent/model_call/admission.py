@@ -2,12 +2,11 @@
 
 One write before a call, or none where the worker has kept enough. None after it. Where it takes none, the session waits
 in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
-left alone for a while and then dropped, and a session that waits and has no place calls after `FALLBACK`.
+left alone for a while and then dropped, and a session that waits and has no place takes one again after `ASKS_AGAIN`.
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
 
 from shared.agent.budget.session_budget import charge_attempts
 from shared.agent.model_call.turn_context import Turn
@@ -17,9 +16,9 @@ from shared.agent.session.fencing import check_turn
 from shared.agent.session.parking import is_worth_parking
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
+from shared.domain.errors import SessionError, TransientError
 from shared.domain.limits.admission import (
-    FALLBACK,
+    ASKS_AGAIN,
     LEARN,
     LINE,
     MORE,
@@ -40,9 +39,6 @@ from shared.domain.session.head import Head
 from shared.ports.clock import Clock
 from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.model import ModelReply
-
-LONGEST_CLOSED = timedelta(minutes=1)
-"""A provider's Retry-After closes its bucket no longer. Longer ones are for one session to wait out."""
 
 
 class Admission:
@@ -83,9 +79,7 @@ class Admission:
         held = self._held.get(provider, Held()).at(now)
         lacks = held.lacks(wanted)
         if any(Price.of(limits, lacks)):
-            # its time in the line is over: it calls, whatever is owed
-            is_owed = queued is not None and queued.is_queued and queued.until is not None
-            taken = self._take(provider, limits, lacks, is_owed=is_owed)
+            taken = self._take(provider, limits, lacks)
             if taken is None:
                 return False
             held = held.plus(taken.tokens, taken.requests, now)
@@ -117,39 +111,36 @@ class Admission:
             self._store.learn(provider, limits, now)
             self._buckets[provider] = before._replace(limits=limits, learnt=in_milliseconds(now))
 
-    def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted, *, is_owed: bool) -> Wanted | None:
+    def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted) -> Wanted | None:
         """What was taken; None: there is not enough, or a line."""
         now, wanted = self._clock.now(), lacks
         if self._is_idle.get(provider) and Price.of(limits, lacks).is_small:
             wanted = Wanted(lacks.tokens * MORE, lacks.requests * MORE)
         price = Price.of(limits, wanted)
-        took = self._store.take(provider, price, now, is_owed=is_owed)
+        took = self._store.take(provider, price, now)
         at = in_milliseconds(now)
         if provider in self._buckets:
             self._buckets[provider] = took.bucket
         before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
         self._is_idle[provider] = took.granted and before <= at
         if not took.granted and wanted != lacks:
-            return self._take(provider, limits, lacks, is_owed=is_owed)
+            return self._take(provider, limits, lacks)
         return wanted if took.granted else None
 
     def ended(
         self, asked: NamedModel, reserved: int, answer: ModelReply | SessionError | TransientError
     ) -> None:
-        """What a call did not use is kept for the next one. A provider that asks to wait is left alone by everybody."""
+        """What a call did not use is kept for the next one. A provider's request to wait (429) is for the session that
+        met it: each model may have a limit of its own, so it says nothing about the calls of others.
+        """
         provider = asked.provider
         if provider not in self._limits:
             return
         self._learn(provider)
-        now = self._clock.now()
         if isinstance(answer, ModelReply):
-            used = charged_tokens(asked, answer.usage)
+            used, now = charged_tokens(asked, answer.usage), self._clock.now()
             held = self._held.get(provider, Held()).at(now)
             self._held[provider] = held.plus(reserved - used, 0, now)
-        elif isinstance(answer, ProviderOverloaded) and answer.retry_after:
-            until = now + min(LONGEST_CLOSED, timedelta(seconds=answer.retry_after))
-            with suppress(TransientError):
-                self._store.close(provider, until)
 
     def join(self, provider: str, tokens: int, head: Head) -> Delay:
         """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.
@@ -161,7 +152,9 @@ class Admission:
         place = self._store.join(one, now, now + LINE)
         if place.begins_line:
             self._call_dispatcher()
-        return Delay(reason="queued", code=QUEUED, since=since, until=now + FALLBACK, position=place.position)
+        return Delay(
+            reason="queued", code=QUEUED, since=since, until=now + ASKS_AGAIN, position=place.position
+        )
 
 
 def wait_in_line(

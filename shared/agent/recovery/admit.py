@@ -110,15 +110,17 @@ class _Dispatch:
         page = store.page_after(provider, "", sharing.long)
         line.waited = max(line.waited, len(page))
         if not page:
-            is_over = not bucket.line or store.keep_line(provider, bucket, None)
-            return None if is_over else SHORTEST
+            if bucket.line and not store.keep_line(provider, bucket, None):
+                return SHORTEST
+            # Who joined before the line was ended has seen one, and calls no dispatcher.
+            return SHORTEST if bucket.line and store.page_after(provider, "", 1) else None
         store.keep_line(provider, bucket, now + LINE)
         at = in_milliseconds(now)
         if bucket.is_shared(at, line.shared):
             return (bucket.shared - at) / 1_000
         workers, is_long = self._deps.workers, len(page) == sharing.long
         if workers is None or not workers.most:
-            return self._one_by_one(provider, bucket, None)
+            return self._one_by_one(provider, bucket, sharing.few)
         if bucket.is_shared(at):  # by this one
             self._share_out(workers, provider, bucket)
             return SHORTEST
@@ -129,7 +131,7 @@ class _Dispatch:
             and self._share_out(workers, provider, bucket)
         ):
             return SHORTEST
-        return self._one_by_one(provider, bucket, sharing.few if is_long else None)
+        return self._one_by_one(provider, bucket, sharing.few)
 
     def _carries(self, provider: str, bucket: Bucket, places: list[InLine]) -> bool:
         price = Price()
@@ -177,8 +179,8 @@ class _Dispatch:
             return
         self._admitting.count("shared", len(paid.places))
 
-    def _one_by_one(self, provider: str, bucket: Bucket, most: int | None) -> float:
-        """`most`: after so many the line is looked at again; None: not as long as there is one."""
+    def _one_by_one(self, provider: str, bucket: Bucket, most: int) -> float:
+        """`most`: after so many the lines of all providers are looked at again: none waits for the end of another."""
         last, early, tries = bucket.last, set[InLine](), 0
         while self._deps.time_is_left():
             one = self._next(provider, last, early) if tries != most else None

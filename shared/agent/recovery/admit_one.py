@@ -14,7 +14,7 @@ from shared.agent.recovery.restart import restart, try_now
 from shared.agent.session.engine_decision import next_decision, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Fenced, SessionNotFound
+from shared.domain.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
 from shared.domain.limits.admission import COMMITTED, InLine, ProviderLimits
 from shared.domain.session.change import Change
 from shared.ports.deployment.admission import AdmissionStore
@@ -66,7 +66,7 @@ class Tally(NamedTuple):
 
 
 Tried = Literal["admitted", "dropped", "early", "full"]
-"""`early`: its commit has not come yet, or it could not be read. `full`: the bucket does not carry it yet."""
+"""`early`: its commit has not come yet, or the store does not answer. `full`: the bucket does not carry it yet."""
 
 
 class Admitting:
@@ -91,7 +91,12 @@ class Admitting:
         except Exception as error:  # whatever it is, it is this session's alone
             self._deps.told(one.session_id, error)
             self.count("unanswered")
-            return "early"
+            if isinstance(error, TransientError) and not isinstance(error, SchemaUnknown):
+                return "early"
+            # This release cannot read it, and a place that stays keeps the line in being for ever. A session that does
+            # wait takes a place again (`ASKS_AGAIN`).
+            self._deps.store.leave(one)
+            return "dropped"
         if tried in ("admitted", "dropped"):
             self._deps.store.leave(one)
             self.count(tried)
@@ -111,8 +116,9 @@ class Admitting:
         if queued.admitted:  # and nobody knows whether it was started
             self._start(session)
             return "dropped"
-        if queued.until is None:  # somebody has resumed it: it comes again, or calls
-            return "early"
+        if queued.until is None:
+            # Somebody has resumed it. Unless it asks a person now, it comes again or calls, and either ends this.
+            return "dropped" if head.interventions else "early"
         if not queued.is_ahead(now):  # it goes on by itself
             return "dropped"
         if self._once and queued.since != one.since:  # it waits in another place by now

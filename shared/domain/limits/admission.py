@@ -18,9 +18,10 @@ MINUTE = 60_000
 BURST = 15_000
 HOLD = timedelta(seconds=30)
 LINE = timedelta(minutes=3)
-"""A line that nobody looks after any more stops nobody for longer. Each look at it, and who joins, renews it."""
-FALLBACK = timedelta(minutes=11)
-"""After which a session that waits in a line calls the model all the same."""
+"""A line that no dispatcher looks after stops nobody for longer. Each look renews it; joining it does not."""
+ASKS_AGAIN = timedelta(minutes=11)
+"""After which a session that waits in a line asks for its call again. Where there still is a line it keeps its place.
+"""
 COMMITTED = timedelta(minutes=2)
 """Within which the commit comes that says that the session waits: its place was taken before."""
 LARGEST_PART, MORE = 10, 4
@@ -79,7 +80,7 @@ def _price(amount: int, per_minute: int | None) -> int:
 
 class Bucket(NamedTuple):
     """All in milliseconds since 1970. `tokens`, `requests`: what was granted is paid for up to then. `line`: until then
-    a line is taken to exist. `closed`: until then the provider wants no call. `last`: the tenant that was admitted from
+    a line is taken to exist. `last`: the tenant that was admitted from
     the line last. `limits`: what the provider's answers say that it takes, as of `learnt`. `shared`: until then
     workers admit what one dispatcher has paid for, and other dispatchers leave the line alone.
     """
@@ -87,18 +88,16 @@ class Bucket(NamedTuple):
     tokens: int = 0
     requests: int = 0
     line: int = 0
-    closed: int = 0
     last: str = ""
     limits: ProviderLimits = LEARN
     learnt: int = 0
     shared: int = 0
 
-    def after(self, price: Price, now: int, *, is_owed: bool = False) -> "Bucket | None":
-        """The bucket once the price was taken; None: it has not enough. `is_owed`: it is taken all the same."""
-        tokens, requests = _moved(self.tokens, price.tokens, now), _moved(self.requests, price.requests, now)
-        carries = _carries(self.tokens, price.tokens, now) and _carries(self.requests, price.requests, now)
-        if not is_owed and (not carries or self.closed > now):
+    def after(self, price: Price, now: int) -> "Bucket | None":
+        """The bucket once the price was taken; None: it has not enough."""
+        if not _carries(self.tokens, price.tokens, now) or not _carries(self.requests, price.requests, now):
             return None
+        tokens, requests = _moved(self.tokens, price.tokens, now), _moved(self.requests, price.requests, now)
         return self._replace(tokens=tokens, requests=requests)
 
     def has_to_learn(self, named: ProviderLimits, now: int) -> bool:
@@ -124,7 +123,7 @@ class Bucket(NamedTuple):
     def seconds_until(self, price: Price, now: int) -> float:
         """When it will carry the price, if nobody else takes anything before."""
         waits = [_wait(self.tokens, price.tokens, now), _wait(self.requests, price.requests, now)]
-        return max(0, self.closed - now, *waits) / 1_000
+        return max(0, *waits) / 1_000
 
 
 def _moved(paid: int, price: int, now: int) -> int:

@@ -30,10 +30,8 @@ class Place(NamedTuple):
 class AdmissionStore(Protocol):
     """All raise StoreThrottled, StoreUnavailable and AwsDenied. Reads are strongly consistent."""
 
-    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
-        """Takes the price, unless there is a line or too little. `is_owed`: in any case. A repeated call may take it
-        twice.
-        """
+    def take(self, provider: str, price: Price, now: datetime) -> Took:
+        """Takes the price, unless there is a line or too little. A repeated call may take it twice."""
         ...
 
     def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
@@ -49,10 +47,6 @@ class AdmissionStore(Protocol):
         """
         ...
 
-    def close(self, provider: str, until: datetime) -> None:
-        """Nobody is granted anything before. It is never made shorter."""
-        ...
-
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         """Writes down what the provider's answers say that it takes."""
         ...
@@ -60,7 +54,9 @@ class AdmissionStore(Protocol):
     def bucket(self, provider: str) -> Bucket: ...
 
     def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
-        """Puts the session in the line, and then says until when the line is taken to exist. May be repeated."""
+        """Puts the session in the line. Where there is none yet, it is then taken to exist until `line_until`; one that
+        is there is not renewed, because only dispatchers say that somebody looks after it. May be repeated.
+        """
         ...
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
@@ -86,7 +82,7 @@ class AdmissionStore(Protocol):
         ...
 
     def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
-        """The line is taken to exist until then; None: no more. False: somebody has joined since the bucket was read,
-        and nothing was changed.
+        """The line is taken to exist until then; None: no more. False: another dispatcher has said so since the bucket
+        was read, or a line has begun, and nothing was changed.
         """
         ...

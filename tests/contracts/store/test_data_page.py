@@ -167,7 +167,6 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     leases.hold(TENANT, 1, 1, renews=False)
     line = DynamoAdmission(aws.table, aws.dynamodb)
     line.join(InLine("anthropic", TENANT, SESSION, NOW, 10), NOW, NOW)
-    line.close("anthropic", NOW)
     line.learn("anthropic", ProviderLimits(9, 9), NOW)
     line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
     line.share_out(TENANT, "anthropic", Price(1, 1), NOW, NOW)

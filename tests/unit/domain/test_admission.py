@@ -55,14 +55,6 @@ def test_what_is_refused_is_granted_when_the_bucket_says(
     assert bucket.after(price, now + round(wait * 1_000)) is not None
 
 
-@given(prices)
-def test_what_is_owed_is_taken_whatever_there_is(price: Price) -> None:
-    full = Bucket(tokens=9_000_000, requests=9_000_000, closed=9_000_000)
-    after = full.after(price, 1_000_000, is_owed=True)
-    assert after is not None
-    assert (after.tokens - full.tokens, after.requests - full.requests) == price
-
-
 def test_a_price_is_time_at_the_limits_rate() -> None:
     limits = ProviderLimits(tokens_per_minute=60_000)
     assert Price.of(limits, Wanted(500, 3)) == Price(500, 0)

@@ -2,10 +2,10 @@
 
 pk               sk                                  attributes
 D#{provider}#=A  A                                   t, r tokens and requests are paid for up to then; q until when a
-                                                     line is taken to exist; x closed until then; all in milliseconds
-                                                     since 1970; n the tenant that was admitted last; m, o tokens
-                                                     and requests of a minute that answers have named, at l; d until
-                                                     when a dispatcher shares the line out
+                                                     line is taken to exist; all in milliseconds since 1970; n the
+                                                     tenant that was admitted last; m, o tokens and requests of a
+                                                     minute that answers have named, at l; d until when a
+                                                     dispatcher shares the line out
 D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by the second since when: e tenant, s id,
                                                      c tokens of its call, a since when, exactly
 
@@ -30,7 +30,7 @@ ADMISSION = "=A"
 BUCKET, _LINE = "A", "Q#"
 _END = "$"
 """Comes after `#` and before every character of a part of a key."""
-_NAMES = {"tokens": "t", "requests": "r", "line": "q", "closed": "x", "learnt": "l", "shared": "d"}
+_NAMES = {"tokens": "t", "requests": "r", "line": "q", "learnt": "l", "shared": "d"}
 _LIMITS = ("m", "o")
 """Of tokens and of requests."""
 
@@ -43,8 +43,8 @@ class DynamoAdmission:
         self._dynamodb = Service("dynamodb", client, of_deployment=True)
         self._seen: dict[str, Bucket] = {}
 
-    def take(self, provider: str, price: Price, now: datetime, *, is_owed: bool = False) -> Took:
-        return self._take(provider, price, in_milliseconds(now), is_owed=is_owed)
+    def take(self, provider: str, price: Price, now: datetime) -> Took:
+        return self._take(provider, price, in_milliseconds(now))
 
     def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
         return self._take(provider, price, in_milliseconds(now), tenant=tenant)
@@ -62,21 +62,18 @@ class DynamoAdmission:
         now: int,
         *,
         tenant: str = "",
-        is_owed: bool = False,
         share: "_Share | None" = None,
     ) -> Took:
         seen = self._seen.get(provider, Bucket())
-        if (
-            not tenant and not is_owed and seen.has_line(now)
-        ):  # a read costs less than an update that is refused
+        if not tenant and seen.has_line(now):  # a read costs less than an update that is refused
             self._seen[provider] = seen = self.bucket(provider)
             if seen.has_line(now):
                 return Took(False, seen)
         for _ in range(ATTEMPTS):
-            sets, conditions, values = _update(seen, price, now, is_owed=is_owed)
+            sets, conditions, values = _update(seen, price, now)
             if tenant:
                 sets, values = [*sets, "n = :n"], {**values, ":n": {"S": tenant}}
-            elif not is_owed:
+            else:
                 conditions = [*conditions, "(attribute_not_exists(q) OR q <= :now)"]
             if share is not None:
                 sets = [*sets, "d = :d"]
@@ -91,9 +88,9 @@ class DynamoAdmission:
             self._seen[provider] = seen = found
             if done:
                 return Took(True, found)
-            stopped = not tenant and not is_owed and found.has_line(now)
+            stopped = not tenant and found.has_line(now)
             stopped = stopped or (share is not None and found.is_shared(now, share.mine))
-            if stopped or found.after(price, now, is_owed=is_owed) is None:
+            if stopped or found.after(price, now) is None:
                 return Took(False, found)
         raise StoreThrottled("update_item: other workers were faster")
 
@@ -118,10 +115,6 @@ class DynamoAdmission:
             if refused.code != "ConditionalCheckFailedException":
                 raise
             return self.bucket(provider), False
-
-    def close(self, provider: str, until: datetime) -> None:
-        values = {":x": _n(in_milliseconds(until))}
-        self._updated(provider, ["x = :x"], ["(attribute_not_exists(x) OR x < :x)"], values)
 
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         values = {":l": _n(in_milliseconds(now))}
@@ -149,15 +142,23 @@ class DynamoAdmission:
 
     def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
-        answer = self._dynamodb.call(
-            "update_item",
-            TableName=self._table,
-            Key=_bucket_key(one.provider),
-            UpdateExpression="SET q = :q",
-            ExpressionAttributeValues={":q": _n(in_milliseconds(line_until))},
-            ReturnValues="ALL_OLD",
-        )
-        begins = not _bucket(answer.get("Attributes", {})).has_line(in_milliseconds(now))
+        begins = True
+        try:
+            self._dynamodb.call(
+                "update_item",
+                TableName=self._table,
+                Key=_bucket_key(one.provider),
+                UpdateExpression="SET q = :q",
+                ConditionExpression="attribute_not_exists(q) OR q <= :now",
+                ExpressionAttributeValues={
+                    ":q": _n(in_milliseconds(line_until)),
+                    ":now": _n(in_milliseconds(now)),
+                },
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            begins = False
         tenant = _LINE + key_part(one.tenant)
         answer = self._query(
             one.provider,
@@ -219,9 +220,7 @@ class _Share(NamedTuple):
     mine: int
 
 
-def _update(
-    seen: Bucket, price: Price, now: int, *, is_owed: bool
-) -> tuple[list[str], list[str], dict[str, Any]]:
+def _update(seen: Bucket, price: Price, now: int) -> tuple[list[str], list[str], dict[str, Any]]:
     """What to set, on which conditions, by what was seen last."""
     sets, conditions, values = [], [], {}
     for name, cost in (("tokens", price.tokens), ("requests", price.requests)):
@@ -235,13 +234,8 @@ def _update(
         else:
             sets.append(f"{short} = {short} + :{short}")
             values[f":{short}"] = _n(cost)
-            if is_owed:
-                conditions.append(f"{short} > :now")
-            else:
-                conditions.append(f"{short} BETWEEN :now AND :{short}m")
-                values[f":{short}m"] = _n(max(now, now + BURST - cost))
-    if not is_owed:
-        conditions.append("(attribute_not_exists(x) OR x <= :now)")
+            conditions.append(f"{short} BETWEEN :now AND :{short}m")
+            values[f":{short}m"] = _n(max(now, now + BURST - cost))
     return sets, conditions, values
 
 

@@ -58,24 +58,6 @@ def test_a_price_above_a_burst_fits_where_nothing_is_owed(store: AdmissionStore,
     assert store.take(provider, dear, NOW + timedelta(milliseconds=4 * BURST)).granted
 
 
-def test_what_is_owed_is_taken_in_any_case(store: AdmissionStore, provider: str) -> None:
-    store.take(provider, Price(tokens=BURST), NOW)
-    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
-
-    took = store.take(provider, Price(tokens=BURST), NOW, is_owed=True)
-
-    assert took.granted
-    assert took.bucket.tokens == in_milliseconds(NOW) + 2 * BURST
-
-
-def test_a_closed_provider_grants_nothing_until_it_opens(store: AdmissionStore, provider: str) -> None:
-    store.close(provider, NOW + 9 * SECOND)
-    store.close(provider, NOW + 3 * SECOND)
-    assert not store.take(provider, HALF, NOW + 8 * SECOND).granted
-    assert not store.take_for("acme", provider, HALF, NOW + 8 * SECOND).granted
-    assert store.take(provider, HALF, NOW + 9 * SECOND).granted
-
-
 def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, provider: str) -> None:
     store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
     assert not store.take(provider, HALF, NOW).granted
@@ -86,10 +68,24 @@ def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, p
     assert store.take(provider, HALF, NOW + 60 * SECOND).granted
 
 
-def test_the_line_ends_unless_somebody_has_joined_since(store: AdmissionStore, provider: str) -> None:
+def test_only_dispatchers_renew_a_line_and_one_that_nobody_looks_after_stops_nobody(
+    store: AdmissionStore, provider: str
+) -> None:
+    store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
+    store.join(waiting(provider, "acme", 2, 1), NOW + 50 * SECOND, NOW + 110 * SECOND)
+    assert not store.take(provider, HALF, NOW + 59 * SECOND).granted
+    assert store.take(provider, HALF, NOW + 60 * SECOND).granted
+
+    assert store.keep_line(provider, store.bucket(provider), NOW + 120 * SECOND)
+    assert not store.take(provider, HALF, NOW + 119 * SECOND).granted
+
+
+def test_of_two_dispatchers_that_saw_the_same_line_one_ends_or_renews_it(
+    store: AdmissionStore, provider: str
+) -> None:
     store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
     seen = store.bucket(provider)
-    store.join(waiting(provider, "acme", 2, 1), NOW, NOW + 61 * SECOND)
+    assert store.keep_line(provider, seen, NOW + 90 * SECOND)
     assert not store.keep_line(provider, seen, None)
     assert not store.take(provider, HALF, NOW).granted
 
@@ -200,8 +196,6 @@ def test_what_is_shared_out_is_what_the_bucket_carries(store: AdmissionStore, pr
     assert not store.share_out("acme", provider, Price(tokens=BURST), NOW, until).granted
     assert store.bucket(provider).shared == 0
     assert store.share_out("acme", provider, HALF, NOW, until).granted
-    store.close(provider, NOW + 20 * SECOND)
-    assert not store.share_out("acme", provider, Price(1), NOW, until, mine=in_milliseconds(until)).granted
 
 
 def test_who_meets_a_line_again_and_joins_it_writes_a_place_and_the_bucket_once(

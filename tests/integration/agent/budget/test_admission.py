@@ -2,15 +2,27 @@
 (ADR 106).
 """
 
+from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from shared.agent.model_call.admission import Admission
+from shared.agent.recovery.admit import admit
 from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import ProviderOverloaded
-from shared.domain.limits.admission import Bucket, ProviderLimits, in_milliseconds
+from shared.domain.limits.admission import (
+    BURST,
+    COMMITTED,
+    LINE,
+    Bucket,
+    InLine,
+    ProviderLimits,
+    in_milliseconds,
+)
 from shared.domain.session.commit import Decision
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
@@ -96,18 +108,108 @@ def test_one_tenants_many_sessions_do_not_starve_anothers_one() -> None:
     assert any(one.of(WHALE, each).state_reason == "queued" for each in many)
 
 
-def test_who_waits_too_long_calls_all_the_same() -> None:
+def test_a_line_that_no_dispatcher_looks_after_stops_nobody_for_long() -> None:
     one = house(requests=4)
     second = start(one, "acme", 2)[1]
     one.run()
-    head = one.of("acme", second)
+    comes_again(one, second)
+    assert one.of("acme", second).state == "executing"
+
+
+def comes_again(one: QueueHouse, session: str) -> None:
+    """Its time in the line is over, and recovery starts its execution."""
+    head = one.of("acme", session)
     assert head.delay is not None
     assert head.delay.until is not None
-
-    one.clock.set(head.delay.until)
+    one.clock.set(max(one.clock.now(), head.delay.until))
     one.go_on(Decision(next="plan", at=position(head)))
 
-    assert one.of("acme", second).state == "executing"
+
+def test_who_has_waited_for_long_keeps_its_place_while_the_line_is_looked_after() -> None:
+    one = house(requests=4)
+    second = start(one, "acme", 2)[1]
+    one.run()
+    before, bucket = one.of("acme", second).delay, one.line.bucket("scripted")
+    one.clock.advance(600)
+    assert one.line.keep_line("scripted", bucket, one.clock.now() + timedelta(minutes=3))
+    paid = one.line.bucket("scripted")
+
+    comes_again(one, second)
+
+    after = one.of("acme", second).delay
+    assert before is not None
+    assert after is not None
+    assert (after.since, after.position) == (before.since, before.position)
+    assert one.line.bucket("scripted") == paid, "nothing is owed"
+    one.run_all()
+    assert one.of("acme", second).state == "completed"
+
+
+def test_a_bucket_owes_no_more_than_a_burst_however_many_wait_for_however_long() -> None:
+    one = house(requests=20, tenant_tokens_per_hour=0)
+    sessions = start(one, "acme", 300)
+    one.run()
+    for _ in range(60):  # a quarter of an hour and more, in which the line has room for a fraction of them
+        end = one.clock.now() + timedelta(seconds=20)
+        one.dispatch(most=30)
+        one.clock.set(max(end, one.clock.now()))
+        for session in sessions:
+            head = one.of("acme", session)
+            if (
+                head.delay is not None
+                and head.delay.until is not None
+                and head.delay.until <= one.clock.now()
+            ):
+                comes_again(one, session)
+        one.run()
+        ahead = one.line.bucket("scripted").requests - in_milliseconds(one.clock.now())
+        assert ahead <= BURST
+    assert sum(tally.admitted for tally in one.tallies[-10:]) > 40, "the line goes on at the limit's rate"
+
+
+@pytest.mark.parametrize("how", ["damaged", "newer"])
+def test_a_place_of_a_session_that_cannot_be_read_does_not_keep_the_line(how: str) -> None:
+    one = house(requests=60)
+    sessions = start(one, "acme", 20)
+    one.run()
+    bad = next(each for each in reversed(sessions) if one.of("acme", each).state_reason == "queued")
+    stored = one.table.commits["acme", bad]
+    newest = stored[max(stored)]
+    stored[max(stored)] = newest._replace(**{"version": 9} if how == "newer" else {"body": b"damaged"})
+    one.run_all()
+    assert {one.of("acme", each).state for each in sessions if each != bad} == {"completed"}
+    assert not one.line.bucket("scripted").has_line(in_milliseconds(one.clock.now()))
+
+
+def test_a_resumed_session_that_asks_a_person_instead_does_not_keep_the_line() -> None:
+    one = house(requests=60)
+    sessions = start(one, "acme", 20)
+    one.run()
+    asking = next(each for each in reversed(sessions) if one.of("acme", each).state_reason == "queued")
+    one.limit(asking, token_budget=1)
+    one.resume(asking)
+    one.run_all()
+    assert one.of("acme", asking).state == "waiting_for_user"
+    assert not one.line.bucket("scripted").has_line(in_milliseconds(one.clock.now()))
+
+
+def test_a_line_waits_for_no_other_provider_s_end() -> None:
+    """The first one is joined as fast as the dispatcher admits from it."""
+    one = house(requests=6_000)
+    first = sorted(start(one, "acme", 1))
+    assert first
+    store, clock = one.line, one.clock
+    for number in range(80):
+        store.join(InLine("busy", "t", f"ses_{number}", clock.now(), 1), clock.now(), clock.now() + LINE)
+    store.join(InLine("scripted", "t", "ses_x", clock.now(), 1), clock.now(), clock.now() + LINE)
+    clock.advance(
+        COMMITTED.total_seconds() + 1
+    )  # no commit has come: each place is given up when it is looked at
+    limits = {"busy": ProviderLimits(None, 6_000), "scripted": ProviderLimits(None, 6_000)}
+    left = iter(range(60))
+    admit(one.admit_deps(lambda: next(left, None) is not None)._replace(limits=limits))
+    assert store.page_after("busy", "", 1)
+    assert not store.page_after("scripted", "", 1)
 
 
 def test_a_queued_session_holds_no_execution_and_one_commit_more() -> None:
@@ -206,16 +308,15 @@ def test_fused_turns_queue_amid_them_and_go_on() -> None:
     assert {one.of("acme", session).state for session in sessions} == {"completed"}
 
 
-def test_a_provider_that_asks_to_wait_is_left_alone_by_all() -> None:
+def test_a_provider_s_wish_to_wait_is_for_the_session_that_met_it() -> None:
+    """Each model may have a limit of its own: a 429 of one says nothing about calls of other models and tenants."""
     one = house(requests=6_000)
     one.park_after = 100
     one.model = ScriptedModel([ProviderOverloaded("429", retry_after=400.0), _reply], forever=True)
-    sessions = start(one, "acme", 3)
+    met, *others = start(one, "acme", 3)
     one.run()
-    assert [one.of("acme", each).state_reason for each in sessions[1:]] == ["queued", "queued"]
-    assert calls(one) == 1
-    one.run_all()
-    assert {one.of("acme", each).state for each in sessions[1:]} == {"completed"}
+    assert one.of("acme", met).state_reason == "waiting_for_provider"
+    assert {one.of("acme", each).state for each in others} == {"completed"}
 
 
 def in_a_line_with_deaths(deaths: Deaths) -> None:

@@ -17,7 +17,7 @@ from shared.agent.recovery.turns_of_line import Passed, Turns
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import StoreThrottled
-from shared.domain.limits.admission import InLine, in_milliseconds
+from shared.domain.limits.admission import InLine, Price, in_milliseconds
 from shared.ports.deployment.recovery_workers import PaidPlaces
 from tests.contracts.store.documents import NOW
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
@@ -27,7 +27,7 @@ from tests.integration.agent.budget.test_admission import MINNOW, WHALE, house, 
 REQUESTS_OF_A_LOOK, REQUESTS_OF_ONE = 18, 4
 """Of a look at a long line with six workers, and of each admission that they make then."""
 CLOSED = 30
-"""Seconds for which the provider takes nothing, so that everybody joins the line."""
+"""Seconds for which the bucket is full, so that everybody joins the line."""
 SMALL = Sharing(long=3, few=2, batch=2)
 LEASE = (WORK + SETTLED).total_seconds()
 
@@ -36,7 +36,7 @@ def line_of(*tenants: tuple[str, int], requests: int = 10_000, most: int = 6) ->
     """So many sessions of each tenant wait, and the bucket is full of what it carries. And their names."""
     one = house(requests=requests, tenant_tokens_per_hour=0)
     one.workers = Handed(most)
-    one.line.close(PROVIDER, one.clock.now() + WORK * 3)
+    fill(one, CLOSED)
     sessions = []
     for tenant, count in tenants:
         for first in range(0, count, 200):
@@ -45,6 +45,15 @@ def line_of(*tenants: tuple[str, int], requests: int = 10_000, most: int = 6) ->
     one.clock.advance(CLOSED)
     one.began = in_milliseconds(one.clock.now())
     return one, sessions
+
+
+def fill(one: QueueHouse, seconds: float) -> None:
+    """The bucket carries nothing more for so long."""
+    now = one.clock.now()
+    paid = max(one.line.bucket(PROVIDER).requests - in_milliseconds(now), 0)
+    if paid:
+        one.clock.advance(paid / 1_000)
+    one.line.take_for("", PROVIDER, Price(requests=round(seconds * 1_000)), one.clock.now())
 
 
 def admitted(one: QueueHouse, sessions: list[Any]) -> list[str]:
@@ -231,7 +240,7 @@ def test_what_was_paid_for_one_wait_admits_no_later_one() -> None:
     assert one.workers is not None
     event = one.workers.events[0]
     one.work()
-    one.line.close(PROVIDER, one.clock.now() + WORK)
+    fill(one, WORK.total_seconds())
     one.clock.advance(1)
     one.run()
     again = [head for name in sessions if (head := one.of(*name)).state_reason == "queued"]
@@ -291,7 +300,7 @@ def long_line_with_deaths(deaths: Deaths) -> None:
     """Five sessions of two tenants, shared out by two. Whoever dies is followed by another one."""
     one = house(requests=600)
     one.workers, one.sharing = Handed(2), SMALL
-    one.line.close(PROVIDER, one.clock.now() + WORK * 3)
+    fill(one, CLOSED)
     sessions = [("acme", each) for each in start(one, "acme", 3)]
     sessions += [("umbrella", each) for each in start(one, "umbrella", 2)]
     one.run()

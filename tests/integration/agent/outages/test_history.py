@@ -63,7 +63,8 @@ class Slow:
                 recover(house.fresh_repository(), house.workflow, house.tenant, self.session)
                 house.run()
             if isinstance(house, QueueHouse):
-                house.dispatch(most=1)
+                self.seen.append(self.head)
+                house.dispatch(most=3)
                 house.run()
             self.seen.append(self.head)
             house.clock.advance(60)
@@ -83,7 +84,7 @@ def at_a_busy_provider(error: Exception) -> Slow:
     session = house.start("Look", token_budget=5_000_000).session_id
 
     def fill() -> None:
-        house.line.take("scripted", Price(0, 20_000), house.clock.now(), is_owed=True)
+        house.line.take_for("", "scripted", Price(0, 20_000), house.clock.now())
 
     return Slow(house, session, fill)
 

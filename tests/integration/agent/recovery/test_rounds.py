@@ -53,7 +53,7 @@ def test_sessions_at_their_first_call_after_a_line_keep_recovery_from_no_lost_on
         house.start("Look")
     while (decision := house.workflow.take()) is not None:
         house.workflow.close(decision)
-    house.line.take(PROVIDER, Price(0, 60_000), house.clock.now(), is_owed=True)
+    house.line.take_for("", PROVIDER, Price(0, 60_000), house.clock.now())
     for _ in range(OTHERS):
         house.start("Look")
     house.run()
