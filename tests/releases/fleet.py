@@ -28,20 +28,22 @@ FUNCTIONS = ("start", "status", "step", "tool", "intervene", "admin", "recover")
 
 
 class Mix(NamedTuple):
-    """`old`: the functions that are of this release. `version`: the schema version that the others write. `ahead`: how
-    many versions their release is after this one.
+    """`old`: the functions that are of this release. `version`: the schema version that the others write. `too_old`:
+    the old ones are of a release that does not read the next version.
     """
 
     old: frozenset[str] = frozenset()
     version: int = CURRENT
-    ahead: int = 1
+    too_old: bool = False
 
     def code_of(self, function: str) -> "Code":
-        return Code(0, CURRENT) if function in self.old else Code(self.ahead, self.version)
+        if function in self.old:
+            return Code(-1 if self.too_old else 0, CURRENT)
+        return Code(1, self.version)
 
 
 class Code(NamedTuple):
-    """What a function is: `ahead` as in `Mix`, 0: of this release. `writes`: the schema version."""
+    """What a function is: `ahead` as in `changed_files`, 0: of this release. `writes`: the schema version."""
 
     ahead: int
     writes: int
@@ -54,12 +56,6 @@ def old(*names: str) -> Mix:
 OLD, NEW = old(*FUNCTIONS), old()
 RAISED = NEW._replace(version=CURRENT + 1)
 """All functions are of the release after this one, and write its version."""
-TOO_FAR = Mix(version=CURRENT + 2, ahead=2)
-"""They are of a release that writes what this one cannot read."""
-
-
-def raised(*names: str) -> Mix:
-    return RAISED._replace(old=frozenset(names))
 
 
 class Held(NamedTuple):
@@ -177,7 +173,7 @@ class MixedPlay(Play):
 
 
 class TooLateRollback(Play):
-    """`step` is of this release although a version was written already that it cannot read. The release that wrote it
+    """`step` is of a release that cannot read the version that was written already. The release that wrote it
     comes back once `step` has met such a document. `met`: whether it has.
     """
 
@@ -188,7 +184,7 @@ class TooLateRollback(Play):
         def look(head: Head) -> bool:
             if not self.met and self.stand.has_met("SchemaUnknown", head):
                 self.met = True
-                self.stand.take(TOO_FAR)
+                self.stand.take(RAISED)
             return until(head)
 
         return super().wait(session_id, look)

@@ -31,7 +31,13 @@ ADDED = MappingProxyType({{**ADDED, {CURRENT + 1}: {{"Head": frozenset({{"{FIELD
 
 
 def changed_files(ahead: int = 1) -> Mapping[Path, bytes]:
-    """Path -> the text of each file that differs. `ahead`: how many versions that release is after this one."""
+    """Path -> the text of each file that differs. `ahead`: how many versions that release is after this one; -1: it is
+    one that does not read this one's next version.
+    """
+    if ahead == -1:
+        source, reads = (ROOT / VERSIONS).read_text(), "\nNEXT = CURRENT + 1\n"
+        assert source.count(reads) == 1
+        return {VERSIONS: source.replace(reads, "\nNEXT = CURRENT\n").encode()}
     versions, ours = (ROOT / VERSIONS).read_text(), f"\nCURRENT = {CURRENT}\n"
     assert versions.count(ours) == 1
     versions = versions.replace(ours, f"\nCURRENT = {CURRENT + ahead}\n") + ADDS_IT

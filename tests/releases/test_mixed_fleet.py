@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.scenario import Run
-from tests.releases.fleet import ALTERNATING, CARRIED, COURSES, TOO_FAR, Fleet, TooLateRollback
+from tests.releases.fleet import ALTERNATING, CARRIED, COURSES, RAISED, Fleet, TooLateRollback
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
@@ -35,7 +35,7 @@ def test_what_the_newer_release_has_written_is_carried_through_the_older_one(
 def test_what_a_function_of_the_release_before_cannot_read_waits_for_one_that_can(
     fleet: Fleet, clean: Run
 ) -> None:
-    fleet.take(TOO_FAR._replace(old=frozenset({"step"})))
+    fleet.take(RAISED._replace(old=frozenset({"step"}), too_old=True))
     play = TooLateRollback(fleet)
     run = play.run()
     assert play.met
