@@ -15,6 +15,7 @@ from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from infra.environments import SNAP_START_SINCE, Environment
 from infra.issuers import OwnPool
 from infra.lambdas.grants import CHANGE, GRANTS
+from infra.lambdas.quotas import recovery_workers
 from infra.lambdas.roles import Resources, roles_of
 from infra.log_retention import new_log_group
 from infra.names import (
@@ -28,7 +29,6 @@ from infra.names import (
 )
 from infra.packaging.asset import code_of
 from infra.packaging.tool_folders import CATALOGUE
-from infra.quotas import recovery_workers
 from infra.rollout.release import release_of
 from infra.sizing import FunctionName
 from shared.domain.limits.admission import LEARN, ProviderLimits

@@ -19,7 +19,7 @@ from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
 from functions.recover.dependencies import THREADS, Dependencies
 from functions.recover.handler import recover_what_it_says, telemetry
-from infra.quotas import QUOTAS
+from infra.lambdas.quotas import QUOTAS
 from infra.sizing import SIZES
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.recovery_workers import to_event

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from infra.quotas import QUOTAS, recovery_workers
+from infra.lambdas.quotas import QUOTAS, recovery_workers
 from shared.ports.deployment.recovery_workers import SHARE
 from tests.bench.table import columns, heading, number
 from tests.in_process.mass_loss import MINUTE, OTHERS, SECONDS, MassLoss

@@ -15,7 +15,7 @@ import pytest
 from acta.testing.memory.admission import MemoryAdmission
 from functions.recover.dependencies import THREADS
 from functions.recover.handler import Paid, recover_what_it_says, telemetry
-from infra.quotas import QUOTAS, recovery_workers
+from infra.lambdas.quotas import QUOTAS, recovery_workers
 from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
 from shared.agent.recovery.admit_one import Sharing
 from shared.agent.recovery.sweep import FEW
