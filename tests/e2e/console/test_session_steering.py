@@ -36,7 +36,7 @@ def test_the_plan_is_corrected_while_the_agent_works_and_the_versions_show_how(
     page.get_by_role("button", name="Correct the plan").click()
     dialog = page.get_by_role("dialog", name="Correct the plan")
     screen.accessible()
-    dialog.get_by_label("Step 4").fill("Write summary.md in one sentence")
+    dialog.get_by_label("Step 3").fill("Write summary.md in one sentence")
     dialog.get_by_role("button", name="Add a step").click()
     dialog.get_by_label("New step").fill(f"Check <b>it</b> {'x' * 500}")
     screen.picture("session-plan-editor")
@@ -58,8 +58,8 @@ def test_a_plan_that_changed_meanwhile_is_not_overwritten(screen: Screen, ann: P
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
     page.get_by_role("button", name="Correct the plan").click()
     dialog = page.get_by_role("dialog", name="Correct the plan")
-    dialog.get_by_label("Step 4").fill("Mine")
-    edit = {"operations": [{"op": "edit", "step_number": 4, "description": "Theirs"}]}
+    dialog.get_by_label("Step 3").fill("Mine")
+    edit = {"operations": [{"op": "edit", "step_number": 3, "description": "Theirs"}]}
     assert ann.patch(f"/v1/sessions/{session_id}/plan", edit, If_Match='"1"').status_code == 200
     expect(dialog.get_by_text("The plan has changed meanwhile")).to_be_visible(timeout=30_000)
     dialog.get_by_role("button", name="Save the plan").click()
