@@ -36,8 +36,7 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
         ) from None
     except (StoreThrottled, StoreUnavailable) as error:
         raise CliError(
-            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again",
-            "AWS_UNAVAILABLE",
+            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again", "AWS_UNAVAILABLE"
         ) from None
     except (PoisonedSession, SchemaUnknown) as error:
         raise CliError(

@@ -20,7 +20,7 @@ from acta.client.definitions import (
 )
 from acta.client.deployment import Deployment
 from acta.client.flows import Flow, Request, Stream, data, pages
-from acta.client.operation import Awaiting, Waiting, listing, operation
+from acta.client.operation import C, Calls, listing, operation
 from acta.client.paths import path_of
 from acta.client.sessions import SessionCalls
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels, DeploymentHealth, TenantUsage
 
 
-class DeploymentCalls:
+class DeploymentCalls(Calls[C]):
     """Calls about the deployment, and any call by its path."""
 
     @listing
@@ -97,71 +97,30 @@ class DeploymentCalls:
         return data(Request("PUT", path, body=dict(body)))
 
 
-class Files(FileCalls, Waiting):
-    pass
+class EveryCall(SessionCalls[C], DeploymentCalls[C]):
+    """Calls of the API. Those about one kind of thing are grouped, as in `client.files.read(…)`."""
+
+    def __init__(self, caller: C) -> None:
+        super().__init__(caller)
+        self.files = FileCalls(caller)
+        self.agents = AgentCalls(caller)
+        self.tools = ToolCalls(caller)
+        self.mcp_servers = McpServerCalls(caller)
+        self.tool_secrets = ToolSecretCalls(caller)
+        self.notifications = NotificationCalls(caller)
+        self.prompts = PromptCalls(caller)
+        self.memories = MemoryCalls(caller)
+
+    @property
+    def deployment(self) -> Deployment:
+        return self.caller.deployment
+
+    @property
+    def url(self) -> str:
+        return self.caller.url
 
 
-class Agents(AgentCalls, Waiting):
-    pass
-
-
-class Tools(ToolCalls, Waiting):
-    pass
-
-
-class McpServers(McpServerCalls, Waiting):
-    pass
-
-
-class ToolSecrets(ToolSecretCalls, Waiting):
-    pass
-
-
-class Notifications(NotificationCalls, Waiting):
-    pass
-
-
-class Prompts(PromptCalls, Waiting):
-    pass
-
-
-class Memories(MemoryCalls, Waiting):
-    pass
-
-
-class AsyncFiles(FileCalls, Awaiting):
-    pass
-
-
-class AsyncAgents(AgentCalls, Awaiting):
-    pass
-
-
-class AsyncTools(ToolCalls, Awaiting):
-    pass
-
-
-class AsyncMcpServers(McpServerCalls, Awaiting):
-    pass
-
-
-class AsyncToolSecrets(ToolSecretCalls, Awaiting):
-    pass
-
-
-class AsyncNotifications(NotificationCalls, Awaiting):
-    pass
-
-
-class AsyncPrompts(PromptCalls, Awaiting):
-    pass
-
-
-class AsyncMemories(MemoryCalls, Awaiting):
-    pass
-
-
-class Client(SessionCalls, DeploymentCalls, Waiting):
+class Client(EveryCall[Caller]):
     """Calls one deployment (default: the one that ACTA_API_URL and ACTA_TOKEN name); every call raises ClientError.
 
     A request is sent several times where no answer comes or a status says to try again. That is safe for a POST too:
@@ -173,22 +132,6 @@ class Client(SessionCalls, DeploymentCalls, Waiting):
         self, deployment: Deployment | None = None, *, pause: Callable[[float], None] = time.sleep
     ) -> None:
         super().__init__(Caller(deployment or Deployment.from_environ(), pause))
-        self.files = Files(self.caller)
-        self.agents = Agents(self.caller)
-        self.tools = Tools(self.caller)
-        self.mcp_servers = McpServers(self.caller)
-        self.tool_secrets = ToolSecrets(self.caller)
-        self.notifications = Notifications(self.caller)
-        self.prompts = Prompts(self.caller)
-        self.memories = Memories(self.caller)
-
-    @property
-    def deployment(self) -> Deployment:
-        return self.caller.deployment
-
-    @property
-    def url(self) -> str:
-        return self.caller.url
 
     def close(self) -> None:
         self.caller.close()
@@ -200,7 +143,7 @@ class Client(SessionCalls, DeploymentCalls, Waiting):
         self.close()
 
 
-class AsyncClient(SessionCalls, DeploymentCalls, Awaiting):
+class AsyncClient(EveryCall[AsyncCaller]):
     """`Client` for asyncio: its methods are awaited, its lists and followings are iterated over with `async for`."""
 
     def __init__(
@@ -210,18 +153,6 @@ class AsyncClient(SessionCalls, DeploymentCalls, Awaiting):
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         super().__init__(AsyncCaller(deployment or Deployment.from_environ(), pause))
-        self.files = AsyncFiles(self.caller)
-        self.agents = AsyncAgents(self.caller)
-        self.tools = AsyncTools(self.caller)
-        self.mcp_servers = AsyncMcpServers(self.caller)
-        self.tool_secrets = AsyncToolSecrets(self.caller)
-        self.notifications = AsyncNotifications(self.caller)
-        self.prompts = AsyncPrompts(self.caller)
-        self.memories = AsyncMemories(self.caller)
-
-    @property
-    def deployment(self) -> Deployment:
-        return self.caller.deployment
 
     async def close(self) -> None:
         await self.caller.close()

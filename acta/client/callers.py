@@ -20,6 +20,7 @@ ANSWER_TIMEOUT_SECONDS = 40.0
 """Above the longest long poll (20 s, `functions/status/polling.py`) and above the gateway's own limit (30 s)."""
 CONNECT_TIMEOUT_SECONDS = 5.0
 UNUSABLE = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError)
+FAILURES = (*UNUSABLE, Unreachable, httpx2.RequestError)
 
 
 class Caller:
@@ -39,7 +40,7 @@ class Caller:
             except StopIteration as end:
                 returned: T = end.value
                 return returned
-            outcome = self.carry_out(step)
+            outcome = self.exchange(step)
 
     def iterate(self, stream: Stream[T]) -> Iterator[T]:
         outcome: Any = None
@@ -52,23 +53,16 @@ class Caller:
                 outcome = None
                 yield step.value
             else:
-                outcome = self.carry_out(step)
+                outcome = self.exchange(step)
 
-    def carry_out(self, step: Request | Pause) -> Answer | NoAnswer | None:
+    def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
         if isinstance(step, Pause):
             self.pause(step.seconds)
             return None
-        return self.exchange(step)
-
-    def exchange(self, request: Request) -> Answer | NoAnswer:
         try:
-            return answer_of(self.http.request(**arguments_of(request, self.url)))
-        except UNUSABLE:
-            raise unusable(self.url) from None
-        except Unreachable as error:  # the issuer, when the token was to be renewed
-            return NoAnswer(str(error))
-        except httpx2.RequestError as error:
-            return NoAnswer(reason(error, self.url))
+            return answer_of(self.http.request(**arguments_of(step, self.url)))
+        except FAILURES as error:
+            return no_answer(error, self.url)
 
     def close(self) -> None:
         self.http.close()
@@ -93,7 +87,7 @@ class AsyncCaller:
             except StopIteration as end:
                 returned: T = end.value
                 return returned
-            outcome = await self.carry_out(step)
+            outcome = await self.exchange(step)
 
     async def iterate(self, stream: Stream[T]) -> AsyncIterator[T]:
         outcome: Any = None
@@ -106,23 +100,16 @@ class AsyncCaller:
                 outcome = None
                 yield step.value
             else:
-                outcome = await self.carry_out(step)
+                outcome = await self.exchange(step)
 
-    async def carry_out(self, step: Request | Pause) -> Answer | NoAnswer | None:
+    async def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
         if isinstance(step, Pause):
             await self.pause(step.seconds)
             return None
-        return await self.exchange(step)
-
-    async def exchange(self, request: Request) -> Answer | NoAnswer:
         try:
-            return answer_of(await self.http.request(**arguments_of(request, self.url)))
-        except UNUSABLE:
-            raise unusable(self.url) from None
-        except Unreachable as error:  # the issuer, when the token was to be renewed
-            return NoAnswer(str(error))
-        except httpx2.RequestError as error:
-            return NoAnswer(reason(error, self.url))
+            return answer_of(await self.http.request(**arguments_of(step, self.url)))
+        except FAILURES as error:
+            return no_answer(error, self.url)
 
     async def close(self) -> None:
         await self.http.aclose()
@@ -133,25 +120,21 @@ def options(deployment: Deployment) -> dict[str, Any]:
         "auth": Bearer(deployment.tokens),
         "headers": {"User-Agent": "acta"},
         "timeout": httpx2.Timeout(ANSWER_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
-        "trust_env": not is_loopback(
-            deployment.api_url
-        ),  # a proxy of the environment does not reach this machine
+        # a proxy that the environment names does not reach this machine
+        "trust_env": not is_loopback(deployment.api_url),
     }
 
 
 def arguments_of(request: Request, url: str) -> dict[str, Any]:
     """Of `httpx2.Client.request`."""
-    arguments: dict[str, Any] = {
+    return {
         "method": request.method,
         "url": url + request.path,
         "params": request.parameters,
         "headers": dict(request.headers),
+        "content": request.content,
+        "json": request.body,
     }
-    if request.content is not None:
-        arguments["content"] = request.content
-    elif request.body is not None:
-        arguments["json"] = request.body
-    return arguments
 
 
 def answer_of(response: httpx2.Response) -> Answer:
@@ -159,11 +142,13 @@ def answer_of(response: httpx2.Response) -> Answer:
     return Answer(response.status_code, headers, response.content)
 
 
-def unusable(url: str) -> InvalidDeployment:
-    return InvalidDeployment(f"{one_line(url, 100)} cannot be used as the API's URL")
-
-
-def reason(error: httpx2.RequestError, url: str) -> str:
+def no_answer(error: Exception, url: str) -> NoAnswer:
+    """Raises InvalidDeployment where nothing can be sent to `url` at all."""
+    shown = one_line(url, 100)
+    if isinstance(error, UNUSABLE):
+        raise InvalidDeployment(f"{shown} cannot be used as the API's URL") from None
+    if isinstance(error, Unreachable):  # the issuer, when the token was to be renewed
+        return NoAnswer(str(error))
     why = one_line(str(error), 100) or type(error).__name__
     if isinstance(error, httpx2.ConnectError):
         why = "the connection was refused; is the deployment running?"
@@ -171,4 +156,4 @@ def reason(error: httpx2.RequestError, url: str) -> str:
         why = "it took too long"
     elif isinstance(error, httpx2.DecodingError):
         why = "it came broken"
-    return f"no answer from {one_line(url, 100)}: {why}"
+    return NoAnswer(f"no answer from {shown}: {why}")

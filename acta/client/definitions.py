@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from acta.client.flows import Flow, Request, Stream, content, data, given, pages
-from acta.client.operation import listing, operation
+from acta.client.operation import C, Calls, listing, operation
 from acta.client.paths import file_path, path_of, tool_secret_path
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Fields = Mapping[str, Any]
 """Of a body, as the deployment's document has them."""
 
 
-class FileCalls:
+class FileCalls(Calls[C]):
     """The tenant's storage, which the agents' file tools see. A path `~/…` is your own; nobody else sees it."""
 
     @listing
@@ -75,7 +75,7 @@ class FileCalls:
         return data(Request("POST", file_path(path), {"restore": version_id}, body={}))
 
 
-class AgentCalls:
+class AgentCalls(Calls[C]):
     """Who works: a prompt, a model, tools, limits. Changed by admins, in force from the next turn."""
 
     @listing
@@ -101,7 +101,7 @@ class AgentCalls:
         return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
 
 
-class ToolCalls:
+class ToolCalls(Calls[C]):
     """What agents may call. Changed by admins."""
 
     @listing
@@ -134,7 +134,7 @@ class ToolCalls:
         return data(Request("POST", path_of("tools", name, "call"), body=body))
 
 
-class McpServerCalls:
+class McpServerCalls(Calls[C]):
     """Servers whose tools agents may have, once they are confirmed. For admins."""
 
     @listing
@@ -167,7 +167,7 @@ class McpServerCalls:
         return data(Request("POST", path_of("mcp-servers", name, "confirm"), body={"tools": dict(tools)}))
 
 
-class ToolSecretCalls:
+class ToolSecretCalls(Calls[C]):
     """Credentials that tools send along. Set by admins, read by nobody."""
 
     @listing
@@ -185,7 +185,7 @@ class ToolSecretCalls:
         return data(Request("DELETE", tool_secret_path(name)))
 
 
-class NotificationCalls:
+class NotificationCalls(Calls[C]):
     """Where the tenant is told of questions and ended sessions. For admins."""
 
     @operation
@@ -205,7 +205,7 @@ class NotificationCalls:
         return data(Request("DELETE", path_of("notifications")))
 
 
-class PromptCalls:
+class PromptCalls(Calls[C]):
     """The managed prompts, for admins."""
 
     @listing
@@ -254,7 +254,7 @@ class PromptCalls:
         return data(Request("POST", path, body=given(comment=comment, expected_version=expected_version)))
 
 
-class MemoryCalls:
+class MemoryCalls(Calls[C]):
     """What agents remember from one session to the next."""
 
     @listing

@@ -1,7 +1,7 @@
 """How a method that is written once, as a flow, is called in both clients.
 
-A class of methods is inherited by a `Waiting` and by an `Awaiting` class. `@operation` has a method of the one return T
-and of the other an awaitable of T; `@listing` an iterator and an asynchronous one. Type checkers see that, too.
+A group of methods is a `Calls[C]`. With a `Caller`, a method with `@operation` returns T, and one with `@listing` an
+iterator; with an `AsyncCaller` they are awaitable and an asynchronous iterator. Type checkers see that, too.
 """
 
 from __future__ import annotations
@@ -16,19 +16,11 @@ from acta.client.flows import Flow, Stream
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound=Caller | AsyncCaller)
 
 
-class Waiting:
-    """Its methods return when the answer is there."""
-
-    def __init__(self, caller: Caller) -> None:
-        self.caller = caller
-
-
-class Awaiting:
-    """Its methods are awaited, its listings are iterated over with `async for`."""
-
-    def __init__(self, caller: AsyncCaller) -> None:
+class Calls(Generic[C]):
+    def __init__(self, caller: C) -> None:
         self.caller = caller
 
 
@@ -40,9 +32,9 @@ class operation(Generic[P, T]):  # noqa: N801  # used as a decorator
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: Waiting, owner: type) -> Callable[P, T]: ...
+    def __get__(self, instance: Calls[Caller], owner: type) -> Callable[P, T]: ...
     @overload
-    def __get__(self, instance: Awaiting, owner: type) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, instance: Calls[AsyncCaller], owner: type) -> Callable[P, Awaitable[T]]: ...
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
@@ -58,9 +50,9 @@ class listing(Generic[P, T]):  # noqa: N801  # used as a decorator
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: Waiting, owner: type) -> Callable[P, Iterator[T]]: ...
+    def __get__(self, instance: Calls[Caller], owner: type) -> Callable[P, Iterator[T]]: ...
     @overload
-    def __get__(self, instance: Awaiting, owner: type) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, instance: Calls[AsyncCaller], owner: type) -> Callable[P, AsyncIterator[T]]: ...
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from acta.client.flows import Flow, Request, Stream, data, first, flattened, given, pages
 from acta.client.following import PATIENCE_SECONDS, Told, Update, updates
 from acta.client.interventions import whole_inputs
-from acta.client.operation import listing, operation
+from acta.client.operation import C, Calls, listing, operation
 from acta.client.paths import path_of, session_path
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 
-class SessionCalls:
+class SessionCalls(Calls[C]):
     """`idempotency_key`: of your own, where a program that is started again must not do it twice. Each call has one
     anyway, the same for all its attempts.
     """

@@ -114,10 +114,7 @@ class InProcess:
         self.model = model
         self.repository = self.fresh_repository()
         servers = McpServers(
-            AddressGuard(self.settings),
-            self.secret_values,
-            MemoryToolSecretNames(table).all,
-            schema_problem,
+            AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all, schema_problem
         )
         toolbox = TenantTools(
             MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),

@@ -171,10 +171,7 @@ class CalledInProcess:
     """Stands where the engine has a Lambda client: an invocation calls the function."""
 
     def __init__(
-        self,
-        tools: Mapping[str, Tool],
-        files: Callable[[Tool, Event], Files],
-        secrets: Mapping[str, str],
+        self, tools: Mapping[str, Tool], files: Callable[[Tool, Event], Files], secrets: Mapping[str, str]
     ) -> None:
         """`files`: those that a call reaches."""
         self._tools = {name: checking_its_result(made) for name, made in tools.items()}

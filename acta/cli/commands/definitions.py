@@ -2,7 +2,7 @@
 
 import click
 
-from acta.cli.commands.grammar import CONNECTION, JSON, Command, Group, argument, flag, joined, option, words
+from acta.cli.commands.grammar import Command, Group, api_command, argument, flag, joined, option, words
 
 FILE_KINDS = ("tool", "mcp-server", "prompt", "agent")
 """Those of `acta.cli.apply.kinds`, which is not loaded for a command's help; a test compares."""
@@ -10,24 +10,22 @@ FILE_KINDS = ("tool", "mcp-server", "prompt", "agent")
 FILES = Group(
     "files",
     "The tenant's storage.",
-    Command(
+    api_command(
         "ls",
         "files:list_files",
         "List the files: all, or those whose path begins with PREFIX. '~/': your private files.",
         argument("prefix", required=False),
         flag("--deleted", help="those that were deleted, and that `acta files restore` can write again"),
-        JSON,
-        *CONNECTION,
     ),
-    Command(
+    api_command(
         "get",
         "files:get",
         "Download a file.",
         argument("path"),
         option("-o", "--output", metavar="FILE", help="where to write it (default: standard output)"),
-        *CONNECTION,
+        json=False,
     ),
-    Command(
+    api_command(
         "put",
         "files:put",
         "Upload a file, or a directory with all its files. SOURCE - is standard input.",
@@ -39,35 +37,29 @@ FILES = Group(
             metavar="ETAG",
             help="only over the version that has it, as `acta files versions PATH --json` shows it; of one file",
         ),
-        JSON,
-        *CONNECTION,
         epilog="PATH: where it is in the storage; of a directory, what its files' paths begin with. Without --new and "
         "--if-etag what is there is replaced.",
     ),
-    Command("rm", "files:remove", "Delete a file.", argument("path"), *CONNECTION),
-    Command(
+    api_command("rm", "files:remove", "Delete a file.", argument("path"), json=False),
+    api_command(
         "versions",
         "files:versions",
         "List what a file was, newest first, also of a deleted one.",
         argument("path"),
-        JSON,
-        *CONNECTION,
     ),
-    Command(
+    api_command(
         "restore",
         "files:restore",
         "Write an earlier version of a file again. VERSION is its id, as `acta files versions PATH` shows it.",
         argument("path"),
         argument("version"),
-        JSON,
-        *CONNECTION,
     ),
 )
 
 SECRETS = Group(
     "secrets",
     "Secrets that headers of tools refer to (role admin).",
-    Command(
+    api_command(
         "set",
         "tool_secrets:set_secret",
         "Set a secret. Its value is read from standard input, or asked for and not shown.",
@@ -78,35 +70,33 @@ SECRETS = Group(
             metavar="HOST",
             help="tools may send it there alone; more than once for more (default: the hosts that it has, else any)",
         ),
-        *CONNECTION,
+        json=False,
     ),
-    Command(
-        "list", "tool_secrets:list_secrets", "List the secrets, without their values.", JSON, *CONNECTION
+    api_command("list", "tool_secrets:list_secrets", "List the secrets, without their values."),
+    api_command(
+        "rm", "tool_secrets:remove_secret", "Delete a secret for good.", argument("name"), json=False
     ),
-    Command("rm", "tool_secrets:remove_secret", "Delete a secret for good.", argument("name"), *CONNECTION),
 )
 
 
 def listed(kind: str, help: str) -> Command:
-    return Command("ls", "definitions:list_all", help, JSON, *CONNECTION, kind=kind)
+    return api_command("ls", "definitions:list_all", help, kind=kind)
 
 
 def shown(kind: str, help: str, name: str) -> Command:
-    return Command("get", "definitions:show", help, argument("name", name), JSON, *CONNECTION, kind=kind)
+    return api_command("get", "definitions:show", help, argument("name", name), kind=kind)
 
 
 def removed(kind: str, help: str, name: str) -> Command:
-    return Command("rm", "definitions:remove", help, argument("name", name), *CONNECTION, kind=kind)
+    return api_command("rm", "definitions:remove", help, argument("name", name), json=False, kind=kind)
 
 
 def put(kind: str, help: str) -> Command:
-    return Command(
+    return api_command(
         "put",
         "definitions:put",
         help,
         argument("source", "FILE"),
-        JSON,
-        *CONNECTION,
         kind=kind,
         epilog="With a version in it, it replaces that version alone.",
     )
@@ -126,15 +116,15 @@ TOOLS = Group(
     listed("tools", "List the tools, built-in ones first."),
     shown("tools", "Show a tool as JSON.", "NAME"),
     put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
-    Command(
+    api_command(
         "rm",
         "definitions:remove_tool",
         "Delete a tool (role admin).",
         argument("name"),
         flag("--force", help="although agents name it: they go on without it"),
-        *CONNECTION,
+        json=False,
     ),
-    Command(
+    api_command(
         "call",
         "tool_calls:call",
         "Try a tool once outside a session (role admin).",
@@ -142,8 +132,6 @@ TOOLS = Group(
         argument("input", required=False),
         option("--file", metavar="FILE", help="read the input from it, - for standard input"),
         flag("--yes", help="run a tool, too, whose calls a person approves in a session"),
-        JSON,
-        *CONNECTION,
         epilog='INPUT: a JSON object such as \'{"order_id": "7"}\', - for standard input.',
     ),
     SECRETS,
@@ -153,24 +141,17 @@ MCP = Group(
     "MCP servers whose tools agents may have (role admin).",
     listed("mcp_servers", "List the servers."),
     shown("mcp_servers", "Show a server and its confirmed tools as JSON.", "NAME"),
-    Command(
+    api_command(
         "put",
         "mcp_servers:put",
         "Name a server, or replace it, from a JSON file, - for standard input.",
         argument("source", "FILE"),
-        JSON,
-        *CONNECTION,
         epilog="With a version in it, it replaces that version alone. Confirmed tools stay while the URL does.",
     ),
-    Command(
-        "refresh",
-        "mcp_servers:refresh",
-        "Ask a server what it says of its tools now.",
-        argument("name"),
-        JSON,
-        *CONNECTION,
+    api_command(
+        "refresh", "mcp_servers:refresh", "Ask a server what it says of its tools now.", argument("name")
     ),
-    Command(
+    api_command(
         "confirm",
         "mcp_servers:confirm",
         "Let agents have tools of a server, as it describes them now.",
@@ -185,24 +166,22 @@ MCP = Group(
             help="of what was looked at before, of one TOOL: nothing is shown or asked",
         ),
         flag("--yes", help="do not ask"),
-        JSON,
-        *CONNECTION,
         epilog="TOOL: the server's name for it. What the server says of it is shown first.",
     ),
-    Command(
+    api_command(
         "rm",
         "mcp_servers:remove",
         "Delete a server and its tools.",
         argument("name"),
         flag("--force", help="although agents name its tools: they go on without them"),
-        *CONNECTION,
+        json=False,
     ),
 )
 NOTIFICATIONS = Group(
     "notifications",
     "The webhook that is told of questions and ended sessions (role admin).",
-    Command("show", "notifications:show", "Show where your tenant is told.", JSON, *CONNECTION),
-    Command(
+    api_command("show", "notifications:show", "Show where your tenant is told."),
+    api_command(
         "set",
         "notifications:put",
         "Have this webhook told. Without URL only sessions with a webhook of their own are told.",
@@ -210,25 +189,16 @@ NOTIFICATIONS = Group(
         flag(
             "--secret", help="a new secret to sign with: read from standard input, or asked for and not shown"
         ),
-        JSON,
-        *CONNECTION,
         epilog="The first time a secret is asked for in any case. An operator says which hosts may be told.",
     ),
-    Command("rm", "notifications:remove", "Tell nobody any more, and forget the secret.", *CONNECTION),
+    api_command("rm", "notifications:remove", "Tell nobody any more, and forget the secret.", json=False),
 )
 PROMPTS = Group(
     "prompts",
     "The managed prompts (role admin).",
     listed("prompts", "List the prompts in force."),
-    Command(
-        "get",
-        "definitions:show_prompt",
-        "Print a prompt's text.",
-        argument("name"),
-        JSON,
-        *CONNECTION,
-    ),
-    Command(
+    api_command("get", "definitions:show_prompt", "Print a prompt's text.", argument("name")),
+    api_command(
         "put",
         "definitions:put_prompt",
         "Write a prompt's next version from a file, - for standard input.",
@@ -241,42 +211,31 @@ PROMPTS = Group(
             help="do not put it in force: `acta fork ID --prompt NAME=VERSION` tries it, `acta prompts restore` puts "
             "it in force",
         ),
-        JSON,
-        *CONNECTION,
     ),
-    Command(
-        "versions",
-        "definitions:prompt_versions",
-        "List a prompt's versions, newest first.",
-        argument("name"),
-        JSON,
-        *CONNECTION,
+    api_command(
+        "versions", "definitions:prompt_versions", "List a prompt's versions, newest first.", argument("name")
     ),
-    Command(
+    api_command(
         "restore",
         "definitions:restore_prompt",
         "Put another version of a prompt in force, as a new one: an earlier one or a draft.",
         argument("name"),
         argument("version", type=int),
         option("--comment", metavar="TEXT", help="why, for those who read the versions"),
-        JSON,
-        *CONNECTION,
     ),
 )
 MEMORIES = Group(
     "memories",
     "What agents remember from one session to the next.",
-    Command(
+    api_command(
         "ls",
         "definitions:list_all",
         "List the memories that you may see.",
         option("--agent", metavar="ID", help="of this agent alone"),
-        JSON,
-        *CONNECTION,
         kind="memories",
     ),
     shown("memories", "Show a memory.", "ID"),
-    Command(
+    api_command(
         "add",
         "definitions:add_memory",
         "Have an agent remember something.",
@@ -284,14 +243,12 @@ MEMORIES = Group(
         option("--kind", default="fact", help="such as fact or preference (default: fact)"),
         option("--tag", multiple=True, metavar="WORD", help="to find it by; more than once for more"),
         option("--agent", metavar="ID", help="which agent (default: the deployment's own)"),
-        JSON,
-        *CONNECTION,
         prepare=joined("text"),
     ),
     removed("memories", "Delete a memory.", "ID"),
 )
 
-APPLY = Command(
+APPLY = api_command(
     "apply",
     "apply.apply:apply",
     "Make the tenant's definitions what the files of FOLDER say, after showing what that changes (role admin).",
@@ -306,18 +263,14 @@ APPLY = Command(
     ),
     flag("--adopt", help="take over definitions that another set owns, or nobody"),
     flag("--overwrite", help="write also what was changed by hand since it was applied"),
-    JSON,
-    *CONNECTION,
 )
-EXPORT = Command(
+EXPORT = api_command(
     "export",
     "apply.export:export",
     "Write the tenant's definitions as files into FOLDER, as `acta apply` reads them (role admin).",
     argument("folder"),
     option("--set", "set_name", metavar="NAME", help="only what this set owns"),
     flag("--overwrite", help="replace files that say something else"),
-    JSON,
-    *CONNECTION,
 )
 SCHEMA = Command(
     "schema",

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import click
 
 from acta.cli.commands.grammar import (
-    CONNECTION,
     JSON,
     STATE,
     Command,
     Group,
     Instant,
+    api_command,
     argument,
     flag,
     option,
@@ -148,15 +148,13 @@ OPERATIONS = (
         ),
         JSON,
     ),
-    Command(
+    api_command(
         "models",
         "operations.models:models",
         "List the models, their prices and their keys.",
         flag("--check", help="ask the providers whether they take the keys"),
-        JSON,
-        *CONNECTION,
     ),
-    Command(
+    api_command(
         "usage",
         "operations.usage:usage",
         "Show what the tenant has used: an admin all of it, everybody else their own.",
@@ -168,18 +166,13 @@ OPERATIONS = (
         ),
         option("--since", type=Instant(), metavar="TIME", help="from this time on (default: seven days ago)"),
         option("--until", type=Instant(), metavar="TIME", help="before this time"),
-        JSON,
-        *CONNECTION,
     ),
-    Command(
+    api_command(
         "audit",
         "operations.audit:audit",
         "Show who did what, newest first (role admin).",
         option(
-            "--since",
-            type=Instant(),
-            metavar="TIME",
-            help="from this time on, such as 2026-11-22T09:00:00Z",
+            "--since", type=Instant(), metavar="TIME", help="from this time on, such as 2026-11-22T09:00:00Z"
         ),
         option("--until", type=Instant(), metavar="TIME", help="before this time"),
         option("--action", help="such as session.delete, intervention.resolve or file.write"),
@@ -187,7 +180,7 @@ OPERATIONS = (
         option("--session", metavar="ID", help="on this session, deleted or not"),
         option("--limit", type=int, default=50, metavar="N", help="so many records at most (default: 50)"),
         flag("--json", help="print each record as one line of JSON"),
-        *CONNECTION,
+        json=False,
     ),
     Command(
         "doctor",
@@ -230,7 +223,7 @@ OPERATIONS = (
         epilog="May be repeated: what is there already is left. Exit codes: 0 all is there, 1 something that is there "
         "and differs was left as it is, or was deleted within the hour, 2 wrong use or refused.",
     ),
-    Command(
+    api_command(
         "logs",
         "operations.logs:logs",
         "Tell what the functions logged about a session, oldest first. With --env: needs AWS credentials, and no token "
@@ -240,7 +233,7 @@ OPERATIONS = (
         flag("--follow", help="go on with what comes, until Ctrl-C"),
         flag("--all", help="also each reading of the session that went well"),
         flag("--json", help="print each line as one line of JSON"),
-        *CONNECTION,
+        json=False,
     ),
     Command(
         "erase",

@@ -88,6 +88,13 @@ CONNECTION: Sequence[click.Parameter] = (
 JSON = flag("--json", help="print JSON, for scripts")
 
 
+def api_command(
+    name: str, function: str, help: str, *parameters: click.Parameter, json: bool = True, **more: Any
+) -> Command:
+    """A command that calls the API of a deployment. `json`: it takes `--json`."""
+    return Command(name, function, help, *parameters, *([JSON] if json else []), *CONNECTION, **more)
+
+
 def none_if_empty(value: Any) -> Any:
     """An option that may be repeated and was not given is None, as any other is."""
     return None if value == () else value

@@ -2,17 +2,7 @@
 
 import click
 
-from acta.cli.commands.grammar import (
-    CONNECTION,
-    JSON,
-    Command,
-    Given,
-    argument,
-    flag,
-    joined,
-    option,
-    words,
-)
+from acta.cli.commands.grammar import Command, Given, api_command, argument, flag, joined, option, words
 
 EXIT_CODES = (
     "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
@@ -88,7 +78,7 @@ def state_is_a_directory(given: Given) -> Given:
 
 def decision(name: str, help: str, *parameters: click.Parameter) -> Command:
     """A command that is one option of an intervention."""
-    return Command(
+    return api_command(
         name,
         f"{DECIDED}:decide",
         help,
@@ -96,18 +86,16 @@ def decision(name: str, help: str, *parameters: click.Parameter) -> Command:
         argument("intervention", required=False),
         COMMENT,
         *parameters,
-        *CONNECTION,
-        JSON,
         option=name,
     )
 
 
 def control(name: str, help: str) -> Command:
-    return Command(name, f"{SESSION}:control", help, session_id(), *CONNECTION, JSON, action=name)
+    return api_command(name, f"{SESSION}:control", help, session_id(), action=name)
 
 
 COMMANDS = (
-    Command(
+    api_command(
         "run",
         f"{SESSION}:run",
         "Give an agent a goal and follow it. The goal need not be quoted.",
@@ -121,32 +109,21 @@ COMMANDS = (
         ),
         option("--files", metavar="DIR", help="put this directory's files into the storage first"),
         NO_WAIT,
-        JSON,
-        *CONNECTION,
         prepare=joined("goal"),
         epilog=EXIT_CODES,
     ),
-    Command(
-        "watch",
-        f"{SESSION}:watch",
-        "Follow a session to its end.",
-        session_id(),
-        NO_WAIT,
-        JSON,
-        *CONNECTION,
-        epilog=EXIT_CODES,
+    api_command(
+        "watch", f"{SESSION}:watch", "Follow a session to its end.", session_id(), NO_WAIT, epilog=EXIT_CODES
     ),
-    Command(
+    api_command(
         "say",
         f"{SESSION}:say",
         "Tell a session something. One that has ended begins its next run with it.",
         session_id(),
         words("text", "TEXT..."),
-        JSON,
-        *CONNECTION,
         prepare=joined("text"),
     ),
-    Command(
+    api_command(
         "fork",
         f"{SESSION}:fork",
         "Have a new session go on from a turn, with a copy of the conversation. Files are as they are now.",
@@ -161,12 +138,10 @@ COMMANDS = (
         ),
         *STARTED,
         NO_WAIT,
-        JSON,
-        *CONNECTION,
         prepare=joined("text"),
         epilog=EXIT_CODES,
     ),
-    Command(
+    api_command(
         "sessions",
         f"{LISTED}:sessions",
         "List sessions, newest first.",
@@ -180,11 +155,9 @@ COMMANDS = (
             type=click.Choice(["yes", "no"]),
             help="only completed sessions that met their goal, or that did not",
         ),
-        JSON,
-        *CONNECTION,
         prepare=state_is_a_directory,
     ),
-    Command(
+    api_command(
         "plan",
         "sessions.plan:plan",
         "Show a session's plan, or edit its steps that are still to be done.",
@@ -209,12 +182,10 @@ COMMANDS = (
         ),
         option("--from", "source", metavar="FILE", help="operations as JSON, - for standard input"),
         option("--comment", metavar="TEXT", help="why; the agent reads it"),
-        JSON,
-        *CONNECTION,
         epilog="Running and finished steps stay as they are. All changes are made or none, and the agent is told. With "
         "--from: a list as in the body of PATCH /v1/sessions/{id}/plan, also of tools, inputs and permissions.",
     ),
-    Command(
+    api_command(
         "limits",
         "sessions.limits:limits",
         "Show a session's limits, or change them while it runs or before its next run.",
@@ -223,31 +194,19 @@ COMMANDS = (
         option("--token-budget", type=int, metavar="N", help="the whole budget, in tokens"),
         option("--cost-budget", type=float, metavar="USD", help="the whole budget, in US dollars"),
         option("--review-every", type=int, metavar="N", help="ask before every Nth turn; 0: never"),
-        JSON,
-        *CONNECTION,
         epilog="Where a question about the budget is open, `acta raise` answers it.",
     ),
-    Command(
-        "trace", f"{LISTED}:trace", "Show what a session thought and did.", session_id(), JSON, *CONNECTION
-    ),
-    Command(
+    api_command("trace", f"{LISTED}:trace", "Show what a session thought and did.", session_id()),
+    api_command(
         "receipt",
         "sessions.receipt:receipt",
         "Show what a session has cost, in counts and in US dollars.",
         session_id(),
-        JSON,
-        *CONNECTION,
     ),
     control("pause", "Pause a session."),
     control("resume", "Continue a paused session, or have one that waits for its next try do it now."),
     control("cancel", "Cancel a session."),
-    Command(
-        "interventions",
-        f"{DECIDED}:interventions",
-        "List what waits for a person.",
-        JSON,
-        *CONNECTION,
-    ),
+    api_command("interventions", f"{DECIDED}:interventions", "List what waits for a person."),
     decision("approve", "Approve what a session asks permission for."),
     decision("reject", "Reject what a session asks permission for."),
     decision(
@@ -264,7 +223,7 @@ COMMANDS = (
         ),
     ),
     decision("finish", "Let a session that used up its budget end with what it has."),
-    Command(
+    api_command(
         "resolve",
         f"{DECIDED}:decide",
         "Decide whatever a session waits for. Options are such as retry, record, skip, raise, finish, continue, "
@@ -273,18 +232,14 @@ COMMANDS = (
         words("words", "[INTERVENTION] OPTION"),
         option("--input", metavar="JSON", help="what the option needs, a JSON object"),
         COMMENT,
-        JSON,
-        *CONNECTION,
         prepare=intervention_then_option,
     ),
-    Command(
+    api_command(
         "answer",
         f"{DECIDED}:answer",
         "Answer a session's question.",
         either_id(),
         words("text", "TEXT..."),
-        JSON,
-        *CONNECTION,
         prepare=joined("text"),
     ),
 )

@@ -62,11 +62,7 @@ def decide(arguments: Namespace) -> int:
         arguments.id = session_id = session_named(client, arguments.id)
     intervention_id = intervention_id or only_open(client, arguments)
     decided = client.decide(
-        session_id,
-        intervention_id,
-        arguments.option,
-        input=given or None,
-        comment=arguments.comment or None,
+        session_id, intervention_id, arguments.option, input=given or None, comment=arguments.comment or None
     )
     echo(json.dumps(decided) if arguments.json else f"{intervention_id}  {arguments.option}")
     if arguments.option == "raise":

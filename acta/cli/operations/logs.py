@@ -19,13 +19,7 @@ from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, target
 from acta.cli.terminal.text import echo, one_line
 from acta.cli.terminal.tool_lines import further_lines
-from infra.deployed.session_logs import (
-    LogLine,
-    LogsUnreadable,
-    logs_client,
-    own_tool_functions,
-    read_lines,
-)
+from infra.deployed.session_logs import LogLine, LogsUnreadable, logs_client, own_tool_functions, read_lines
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.environments import LOCAL, Environment
 from shared.domain.ids import EFFECT, is_id, made_at

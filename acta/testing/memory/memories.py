@@ -15,12 +15,7 @@ class MemoryMemories:
     """`most`: the bound per agent. `write_version`: of what is stored."""
 
     def __init__(
-        self,
-        table: MemoryTable,
-        clock: Clock,
-        most: int = MAX_PER_AGENT,
-        *,
-        write_version: int = CURRENT,
+        self, table: MemoryTable, clock: Clock, most: int = MAX_PER_AGENT, *, write_version: int = CURRENT
     ) -> None:
         self._write_version = write_version
         self._table = table

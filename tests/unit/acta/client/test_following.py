@@ -9,7 +9,7 @@ from acta.client.callers import Caller
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, Unavailable, UnexpectedAnswer, Unreachable
 from acta.client.feed import Feed
-from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Request
+from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Pause, Request
 from acta.client.following import Update
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
 
@@ -23,12 +23,12 @@ class FlakyCaller(Caller):
         self.instead = instead or NoAnswer("away")
         self.answered = False
 
-    def exchange(self, request: Request) -> Answer | NoAnswer:
-        if self.answered and self.fails:
+    def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
+        if isinstance(step, Request) and self.answered and self.fails:
             self.fails -= 1
             return self.instead
         self.answered = True
-        return super().exchange(request)
+        return super().exchange(step)
 
 
 def flaky(url: str, fails: int, instead: Answer | None = None) -> Client:
