@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 VERSION = "The version that it replaces; with another one in force: 409."
-DELETED = "The version that is deleted; with another one in force: 409."
 APPLIED = (
     "The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."
 )

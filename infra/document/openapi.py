@@ -1,7 +1,8 @@
 """The OpenAPI 3.1 document of `/v1` (ADR 64)."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from inspect import Parameter as Python
@@ -10,13 +11,23 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from infra.document import apis, errors, webhooks
-from infra.document.operations.every import OPERATIONS
+from functions.admin.routes import build as build_admin
+from functions.console.routes import build as build_console
+from functions.fallback.routes import build as build_fallback
+from functions.intervene.routes import build as build_intervene
+from functions.mcp.routes import build as build_mcp
+from functions.start.routes import build as build_start
+from functions.status.routes import build as build_status
+from functions.step.routes import build as build_step
+from infra.document import errors, webhooks
+from infra.document.operations import OPERATIONS, TAGS
 from infra.document.operations.operation import Answer, Operation
 from infra.document.schemas import REF, schemas_of, shapes_with_words
-from infra.document.words import DESCRIPTION, HEADERS, NEEDED, RESPONSE_HEADERS, TAGS
-from shared.api.arguments import Parameter
+from infra.document.words import DESCRIPTION, HEADERS, NEEDED, RESPONSE_HEADERS, TAG_WORDS
+from shared.api.app import Api
+from shared.api.arguments import Arguments, Parameter
 from shared.api.routes import ROUTES, Route
+from shared.settings import Settings
 
 Json = dict[str, Any]
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
@@ -51,7 +62,7 @@ class Undescribed(Exception):
 def document() -> Json:
     """As JSON has it. Raises Undescribed. It is the same each time, and nobody may change it."""
     shapes_with_words()
-    parameters = apis.parameters()
+    parameters = parameters_of_routes()
     named = {key_of(route): route for route in ROUTES}
     strange = sorted(named.keys() ^ OPERATIONS.keys())
     if strange:
@@ -72,7 +83,7 @@ def document() -> Json:
         },
         "servers": [{"url": "/", "description": "The deployment that this document comes from."}],
         "security": [{"token": []}],
-        "tags": [{"name": name, "description": says} for name, says in TAGS.items()],
+        "tags": [{"name": name, "description": says} for name, says in TAG_WORDS.items()],
         "paths": paths,
         "webhooks": webhooks.webhooks(),
         "components": {
@@ -94,6 +105,33 @@ def document() -> Json:
 def key_of(route: Route) -> str:
     """Method and path, a variable that may have slashes written as any other: OpenAPI has one kind."""
     return str(route).replace("+}", "}")
+
+
+class Absent:
+    """Stands for whatever a function works with."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __getattr__(self, name: str) -> "Absent":
+        return self
+
+
+def parameters_of_routes() -> dict[Route, tuple[Parameter, ...]]:
+    """Of each route's handler, in the order of the table of routes: the functions' APIs are built with nothing behind
+    them, and none is asked. Raises LookupError for a route without a handler.
+    """
+    settings = Settings(env="document", table="none", bucket="none")
+    absent: Any = Absent(settings)
+    apis: list[Api] = [
+        build(absent) for build in (build_start, build_status, build_intervene, build_admin, build_mcp)
+    ]
+    apis += [build_step(settings, absent), build_console(settings), build_fallback(settings)]
+    handlers = {route: handle for api in apis for route, handle in api.handlers.items()}
+    missing = [str(route) for route in ROUTES if route not in handlers]
+    if missing:
+        raise LookupError(f"no handler: {', '.join(missing)}")
+    return {route: Arguments(route, handlers[route]).parameters for route in ROUTES}
 
 
 class _Schemas:
@@ -120,26 +158,24 @@ class _Schemas:
 def _operation(
     route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
 ) -> Json:
-    made: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
-    own = (
-        f"Errors of its own: {', '.join(f'`{code}`' for code in operation.codes)}." if operation.codes else ""
+    key = key_of(route)
+    codes = operation.codes_at(route.path)
+    about = (
+        operation.about,
+        "Needs the role `admin`." if route.role == "admin" else "",
+        "No limit of the tenant's refuses it." if route.role and route.rated == "never" else "",
+        f"Errors of its own: {', '.join(f'`{code}`' for code in codes)}." if codes else "",
     )
-    made["description"] = "\n\n".join(
-        filter(
-            None,
-            [
-                operation.about,
-                "Needs the role `admin`." if route.role == "admin" else "",
-                "No limit of the tenant's refuses it." if route.role and route.rated == "never" else "",
-                own,
-            ],
-        )
-    )
+    made: Json = {
+        "operationId": operation.name,
+        "tags": [TAGS[key]],
+        "summary": operation.summary,
+        "description": "\n\n".join(filter(None, about)),
+    }
     if route.role is None:
         made["security"] = []
     made["parameters"] = [
-        *_path_variables(route, operation, parameters, schemas),
-        *(_query(route, one, operation, schemas) for one in parameters if one.where == "query"),
+        *_parameters(route, operation, parameters, schemas),
         *({"name": name, "in": "header", **HEADERS[name]} for name in operation.takes),
         *(
             {"name": name, "in": "header", **HEADERS[name], **NEEDED[name], "required": True}
@@ -147,61 +183,46 @@ def _operation(
         ),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
+    sends, required = operation.sends, False
     if body is not None:
-        made["requestBody"] = _json_body(route, body, operation, schemas)
-    elif operation.sends:
-        made["requestBody"] = {
-            "required": False,
-            "content": {kind: {"schema": schema} for kind, schema in operation.sends.items()},
-        }
+        schema = schemas.by_key[f"{route} {body.name}"]
+        required = bool(schemas.defined.get(schema.get("$ref", "").rpartition("/")[2], {}).get("required"))
+        sends = {"application/json": schema}
+    if sends:
+        content: Json = {kind: {"schema": schema} for kind, schema in sends.items()}
         if operation.bodies:
             examples = {name: {"value": value} for name, value in operation.bodies.items()}
-            made["requestBody"]["content"]["application/json"]["examples"] = examples
-    takes_json = body is not None or "application/json" in operation.sends
+            content["application/json"]["examples"] = examples
+        made["requestBody"] = {"required": required, "content": content}
     made["responses"] = {
-        **_errors(route, operation, takes_json=takes_json),
+        **_errors(route, codes, takes_json="application/json" in sends),
         **{str(answer.status): _answer(route, answer, schemas) for answer in operation.answers},
     }
     return made
 
 
-def _path_variables(
+def _parameters(
     route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
-) -> list[Json]:
-    typed = {one.name: one for one in parameters if one.where == "path"}
-    found = []
-    for part in key_of(route).split("/"):
-        if not part.startswith("{"):
-            continue
-        name = part.strip("{}")
-        schema: Json = schemas.by_key[f"{route} {name}"] if name in typed else {"type": "string"}
-        if schema == {"type": "string"}:
+) -> Iterator[Json]:
+    """Variables of the path, as it has them, and then what a query may have."""
+    typed = {one.name for one in parameters if one.where == "path"}
+    plain: Json = {"type": "string"}
+    for name in re.findall(r"{(\w+)}", key_of(route)):
+        schema = schemas.by_key[f"{route} {name}"] if name in typed else plain
+        if schema == plain:
             schema = operation.values.get(name, {"type": "string", "minLength": 1})
-        found.append(
-            {
-                "name": name,
-                "in": "path",
-                "required": True,
-                "description": operation.parameters[name],
-                "schema": schema,
-            }
-        )
-    return found
-
-
-def _query(route: Route, one: Parameter, operation: Operation, schemas: _Schemas) -> Json:
-    name = one.name.removesuffix("_")
-    schema = operation.values.get(name) or _not_null(schemas.by_key[f"{route} {one.name}"])
-    is_required = one.default is Python.empty
-    if not is_required and one.default is not None:
-        schema = {**schema, "default": one.default}
-    return {
-        "name": name,
-        "in": "query",
-        "required": is_required,
-        "description": operation.parameters[name],
-        "schema": schema,
-    }
+        words = operation.words(key_of(route), name)
+        yield {"name": name, "in": "path", "required": True, "description": words, "schema": schema}
+    for one in parameters:
+        if one.where != "query":
+            continue
+        name = one.name.removesuffix("_")
+        schema = operation.values.get(name) or _not_null(schemas.by_key[f"{route} {one.name}"])
+        is_required = one.default is Python.empty
+        if not is_required and one.default is not None:
+            schema = {**schema, "default": one.default}
+        words = operation.words(key_of(route), name)
+        yield {"name": name, "in": "query", "required": is_required, "description": words, "schema": schema}
 
 
 def _not_null(schema: Json) -> Json:
@@ -213,16 +234,6 @@ def _not_null(schema: Json) -> Json:
     if len(options) == 1:
         return {**{name: each for name, each in schema.items() if name != "anyOf"}, **options[0]}
     return schema
-
-
-def _json_body(route: Route, body: Parameter, operation: Operation, schemas: _Schemas) -> Json:
-    schema = schemas.by_key[f"{route} {body.name}"]
-    of_name = schema.get("$ref", "").rpartition("/")[2]
-    content: Json = {"schema": schema}
-    if operation.bodies:
-        content["examples"] = {name: {"value": value} for name, value in operation.bodies.items()}
-    required = bool(schemas.defined.get(of_name, {}).get("required"))
-    return {"required": required, "content": {"application/json": content}}
 
 
 def _is_rated(route: Route) -> bool:
@@ -261,9 +272,9 @@ def _object(properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _errors(route: Route, operation: Operation, *, takes_json: bool) -> Json:
+def _errors(route: Route, own: tuple[str, ...], *, takes_json: bool) -> Json:
     """By status, the shared answers, with this route's codes."""
-    codes = [*operation.codes, *EVERYWHERE]
+    codes = [*own, *EVERYWHERE]
     if route.role is not None:
         codes += WITH_TOKEN
     if "{" in route.path:

@@ -47,7 +47,7 @@ Every answer of Acta has `X-Content-Type-Options: nosniff`, `X-Frame-Options: DE
 `Referrer-Policy: strict-origin-when-cross-origin` and `Cache-Control: no-store`.
 """
 
-TAGS: Mapping[str, str] = MappingProxyType(
+TAG_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "Sessions": "A goal and the work on it.",
         "Interventions": "Questions to people, and their decisions.",

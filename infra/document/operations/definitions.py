@@ -1,7 +1,6 @@
 """Agents, tools and their secrets, memories and prompts."""
 
-from infra.document.fields import DELETED
-from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok, page_of
+from infra.document.operations.operation import NOTHING, Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import (
     Agent,
     ListedMcpTools,
@@ -15,31 +14,19 @@ from shared.api.response.shapes.definitions import (
 )
 from shared.api.response.shapes.definitions import Notifications as NotificationSettings
 from shared.domain.definitions.mcp_server import SERVER_NAME_PATTERN
-from shared.domain.definitions.prompt import PLANNING, SEED_VERSION, SEEDS
+from shared.domain.definitions.prompt import PLANNING, SEED_VERSION
 from shared.domain.definitions.tool_secret import NAME_PATTERN
 
-AGENT = {"agent_id": "The agent's id."}
-TOOL = {"name": "The tool's name."}
-SERVER = {"name": "1 to 24 small letters, digits and `-`, beginning with a letter."}
-SECRET = {"name": "1 to 64 letters, digits and `_`, not beginning with a digit."}
-MEMORY = {"memory_id": "The memory's id."}
-PROMPT = {
-    "name": f"The prompt's name. There are: {', '.join(f'`{name}`' for name in SEEDS)}. Names are fixed."
-}
 REPLACED = (
     "It is replaced. `If-Match` with its ETag, or its version in the body, protects others' changes: 409."
 )
 
 AGENTS = {
-    "GET /v1/agents": Operation(
-        "listAgents", "Agents", "List agents", (page_of(Agent, "Agents by id."),), parameters=PAGING
-    ),
+    "GET /v1/agents": Operation("listAgents", "List agents", (page_of(Agent, "Agents by id."),)),
     "POST /v1/agents": Operation(
         "createAgent",
-        "Agents",
         "Define an agent",
         (ok(Agent, says="The agent.", status=201, headers=("Location",)),),
-        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={
             "researcher": {
@@ -57,49 +44,38 @@ AGENTS = {
         },
     ),
     "GET /v1/agents/{agent_id}": Operation(
-        "readAgent",
-        "Agents",
-        "Read an agent",
-        (ok(Agent, says="The agent.", headers=("ETag",)),),
-        codes=("NOT_FOUND",),
-        parameters=AGENT,
+        "readAgent", "Read an agent", (ok(Agent, says="The agent.", headers=("ETag",)),), codes=("NOT_FOUND",)
     ),
     "PUT /v1/agents/{agent_id}": Operation(
         "replaceAgent",
-        "Agents",
         "Replace an agent's definition",
         (ok(Agent, says=REPLACED, headers=("ETag",)),),
         about="The whole definition: absent fields take their defaults. `default` may be replaced, too.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
         bodies={"researcher": {"name": "Researcher", "tools": ["list_files", "read_file", "create_file"]}},
-        parameters=AGENT,
     ),
     "DELETE /v1/agents/{agent_id}": Operation(
         "deleteAgent",
-        "Agents",
         "Delete an agent",
         (NOTHING,),
         about="Its memories stay for an agent that is made again under its id.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters={**AGENT, "version": DELETED},
     ),
 }
 
 TOOLS = {
     "GET /v1/tools": Operation(
-        "listTools", "Tools", "List tools", (page_of(Tool, "All on one page, built-in ones first."),)
+        "listTools", "List tools", (page_of(Tool, "All on one page, built-in ones first."),)
     ),
     "POST /v1/tools": Operation(
         "createTool",
-        "Tools",
         "Add a tool",
         (ok(Tool, says="The tool.", status=201, headers=("Location",)),),
         about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything runs. A "
         "header's value is a text only where its name and value are plain; all else refers to a secret. `{name}` in "
         "the path of `url` is an argument; `parameters` says of others where they go, as in OpenAPI.",
-        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={
             "http": {
@@ -134,15 +110,12 @@ TOOLS = {
     ),
     "GET /v1/tools/{name}": Operation(
         "readTool",
-        "Tools",
         "Read a tool",
         (Answer(200, "The tool. A built-in one has no ETag.", (Tool,), sometimes=("ETag",)),),
         codes=("NOT_FOUND",),
-        parameters=TOOL,
     ),
     "PUT /v1/tools/{name}": Operation(
         "replaceTool",
-        "Tools",
         "Replace a tool's definition",
         (ok(Tool, says=REPLACED, headers=("ETag",)),),
         codes=("NOT_FOUND", "CONFLICT"),
@@ -156,21 +129,18 @@ TOOLS = {
                 "effect": "read",
             }
         },
-        parameters=TOOL,
     ),
     "DELETE /v1/tools/{name}": Operation(
         "deleteTool",
-        "Tools",
         "Delete a tool",
         (NOTHING,),
         about="409 where agents name it, and `details.agents` says which. With `force=true` they go on without it.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters={**TOOL, "version": DELETED, "force": "Delete it although agents name it."},
+        parameters={"force": "Delete it although agents name it."},
     ),
     "POST /v1/tools/{name}/call": Operation(
         "callTool",
-        "Tools",
         "Try a tool",
         (
             ok(
@@ -182,31 +152,26 @@ TOOLS = {
         "seconds. A tool of high stakes needs `confirm: true` (409), one with an `approver_role` that role (403), and "
         "what somebody else has to approve is not tried (403), nor is a built-in tool (409). An input that does not "
         "fit the schema: 400. 503: nothing was done. The same `Idempotency-Key` makes no second call: 409.",
-        codes=("NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        codes=("NOT_FOUND",),
         takes=("Idempotency-Key",),
         bodies={
             "read": {"input": {"customer": "7"}},
             "high stakes": {"input": {"order": "7", "cents": 1250}, "confirm": True},
         },
-        parameters=TOOL,
     ),
     "GET /v1/mcp-servers": Operation(
         "listMcpServers",
-        "Tools",
         "List the MCP servers",
         (page_of(McpServer, "All on one page, with their confirmed tools."),),
     ),
     "GET /v1/mcp-servers/{name}": Operation(
         "readMcpServer",
-        "Tools",
         "Read an MCP server",
         (ok(McpServer, says="The server and its confirmed tools.", headers=("ETag",)),),
         codes=("NOT_FOUND",),
-        parameters=SERVER,
     ),
     "PUT /v1/mcp-servers/{name}": Operation(
         "writeMcpServer",
-        "Tools",
         "Name an MCP server, or replace its definition",
         (
             ok(McpServer, says=REPLACED, headers=("ETag",)),
@@ -222,78 +187,65 @@ TOOLS = {
                 "auth": {"client_credentials": {"client_id": "acta", "secret": "desk_client"}},
             },
         },
-        parameters=SERVER,
         values={"name": {"type": "string", "pattern": SERVER_NAME_PATTERN}},
     ),
     "DELETE /v1/mcp-servers/{name}": Operation(
         "deleteMcpServer",
-        "Tools",
         "Delete an MCP server and its tools",
         (NOTHING,),
         about="409 where agents name one of its tools, and `details.agents` says which. With `force=true` they go on "
         "without them.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
-        parameters={**SERVER, "version": DELETED, "force": "Delete it although agents name its tools."},
+        parameters={"force": "Delete it although agents name its tools."},
     ),
     "POST /v1/mcp-servers/{name}/refresh": Operation(
         "refreshMcpServer",
-        "Tools",
         "Ask an MCP server what it says of its tools now",
         (ok(ListedMcpTools, says="Each tool, and whether that is what was confirmed. Nothing is stored."),),
         about="409 where the server does not answer as one of MCP.",
         codes=("NOT_FOUND", "CONFLICT"),
-        parameters=SERVER,
     ),
     "POST /v1/mcp-servers/{name}/confirm": Operation(
         "confirmMcpTools",
-        "Tools",
         "Let agents have tools of an MCP server",
         (ok(McpServer, says="The server with its confirmed tools.", headers=("ETag",)),),
         about="400 where the server describes a tool otherwise than the pin says.",
         codes=("NOT_FOUND", "CONFLICT"),
         takes=("If-Match",),
         bodies={"read": {"tools": {"search": {"pin": "0" * 64, "confirmed_read": True}}}},
-        parameters=SERVER,
     ),
     "GET /v1/tool-secrets": Operation(
         "listToolSecrets",
-        "Tools",
         "List the secrets that tools' headers refer to",
         (page_of(ToolSecret, "All on one page, without their values, which nobody is shown."),),
     ),
     "PUT /v1/tool-secrets/{name}": Operation(
         "setToolSecret",
-        "Tools",
         "Set a secret",
         (ok(ToolSecret, says="It has a new value."), ok(ToolSecret, says="It is new.", status=201)),
         codes=("CONFLICT",),
         bodies={"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}},
-        parameters=SECRET,
         values={"name": {"type": "string", "pattern": NAME_PATTERN}},
     ),
     "DELETE /v1/tool-secrets/{name}": Operation(
         "deleteToolSecret",
-        "Tools",
         "Delete a secret",
         (NOTHING,),
         about="409 where a tool refers to it.",
         codes=("NOT_FOUND", "CONFLICT"),
-        parameters=SECRET,
     ),
 }
 
 NOTIFICATIONS = {
     "GET /v1/notifications": Operation(
         "readNotifications",
-        "Notifications",
         "Where the tenant is told of questions and ended sessions",
         (ok(NotificationSettings, says="Without the secret, which nobody is shown."),),
         codes=("NOT_FOUND",),
     ),
     "PUT /v1/notifications": Operation(
         "setNotifications",
-        "Notifications",
         "Set where the tenant is told, and what that is signed with",
         (
             ok(NotificationSettings, says="They are replaced."),
@@ -311,7 +263,6 @@ NOTIFICATIONS = {
     ),
     "DELETE /v1/notifications": Operation(
         "deleteNotifications",
-        "Notifications",
         "Delete the URL and the secret",
         (NOTHING,),
         about="Sessions with a webhook of their own are not told there any more.",
@@ -322,18 +273,15 @@ NOTIFICATIONS = {
 MEMORIES = {
     "GET /v1/memories": Operation(
         "listMemories",
-        "Memories",
         "List memories, newest first",
         (page_of(Memory, "Memories that you may see."),),
-        parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind.", **PAGING},
+        parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind."},
     ),
     "POST /v1/memories": Operation(
         "createMemory",
-        "Memories",
         "Write a memory",
         (ok(Memory, says="The memory.", status=201, headers=("Location",)),),
         about="What a person writes is for everybody's sessions of the agent.",
-        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={
             "fact": {"kind": "fact", "text": "Invoices are in the folder billing/.", "tags": ["billing"]}
@@ -341,15 +289,12 @@ MEMORIES = {
     ),
     "GET /v1/memories/{memory_id}": Operation(
         "readMemory",
-        "Memories",
         "Read a memory",
         (ok(Memory, says="The memory.", headers=("ETag",)),),
         codes=("NOT_FOUND",),
-        parameters=MEMORY,
     ),
     "PUT /v1/memories/{memory_id}": Operation(
         "replaceMemory",
-        "Memories",
         "Replace a memory",
         (ok(Memory, says=REPLACED, headers=("ETag",)),),
         codes=("NOT_FOUND", "CONFLICT"),
@@ -357,34 +302,24 @@ MEMORIES = {
         bodies={
             "shared": {"kind": "fact", "text": "Invoices are in the folder billing/2026/.", "shared": True}
         },
-        parameters=MEMORY,
     ),
     "DELETE /v1/memories/{memory_id}": Operation(
-        "deleteMemory",
-        "Memories",
-        "Delete a memory",
-        (NOTHING,),
-        codes=("NOT_FOUND", "CONFLICT"),
-        takes=("If-Match",),
-        parameters=MEMORY,
+        "deleteMemory", "Delete a memory", (NOTHING,), codes=("NOT_FOUND", "CONFLICT"), takes=("If-Match",)
     ),
 }
 
 PROMPTS = {
     "GET /v1/admin/prompts": Operation(
-        "listPrompts", "Prompts", "List the managed prompts", (page_of(Prompt, "The versions in force."),)
+        "listPrompts", "List the managed prompts", (page_of(Prompt, "The versions in force."),)
     ),
     "GET /v1/admin/prompts/{name}": Operation(
         "readPrompt",
-        "Prompts",
         "Read a prompt",
         (ok(PromptInForce, says="The version in force.", headers=("ETag",)),),
         codes=("NOT_FOUND",),
-        parameters=PROMPT,
     ),
     "PUT /v1/admin/prompts/{name}": Operation(
         "writePrompt",
-        "Prompts",
         "Write a new version of a prompt",
         (
             ok(
@@ -405,26 +340,22 @@ PROMPTS = {
                 "content": PLANNING,
                 "comment": "The text of the release",
                 "expected_version": SEED_VERSION,
-            },
+            }
         },
-        parameters=PROMPT,
     ),
     "GET /v1/admin/prompts/{name}/versions": Operation(
         "listPromptVersions",
-        "Prompts",
         "The versions of a prompt",
         (page_of(Prompt, "Newest first."),),
         codes=("NOT_FOUND",),
-        parameters={**PROMPT, **PAGING},
     ),
     "POST /v1/admin/prompts/{name}/versions/{version}/restore": Operation(
         "restorePrompt",
-        "Prompts",
         "Put another version of a prompt in force",
         (ok(Prompt, says="Its text is in force, as a new version. An earlier version or a draft."),),
-        codes=("NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
+        codes=("NOT_FOUND",),
         takes=("Idempotency-Key", "If-Match"),
         bodies={"restored": {"comment": "As it was"}},
-        parameters={**PROMPT, "version": "The number of the version."},
+        parameters={"version": "The number of the version."},
     ),
 }

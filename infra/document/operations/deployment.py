@@ -1,14 +1,11 @@
 """Models, the audit trail, health, and this document."""
 
-from infra.document.operations.operation import PAGING, Answer, Operation, ok, page_of
+from infra.document.operations.operation import Answer, Operation, ok, page_of
 from shared.api.response.shapes.definitions import CheckedKeys, ConfiguredModels
 from shared.api.response.shapes.records import AuditRecord, DeploymentHealth, Health, Me, PageSignIn
 from shared.api.response.shapes.usage import TenantUsage
 
-TEXTS = {
-    "text/css; charset=utf-8": {"type": "string"},
-    "text/javascript; charset=utf-8": {"type": "string"},
-}
+TEXTS = {"text/css; charset=utf-8": {"type": "string"}, "text/javascript; charset=utf-8": {"type": "string"}}
 
 METADATA = {
     "application/json": {
@@ -27,23 +24,20 @@ HTML = {"text/html; charset=utf-8": {"type": "string"}}
 
 DEPLOYMENT = {
     "GET /v1/me": Operation(
-        "readMe", "Operation", "Who asks: tenant, subject and roles", (ok(Me, says="As the token says."),)
+        "readMe", "Who asks: tenant, subject and roles", (ok(Me, says="As the token says."),)
     ),
     "GET /v1/models": Operation(
         "listModels",
-        "Operation",
         "Which models there are, their prices, who uses them, whether a key is there",
         (ok(ConfiguredModels, says="What is configured."),),
     ),
     "POST /v1/models/check": Operation(
         "checkModelKeys",
-        "Operation",
         "Ask every provider whether its key works",
         (ok(CheckedKeys, says="What the providers say. Nothing is changed."),),
     ),
     "GET /v1/audit": Operation(
         "listAuditRecords",
-        "Operation",
         "Who did what, newest first",
         (page_of(AuditRecord, "Records of the tenant, deleted sessions included."),),
         parameters={
@@ -53,18 +47,15 @@ DEPLOYMENT = {
             "user": "Only this subject's, as the identity provider names it.",
             "who": "Only this pseudonym's.",
             "session_id": "Only of this session.",
-            **PAGING,
         },
     ),
     "GET /v1/admin/health": Operation(
         "readDeployment",
-        "Operation",
         "Which release answers, what it allows the tenant, and when recovery looked last",
         (ok(DeploymentHealth, says="As the deployment is set up, and what its last recovery did."),),
     ),
     "GET /v1/usage": Operation(
         "readUsage",
-        "Operation",
         "What the tenant has used, in sums",
         (ok(TenantUsage, says="Sums of whole hours or days, UTC. What was used in none is left out."),),
         about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from the "
@@ -73,24 +64,20 @@ DEPLOYMENT = {
             "from": "The beginning, rounded down to an hour (`by` hour) or a day. Absent: seven days before `to`.",
             "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",
             "by": "What an item is about.",
-            **PAGING,
         },
     ),
     "GET /console": Operation(
         "openConsole",
-        "Operation",
         "The page for people",
         (Answer(302, "Its first place is `/console/inbox`.", form="empty", headers=("Location",)),),
     ),
     "GET /console/sign-in.json": Operation(
         "readPageSignIn",
-        "Operation",
         "Where the page for people signs them in",
         (ok(PageSignIn, says="The same for everybody."),),
     ),
     "GET /console/{place}": Operation(
         "readConsole",
-        "Operation",
         "The page for people, at one of its places",
         (
             Answer(
@@ -109,30 +96,24 @@ DEPLOYMENT = {
     ),
     "GET /.well-known/oauth-protected-resource": Operation(
         "readProtectedResource",
-        "Operation",
         "Who issues the API's tokens",
         (Answer(200, "Metadata of the API (RFC 9728).", form="raw", raw=METADATA),),
         codes=("NOT_FOUND",),
     ),
     "GET /.well-known/oauth-protected-resource/mcp": Operation(
         "readProtectedMcp",
-        "Operation",
         "Who issues the tokens that `/mcp` takes",
         (Answer(200, "Metadata of `/mcp` (RFC 9728).", form="raw", raw=METADATA),),
         codes=("NOT_FOUND",),
     ),
-    "GET /healthz": Operation(
-        "readHealth", "Operation", "Whether the API answers", (ok(Health, says="It does."),)
-    ),
+    "GET /healthz": Operation("readHealth", "Whether the API answers", (ok(Health, says="It does."),)),
     "GET /v1/openapi.json": Operation(
         "readDocument",
-        "Operation",
         "This document",
         (Answer(200, "OpenAPI 3.1.", form="raw", raw={"application/json": {"type": "object"}}),),
     ),
     "GET /v1/docs": Operation(
         "readPage",
-        "Operation",
         "This document as a page to read and to try",
         (
             Answer(
@@ -146,7 +127,6 @@ DEPLOYMENT = {
     ),
     "GET /v1/docs/{file}": Operation(
         "readPageFile",
-        "Operation",
         "What the page is made of",
         (Answer(200, "A file of the page.", form="raw", raw=TEXTS, headers=("Content-Security-Policy",)),),
         codes=("NOT_FOUND",),

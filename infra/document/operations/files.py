@@ -1,18 +1,13 @@
 """The tenant's storage, which its agents' file tools read and write."""
 
-from infra.document.operations.operation import NOTHING, PAGING, Answer, Operation, ok
+from infra.document.operations.operation import NOTHING, Answer, Operation, ok
 from shared.api.response.shapes.records import DeletedFile, File, FileVersion, WrittenFile
 
-PATH = {
-    "path": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a file. "
-    "Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 bytes."
-}
 BYTES = {"application/octet-stream": {"type": "string", "format": "binary"}}
 
 FILES = {
     "GET /v1/files": Operation(
         "listFiles",
-        "Files",
         "List files",
         (
             Answer(
@@ -26,12 +21,10 @@ FILES = {
         parameters={
             "prefix": "Only paths that begin so; `~/`: your own files.",
             "deleted": "`1`: files that were deleted and not written again, and not what there is.",
-            **PAGING,
         },
     ),
     "GET /v1/files/{path}": Operation(
         "readFile",
-        "Files",
         "Read a file, or list its versions",
         (
             Answer(
@@ -45,14 +38,12 @@ FILES = {
         ),
         codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
         parameters={
-            **PATH,
             "versions": "`1`: its versions, and not its bytes.",
             "version": "The `version_id` of an earlier version, whose bytes are answered.",
         },
     ),
     "PUT /v1/files/{path}": Operation(
         "writeFile",
-        "Files",
         "Write a file",
         (
             ok(WrittenFile, says="There was such a file; this is its newest version now."),
@@ -64,26 +55,22 @@ FILES = {
         codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
         takes=("If-Match", "If-None-Match"),
         sends=BYTES,
-        parameters=PATH,
     ),
     "POST /v1/files/{path}": Operation(
         "restoreFile",
-        "Files",
         "Restore an earlier version of a file",
         (ok(WrittenFile, says="It was written again, as a version more."),),
         about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is deleted, only "
         "over what you have seen: 412 otherwise.",
         codes=("NOT_FOUND", "PRECONDITION_FAILED"),
         takes=("If-Match", "If-None-Match"),
-        parameters={**PATH, "restore": "The `version_id`."},
+        parameters={"restore": "The `version_id`."},
     ),
     "DELETE /v1/files/{path}": Operation(
         "deleteFile",
-        "Files",
         "Delete a file",
         (NOTHING,),
         about="Earlier versions are kept for 30 days.",
         codes=("NOT_FOUND",),
-        parameters=PATH,
     ),
 }

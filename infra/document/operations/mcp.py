@@ -22,12 +22,7 @@ _ERROR = {
 ANSWER = {
     "description": "A JSON-RPC 2.0 response.",
     "type": "object",
-    "properties": {
-        "jsonrpc": {"const": "2.0"},
-        "id": _ID,
-        "result": {"type": "object"},
-        "error": _ERROR,
-    },
+    "properties": {"jsonrpc": {"const": "2.0"}, "id": _ID, "result": {"type": "object"}, "error": _ERROR},
     "required": ["jsonrpc"],
 }
 _REFUSAL = {"description": "A JSON-RPC error, or an error of Acta's or of the gateway's.", "type": "object"}
@@ -39,7 +34,6 @@ REFUSALS = {
 MCP = {
     "POST /mcp": Operation(
         "askOverMcp",
-        "MCP",
         "Sessions for clients of the Model Context Protocol",
         (
             Answer(
@@ -55,8 +49,6 @@ MCP = {
         "to a route of this document, with that route's checks and limits. Refusals of the protocol "
         "(400, 404) are JSON-RPC errors; those of the caller or the time are as everywhere.",
         sends={"application/json": _REQUEST},
-        bodies={
-            "2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-        },
-    ),
+        bodies={"2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}},
+    )
 }

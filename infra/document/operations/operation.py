@@ -4,20 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from shared.api.response.errors import STATUSES
+from shared.domain.definitions.prompt import SEEDS
+
 Json = dict[str, Any]
 
-Tag = Literal[
-    "Sessions",
-    "Interventions",
-    "Files",
-    "Agents",
-    "Tools",
-    "Notifications",
-    "Memories",
-    "Prompts",
-    "MCP",
-    "Operation",
-]
 Form = Literal["data", "page", "empty", "raw"]
 RequestHeader = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"]
 ResponseHeader = Literal["ETag", "Location", "Retry-After", "Content-Security-Policy"]
@@ -42,14 +33,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Operation:
-    """`name`: the operationId, stable. `codes`: of the errors that are this route's own; what every route may answer is
-    added. `takes`: request headers; `needs`: those that a request must have. `bodies`: examples by name, each of which
-    a test sends. `parameters`: words about path variables and query parameters; `values`: the schemas of those that a
-    handler checks itself. `sends`: content type -> schema of a body that no model of a route says.
+    """`name`: the operationId, stable. `codes`: of the errors that are this route's own, without those that its path
+    and its headers bring (`codes_at`). `takes`: request headers; `needs`: those that a request must have. `bodies`:
+    examples by name, each of which a test sends. `parameters`: words about query parameters and path variables that
+    `QUERY` and `VARIABLES` do not have; `values`: the schemas of those that a handler checks itself. `sends`: content
+    type -> schema of a body that no model of a route says.
     """
 
     name: str
-    tag: Tag
     summary: str
     answers: tuple[Answer, ...]
     about: str = ""
@@ -60,6 +51,21 @@ class Operation:
     parameters: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Json] = field(default_factory=dict)
     sends: Mapping[str, Json] = field(default_factory=dict)
+
+    def codes_at(self, path: str) -> tuple[str, ...]:
+        """All codes that are its own, in the order of `STATUSES`."""
+        codes = {*self.codes}
+        codes |= {code for variable, code in MISSING.items() if variable in path}
+        if "Idempotency-Key" in self.takes:
+            codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
+        return tuple(code for code in STATUSES if code in codes)
+
+    def words(self, path: str, name: str) -> str:
+        """About a parameter, its own before those for all. Raises KeyError where there are none."""
+        if name in self.parameters:
+            return self.parameters[name]
+        before, variable, _ = path.partition(f"/{{{name}}}")
+        return VARIABLES[before.rpartition("/")[2] + variable] if variable else QUERY[name]
 
 
 def ok(
@@ -84,6 +90,25 @@ SEARCHED_TO: Json = {
     "nobody can say.",
 }
 NOTHING = Answer(204, "Done. There is no body.", form="empty")
-LIMIT = "The most items of the page. It may have fewer: pages are bounded in bytes, too."
-CURSOR = "`next_cursor` of the page before. Without one, reading begins at the start."
-PAGING = {"limit": LIMIT, "cursor": CURSOR}
+QUERY = {
+    "limit": "The most items of the page. It may have fewer: pages are bounded in bytes, too.",
+    "cursor": "`next_cursor` of the page before. Without one, reading begins at the start.",
+    "version": "The version that is deleted; with another one in force: 409.",
+}
+"""Words about query parameters that many operations have."""
+VARIABLES = {
+    "sessions/{session_id}": "The session's id, as its start answered.",
+    "interventions/{intervention_id}": "The intervention's id.",
+    "agents/{agent_id}": "The agent's id.",
+    "tools/{name}": "The tool's name.",
+    "mcp-servers/{name}": "1 to 24 small letters, digits and `-`, beginning with a letter.",
+    "tool-secrets/{name}": "1 to 64 letters, digits and `_`, not beginning with a digit.",
+    "memories/{memory_id}": "The memory's id.",
+    "prompts/{name}": f"The prompt's name. There are: {', '.join(f'`{name}`' for name in SEEDS)}. Names are fixed.",
+    "files/{path}": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a "
+    "file. Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 "
+    "bytes.",
+}
+"""Words about variables of paths, which are told apart by the part before them."""
+MISSING = {"{session_id}": "SESSION_NOT_FOUND", "{intervention_id}": "INTERVENTION_NOT_FOUND"}
+"""A variable of a path -> the code where there is no such thing."""

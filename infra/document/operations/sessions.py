@@ -1,10 +1,9 @@
-"""Sessions: started, followed, spoken to, stopped."""
+"""Sessions: started, followed, spoken to, stopped; and the questions in them, with their decisions."""
 
 from typing import get_args
 
 from infra.document.operations.operation import (
     NOTHING,
-    PAGING,
     Answer,
     Json,
     Operation,
@@ -13,9 +12,10 @@ from infra.document.operations.operation import (
     searched_page_of,
 )
 from shared.api.response.shapes import history, plans, receipts, sessions
+from shared.api.response.shapes.interventions import CallInput, DecidedOfDeleted, Intervention
+from shared.domain.interventions.intervention import InterventionState
 from shared.domain.session.head import SessionState
 
-SESSION = {"session_id": "The session's id, as its start answered."}
 CONTROLLED = Answer(
     202,
     "The session after it. A repeat of a request with an `Idempotency-Key` whose session was deleted meanwhile is "
@@ -29,7 +29,6 @@ STREAM: dict[str, Json] = {"text/event-stream": {}}
 SESSIONS = {
     "POST /v1/sessions": Operation(
         "startSession",
-        "Sessions",
         "Start a session",
         (
             Answer(
@@ -43,7 +42,7 @@ SESSIONS = {
         about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until somebody "
         "writes to it. Limits that are not named are the agent's, else the deployment's.",
         takes=("Idempotency-Key",),
-        codes=("CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
+        codes=STARTS,
         bodies={
             "goal": {"content": "Write a file notes.md with three facts about rivers."},
             "limits": {
@@ -59,7 +58,6 @@ SESSIONS = {
     ),
     "POST /v1/sessions/{session_id}/fork": Operation(
         "forkSession",
-        "Sessions",
         "Fork a session",
         (
             Answer(
@@ -75,16 +73,14 @@ SESSIONS = {
         "now. The session itself is not changed, and may be deleted. Admins try versions of prompts with it "
         "(`prompts`): 403 for everybody else.",
         takes=("Idempotency-Key",),
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
+        codes=STARTS,
         bodies={
             "another way": {"content": "Do it without the table.", "at": 12},
             "another agent": {"agent_id": "default", "max_steps": 10},
         },
-        parameters=SESSION,
     ),
     "GET /v1/sessions": Operation(
         "listSessions",
-        "Sessions",
         "List sessions, newest first",
         (searched_page_of(sessions.Session, "Sessions that you may see."),),
         about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any other "
@@ -97,13 +93,11 @@ SESSIONS = {
             "metadata": "Only those with this pair, `name=value`. A name with `=` in it cannot be looked for.",
             "goal": "Only those with these words in the first 200 characters of their goal, in whatever case.",
             "goal_met": "Only completed sessions that met their goal, or that did not.",
-            **PAGING,
         },
         values={"state": {"type": "string", "enum": list(get_args(SessionState))}},
     ),
     "GET /v1/sessions/{session_id}": Operation(
         "pollSession",
-        "Sessions",
         "Read a session and follow it",
         (
             Answer(
@@ -120,10 +114,8 @@ SESSIONS = {
         about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer comes "
         "when something happens, or after so many seconds. Then wait `poll_after_ms`, which is 0 where `wait` was a "
         "second or more and Acta is not under load, and ask again.",
-        codes=("SESSION_NOT_FOUND",),
         takes=("If-None-Match",),
         parameters={
-            **SESSION,
             "after": "`cursor` of the last answer; `0`: from the start.",
             "wait": "Seconds to wait for something to happen. Under load, and where as many polls of the tenant "
             "wait as may, the answer comes earlier.",
@@ -131,7 +123,6 @@ SESSIONS = {
     ),
     "GET /v1/sessions/{session_id}/events": Operation(
         "streamEvents",
-        "Sessions",
         "The same events as server-sent events",
         (
             Answer(
@@ -144,30 +135,21 @@ SESSIONS = {
         ),
         about="An event's id is the cursor after it, so a client that connects again with `Last-Event-ID` misses "
         "nothing. `retry:` says after how many milliseconds.",
-        codes=("SESSION_NOT_FOUND",),
         takes=("Last-Event-ID",),
-        parameters={**SESSION, "after": "A cursor to begin after. `Last-Event-ID` wins over it."},
+        parameters={"after": "A cursor to begin after. `Last-Event-ID` wins over it."},
     ),
     "GET /v1/sessions/{session_id}/messages": Operation(
-        "listMessages",
-        "Sessions",
-        "The conversation",
-        (page_of(history.Message, "Messages, oldest first."),),
-        codes=("SESSION_NOT_FOUND",),
-        parameters={**SESSION, **PAGING},
+        "listMessages", "The conversation", (page_of(history.Message, "Messages, oldest first."),)
     ),
     "GET /v1/sessions/{session_id}/plan": Operation(
         "readPlan",
-        "Sessions",
         "The plan and its versions",
         (ok(history.Plans, says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
         about="The ETag names the version. Steps change their status within it.",
-        codes=("SESSION_NOT_FOUND", "PLAN_NOT_FOUND"),
-        parameters={**SESSION, **PAGING},
+        codes=("PLAN_NOT_FOUND",),
     ),
     "PATCH /v1/sessions/{session_id}/plan": Operation(
         "editPlan",
-        "Sessions",
         "Edit the plan",
         (
             Answer(
@@ -181,14 +163,7 @@ SESSIONS = {
         about="Adds, edits, skips and reorders pending steps: all operations, in their order, or none. Steps that run "
         "or are finished stay. The agent is told as by a message: its next turn reads what you changed, and what it "
         "wrote before that neither changes the plan nor has an effect, unless somebody has approved the very call.",
-        codes=(
-            "SESSION_NOT_FOUND",
-            "PLAN_NOT_FOUND",
-            "CONFLICT",
-            "PRECONDITION_FAILED",
-            "IDEMPOTENCY_MISMATCH",
-            "PRECONDITION_REQUIRED",
-        ),
+        codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
         takes=("Idempotency-Key",),
         needs=("If-Match",),
         bodies={
@@ -202,42 +177,29 @@ SESSIONS = {
             },
             "reorder": {"operations": [{"op": "reorder", "step_numbers": [3, 2, 4]}]},
         },
-        parameters=SESSION,
     ),
     "GET /v1/sessions/{session_id}/texts/{text_id}": Operation(
         "readText",
-        "Sessions",
         "A long text, part by part",
         (ok(history.TextPart, says="A part of it."),),
         about="All of a result of which `/messages` has the beginning. Send `next_offset` as `offset` until it is "
         "null.",
-        codes=("SESSION_NOT_FOUND",),
         parameters={
-            **SESSION,
             "text_id": "`whole.text_id` of a message.",
             "offset": "Bytes to leave out at its beginning.",
             "limit": "The most bytes of the part.",
         },
     ),
     "GET /v1/sessions/{session_id}/scratchpad": Operation(
-        "readScratchpad",
-        "Sessions",
-        "The agent's notes",
-        (ok(history.Scratchpad, says="The notes as they are."),),
-        codes=("SESSION_NOT_FOUND",),
-        parameters=SESSION,
+        "readScratchpad", "The agent's notes", (ok(history.Scratchpad, says="The notes as they are."),)
     ),
     "GET /v1/sessions/{session_id}/steps": Operation(
         "listSteps",
-        "Sessions",
         "The step log: every model call, tool call and decision, with its cost",
         (page_of(history.Step, "Rows of the step log, oldest first."),),
-        codes=("SESSION_NOT_FOUND",),
-        parameters={**SESSION, **PAGING},
     ),
     "GET /v1/sessions/{session_id}/trace": Operation(
         "readTrace",
-        "Sessions",
         "The reasoning: thought, action, input, observation",
         (
             Answer(
@@ -254,72 +216,54 @@ SESSIONS = {
                 },
             ),
         ),
-        codes=("SESSION_NOT_FOUND",),
         parameters={
-            **SESSION,
-            **PAGING,
             "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a result "
-            "that was too long for the model. Both, with a comma between.",
+            "that was too long for the model. Both, with a comma between."
         },
     ),
     "GET /v1/sessions/{session_id}/receipt": Operation(
         "readReceipt",
-        "Sessions",
         "What it has cost, up to its last commit",
         (ok(receipts.Receipt, says="The receipt."),),
         about="Counts, tokens and what models cost are exact. What AWS asks is an estimate from the counts.",
-        codes=("SESSION_NOT_FOUND",),
-        parameters=SESSION,
     ),
     "PATCH /v1/sessions/{session_id}": Operation(
         "changeLimits",
-        "Sessions",
         "Raise or lower limits",
         (CONTROLLED,),
         about="Of the run at work, and of those that follow: `limits` of the answer shows them, also of a session that "
         "is over. Absent or null: as it was; a limit cannot be removed. Above the caps: 403, of an admin 400. A limit "
         "that is used up already is refused. A run that waits for tokens goes on at once with a higher budget. Where a "
         "question about the budget is open, decide it with `raise` instead.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
         bodies={"limits": {"max_steps": 80, "token_budget": 400000}},
-        parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/messages": Operation(
         "postMessage",
-        "Sessions",
         "Say something",
         (CONTROLLED,),
         about="Answers the agent's open question, else is read in its next turn; after a run has ended it begins the "
         "next one.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH", *STARTS),
+        codes=STARTS,
         takes=("Idempotency-Key",),
         bodies={"message": {"content": "Name the longest river, too."}},
-        parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/pause": Operation(
         "pauseSession",
-        "Sessions",
         "Pause",
         (CONTROLLED,),
         about="Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
-        parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/resume": Operation(
         "resumeSession",
-        "Sessions",
         "Resume",
         (CONTROLLED,),
         about="Ends a pause or an open review, or tries again at once what the session waits for.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
-        parameters=SESSION,
     ),
     "POST /v1/sessions/{session_id}/cancel": Operation(
         "cancelSession",
-        "Sessions",
         "Cancel",
         (
             Answer(
@@ -329,17 +273,62 @@ SESSIONS = {
             ),
         ),
         about="Ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT", "IDEMPOTENCY_MISMATCH"),
         takes=("Idempotency-Key",),
-        parameters=SESSION,
     ),
     "DELETE /v1/sessions/{session_id}": Operation(
         "deleteSession",
-        "Sessions",
         "Delete",
         (NOTHING,),
         about="Cancels it if it runs, then erases everything that was stored of it.",
-        codes=("SESSION_NOT_FOUND", "CONFLICT"),
-        parameters=SESSION,
+        codes=("CONFLICT",),
+    ),
+}
+
+STATES: list[str] = [*get_args(InterventionState), "all"]
+INTERVENTIONS = {
+    "GET /v1/interventions": Operation(
+        "listInterventions",
+        "What waits, or waited, for people",
+        (searched_page_of(Intervention, "Newest first; of sessions that you may see."),),
+        parameters={"state": "Only those in this state."},
+        values={"state": {"type": "string", "enum": STATES}},
+    ),
+    "GET /v1/sessions/{session_id}/interventions": Operation(
+        "listInterventionsOfSession",
+        "What waits for people in a session, and what was decided",
+        (searched_page_of(Intervention, "Pending ones oldest first, others newest first."),),
+        parameters={"state": "Only those in this state."},
+        values={"state": {"type": "string", "enum": STATES}},
+    ),
+    "GET /v1/sessions/{session_id}/interventions/{intervention_id}": Operation(
+        "readIntervention",
+        "One question",
+        (ok(Intervention, says="The question, and its decision where there is one."),),
+    ),
+    "GET /v1/sessions/{session_id}/interventions/{intervention_id}/input": Operation(
+        "readCallInput",
+        "The whole input of the call that is decided on",
+        (ok(CallInput, says="The input as it would run."),),
+        parameters={"call_id": "Which call of a review; needed where it has more than one."},
+    ),
+    "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve": Operation(
+        "resolveIntervention",
+        "Decide",
+        (
+            ok(
+                Intervention,
+                DecidedOfDeleted,
+                says="The decision. A repeat whose session was deleted meanwhile is answered with the ids alone.",
+            ),
+        ),
+        about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, `answer` "
+        "`{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A second or "
+        "late decision is 409 with the recorded one.",
+        codes=("APPROVER_MUST_DIFFER",),
+        takes=("Idempotency-Key",),
+        bodies={
+            "approve": {"option": "approve", "comment": "It is a copy."},
+            "reject": {"option": "reject", "comment": "Move it to archive/ instead."},
+        },
     ),
 }

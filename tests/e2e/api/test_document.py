@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from infra.document.openapi import document
-from infra.document.operations.every import OPERATIONS
+from infra.document.operations import OPERATIONS
 from shared.api.routes import ROUTES
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit

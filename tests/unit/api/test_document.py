@@ -18,11 +18,11 @@ from jsonschema import Draft202012Validator
 from functions.fallback.document import DOCUMENT, PAGE, PARTS
 from functions.fallback.routes import build
 from infra.document.__main__ import made
-from infra.document.catalogue import PAGE as PAGE_OF_THE_API
-from infra.document.catalogue import with_catalogue
+from infra.document.errors import PAGE as PAGE_OF_THE_API
+from infra.document.errors import with_catalogue
 from infra.document.fields import BODIES
 from infra.document.openapi import document
-from infra.document.operations.every import OPERATIONS
+from infra.document.operations import OPERATIONS
 from infra.packaging.bundle import ROOT
 from shared.adapters.notifications.webhook import REFUSALS
 from shared.agent.interventions.opening import PAUSED
@@ -353,6 +353,6 @@ def test_who_takes_gzip_says_so(accepted: str, taken: bool) -> None:
 
 
 def test_the_catalogue_of_errors_is_that_of_the_classes() -> None:
-    """`python -m infra.document.catalogue` writes it anew."""
+    """`python -m infra.document.errors` writes it anew."""
     page = PAGE_OF_THE_API.read_text(encoding="utf-8")
     assert page == with_catalogue(page)

@@ -19,7 +19,7 @@ from acta.client.following import Update
 from acta.client.operation import listing, operation
 from acta.client.shapes import MODULES
 from infra.document import errors
-from infra.document.operations.every import OPERATIONS
+from infra.document.operations import OPERATIONS
 from infra.document.operations.operation import Operation
 from shared.api.request.bodies import StartSession
 from shared.api.routes import ROUTES
