@@ -109,7 +109,9 @@ def _log_first(
         return "first"
     if is_replanned(session.head, call.call_id):
         return "replanned"
-    return "again" if _may_start(session.head, at, call.call_id) else "withdrawn"
+    logged = session.head.open_call(call.call_id)
+    # Also while a person is asked about another call: whether this one has happened is asked at once, too.
+    return "again" if logged is not None and logged.state == "started" else "withdrawn"
 
 
 def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
