@@ -11,8 +11,8 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
-from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import echo, exact_json, visible
+from acta.cli.terminal.tables import show_list
+from acta.cli.terminal.text import exact_json, show, visible
 from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
@@ -75,19 +75,13 @@ def list_all(arguments: Namespace) -> int:
     calls = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind)
     agent = getattr(arguments, "agent", None)
     found = list(calls.list(agent) if agent else calls.list())
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    columns, row = COLUMNS[arguments.kind]
-    show_table(columns, map(row, found))
-    return exit_codes.OK
+    return show_list(found, *COLUMNS[arguments.kind], as_json=arguments.json)
 
 
-def show(arguments: Namespace) -> int:
+def show_one(arguments: Namespace) -> int:
     """As JSON: on a terminal to be read, elsewhere to be changed and put again."""
     found = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind).get(arguments.name)
-    echo(json.dumps(found) if arguments.json else exact_json(found))
-    return exit_codes.OK
+    return show(found, [exact_json(found)], as_json=arguments.json)
 
 
 def put(arguments: Namespace) -> int:
@@ -108,8 +102,7 @@ def put(arguments: Namespace) -> int:
         written = calls.replace(identity, rest)
     else:
         written = calls.create({name: value for name, value in definition.items() if name != "version"})
-    echo(json.dumps(written) if arguments.json else f"{identity}  version {written['version']}")
-    return exit_codes.OK
+    return show(written, [f"{identity}  version {written['version']}"], as_json=arguments.json)
 
 
 def exists(calls: Any, identity: str) -> bool:
@@ -143,14 +136,12 @@ def add_memory(arguments: Namespace) -> int:
     written = connect(arguments).memories.create(
         arguments.kind, arguments.text, tags=arguments.tag or (), agent_id=arguments.agent
     )
-    echo(json.dumps(written) if arguments.json else written["memory_id"])
-    return exit_codes.OK
+    return show(written, [written["memory_id"]], as_json=arguments.json)
 
 
 def show_prompt(arguments: Namespace) -> int:
     prompt = connect(arguments, role="admin").prompts.get(arguments.name)
-    echo(json.dumps(prompt) if arguments.json else visible(prompt["content"]))
-    return exit_codes.OK
+    return show(prompt, [visible(prompt["content"])], as_json=arguments.json)
 
 
 def put_prompt(arguments: Namespace) -> int:
@@ -166,23 +157,12 @@ def put_prompt(arguments: Namespace) -> int:
 
 def prompt_versions(arguments: Namespace) -> int:
     found = list(connect(arguments, role="admin").prompts.versions(arguments.name))
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    show_table(
-        ("version", "", "at", "by", "comment"),
-        (
-            (one["version"], standing(one), day(one["created_at"]), one["created_by"], one["comment"])
-            for one in found
-        ),
-    )
-    return exit_codes.OK
 
+    def row(one: Row) -> tuple[object, ...]:
+        standing = "in force" if one["active"] else "draft" if one.get("draft") else ""
+        return one["version"], standing, day(one["created_at"]), one["created_by"], one["comment"]
 
-def standing(prompt: Row) -> str:
-    if prompt["active"]:
-        return "in force"
-    return "draft" if prompt.get("draft") else ""
+    return show_list(found, ("version", "", "at", "by", "comment"), row, as_json=arguments.json)
 
 
 def restore_prompt(arguments: Namespace) -> int:
@@ -193,11 +173,8 @@ def restore_prompt(arguments: Namespace) -> int:
 
 
 def tell_written(prompt: Row, *, as_json: bool) -> int:
-    echo(
-        json.dumps(prompt)
-        if as_json
-        else f"{prompt['name']}  version {prompt['version']}{'  draft' if prompt.get('draft') else ''}"
-    )
+    draft = "  draft" if prompt.get("draft") else ""
+    show(prompt, [f"{prompt['name']}  version {prompt['version']}{draft}"], as_json=as_json)
     for warning in prompt.get("warnings") or ():
         print(f"acta: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
     return exit_codes.OK

@@ -1,6 +1,5 @@
 """`acta files`: the tenant's storage, which the agents' file tools read and write."""
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -11,7 +10,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, show_bytes, visible
+from acta.cli.terminal.text import show, show_bytes, visible
 from acta.client.api import Client
 
 MOST_FILES = 1_000
@@ -21,13 +20,12 @@ MOST_FILES = 1_000
 def list_files(arguments: Namespace) -> int:
     files, prefix = connect(arguments).files, arguments.prefix or None
     found: list[Mapping[str, Any]] = [*(files.deleted(prefix) if arguments.deleted else files.list(prefix))]
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    for item in found:
+
+    def line(item: Mapping[str, Any]) -> str:
         size = str(item["deleted_at"])[:19].replace("T", " ") if arguments.deleted else item.get("bytes", 0)
-        echo(f"{size:>10}  {visible(str(item['path']), keep_newlines=False)}")
-    return exit_codes.OK
+        return f"{size:>10}  {visible(str(item['path']), keep_newlines=False)}"
+
+    return show(found, map(line, found), as_json=arguments.json)
 
 
 def get(arguments: Namespace) -> int:
@@ -54,12 +52,7 @@ def put(arguments: Namespace) -> int:
         paths = [arguments.path or os.path.basename(arguments.source)]
         content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
         connect(arguments).files.write(paths[0], content, new=arguments.new, etag=arguments.if_etag)
-    if arguments.json:
-        echo(json.dumps(paths))
-        return exit_codes.OK
-    for path in paths:
-        echo(visible(path, keep_newlines=False))
-    return exit_codes.OK
+    return show(paths, [visible(path, keep_newlines=False) for path in paths], as_json=arguments.json)
 
 
 def put_directory(client: Client, folder: str, below: str = "", *, new: bool = False) -> list[str]:
@@ -95,12 +88,7 @@ def content_of(path: Path) -> bytes:
 
 def versions(arguments: Namespace) -> int:
     found = list(connect(arguments).files.versions(arguments.path))
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    for item in found:
-        echo(version_line(item))
-    return exit_codes.OK
+    return show(found, map(version_line, found), as_json=arguments.json)
 
 
 def version_line(item: Mapping[str, Any]) -> str:
@@ -113,11 +101,8 @@ def version_line(item: Mapping[str, Any]) -> str:
 
 def restore(arguments: Namespace) -> int:
     written = connect(arguments).files.restore(arguments.path, arguments.version)
-    if arguments.json:
-        echo(json.dumps(written))
-        return exit_codes.OK
-    echo(visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False))
-    return exit_codes.OK
+    said = visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False)
+    return show(written, [said], as_json=arguments.json)
 
 
 def remove(arguments: Namespace) -> int:

@@ -10,8 +10,9 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.definitions import TOLD, json_object
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import echo, visible
+from acta.cli.terminal.questions import is_agreed
+from acta.cli.terminal.tables import show_list
+from acta.cli.terminal.text import show, visible
 from acta.client.errors import Conflict
 
 NOBODY_TO_ASK = "there is nobody to ask: give --pin with what was looked at, or --yes"
@@ -26,23 +27,16 @@ def put(arguments: Namespace) -> int:
     if isinstance(definition.get("tools"), list):
         del definition["tools"]
     written = connect(arguments, role="admin").mcp_servers.write(name, definition)
-    echo(json.dumps(written) if arguments.json else f"{name}  version {written['version']}")
-    return exit_codes.OK
+    return show(written, [f"{name}  version {written['version']}"], as_json=arguments.json)
 
 
 def refresh(arguments: Namespace) -> int:
     found = connect(arguments, role="admin").mcp_servers.refresh(arguments.name)["items"]
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    show_table(
-        ("tool", "state", "reads", "pin", "description"),
-        (
-            (one["tool"], one["state"], _reads(one), one["pin"][:12], one["reason"] or one["description"])
-            for one in found
-        ),
-    )
-    return exit_codes.OK
+
+    def row(one: Mapping[str, Any]) -> tuple[object, ...]:
+        return one["tool"], one["state"], _reads(one), one["pin"][:12], one["reason"] or one["description"]
+
+    return show_list(found, ("tool", "state", "reads", "pin", "description"), row, as_json=arguments.json)
 
 
 def confirm(arguments: Namespace) -> int:
@@ -57,19 +51,24 @@ def confirm(arguments: Namespace) -> int:
         for one in looked_at:
             for line in _about(one):
                 print(visible(line), file=sys.stderr)
-        if not arguments.yes and not _confirmed(len(looked_at), as_json=arguments.json):
+        these = "this tool" if len(looked_at) == 1 else f"these {len(looked_at)} tools"
+        question = f"Let agents have {these}? [y/N] "
+        if not arguments.yes and not is_agreed(question, NOBODY_TO_ASK, as_json=arguments.json):
             raise CliError("nothing was confirmed")
         pins = {one["tool"]: one["pin"] for one in looked_at}
-    wishes = _wishes(arguments)
+    wishes: dict[str, Any] = {"confirmed_read": arguments.read}
+    if arguments.no_approval:
+        wishes["high_stakes"] = False
+    if arguments.approver_role is not None:
+        wishes["approver_role"] = arguments.approver_role
     written = servers.confirm(arguments.name, {tool: {"pin": pin, **wishes} for tool, pin in pins.items()})
-    if arguments.json:
-        echo(json.dumps(written))
-        return exit_codes.OK
-    for one in written["tools"]:
-        if one["tool"] in pins:
-            asks = "a person approves each call" if one["high_stakes"] else "nobody is asked"
-            echo(f"{visible(one['name'], keep_newlines=False)}  {asks}")
-    return exit_codes.OK
+    asks = {True: "a person approves each call", False: "nobody is asked"}
+    lines = [
+        f"{visible(one['name'], keep_newlines=False)}  {asks[bool(one['high_stakes'])]}"
+        for one in written["tools"]
+        if one["tool"] in pins
+    ]
+    return show(written, lines, as_json=arguments.json)
 
 
 def remove(arguments: Namespace) -> int:
@@ -83,15 +82,6 @@ def remove(arguments: Namespace) -> int:
             f"agents name tools of this server: {naming}. Change them first; --force deletes it, and they go on without"
         ) from None
     return exit_codes.OK
-
-
-def _wishes(arguments: Namespace) -> dict[str, Any]:
-    wishes: dict[str, Any] = {"confirmed_read": arguments.read}
-    if arguments.no_approval:
-        wishes["high_stakes"] = False
-    if arguments.approver_role is not None:
-        wishes["approver_role"] = arguments.approver_role
-    return wishes
 
 
 def _looked_at(listed: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -115,13 +105,3 @@ def _about(one: Mapping[str, Any]) -> Iterator[str]:
 
 def _reads(one: Mapping[str, Any]) -> str:
     return "yes" if one["annotations"].get("readOnlyHint") is True else "-"
-
-
-def _confirmed(count: int, *, as_json: bool) -> bool:
-    if as_json or not sys.stdin.isatty():
-        raise CliError(NOBODY_TO_ASK)
-    try:
-        answer = input(f"Let agents have {'this tool' if count == 1 else f'these {count} tools'}? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")

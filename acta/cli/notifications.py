@@ -1,6 +1,5 @@
 """`acta notifications`: the tenant's webhook. Its secret is never an argument, which other programs can see."""
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
+from acta.cli.terminal import text
 from acta.cli.terminal.text import echo, visible
 from acta.cli.tool_secrets import secret_value
 from acta.client.errors import NotFound
@@ -45,10 +45,7 @@ def remove(arguments: Namespace) -> int:
 
 
 def _tell(found: Mapping[str, Any], *, as_json: bool) -> int:
-    if as_json:
-        echo(json.dumps(found))
-        return exit_codes.OK
     where = found["url"] or "only sessions with a webhook of their own are told"
     at = str(found["updated_at"])[:16].replace("T", " ")
-    echo(visible(f"{where}  since {at}, by {found['updated_by']}", keep_newlines=False))
-    return exit_codes.OK
+    said = visible(f"{where}  since {at}, by {found['updated_by']}", keep_newlines=False)
+    return text.show(found, [said], as_json=as_json)

@@ -1,14 +1,15 @@
 """`acta tools secrets`: values of headers of tools. A value is never an argument, which other programs can see."""
 
 import getpass
-import json
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, visible
+from acta.cli.terminal.text import show, visible
 
 MOST_CHARS = 16_384
 """More than the API takes: what is longer is refused and not cut."""
@@ -22,14 +23,13 @@ def set_secret(arguments: Namespace) -> int:
 
 def list_secrets(arguments: Namespace) -> int:
     found = list(connect(arguments, role="admin").tool_secrets.list())
-    if arguments.json:
-        echo(json.dumps(found))
-        return exit_codes.OK
-    for secret in found:
+
+    def line(secret: Mapping[str, Any]) -> str:
         at = str(secret["updated_at"])[:19].replace("T", " ")
         by = visible(str(secret["updated_by"]), keep_newlines=False)
-        echo(f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip())
-    return exit_codes.OK
+        return f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip()
+
+    return show(found, map(line, found), as_json=arguments.json)
 
 
 def remove_secret(arguments: Namespace) -> int:

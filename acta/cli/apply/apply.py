@@ -13,6 +13,7 @@ from acta.cli.apply.plan import Plan, Step, plan
 from acta.cli.apply.show import as_json, coloured_here, plan_lines
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
+from acta.cli.terminal.questions import is_agreed
 from acta.cli.terminal.text import echo, encodable, visible
 from acta.client.errors import ApiError, ClientError
 
@@ -37,30 +38,17 @@ def apply(arguments: Namespace) -> int:
         for line in plan_lines(made, coloured=coloured_here()):
             echo(line)
     if arguments.plan or made.refusals or not made.steps:
-        return _ended_without_writes(arguments, made)
-    if not arguments.yes and not _confirmed(made, as_json=arguments.json):
+        if arguments.json:
+            echo(json.dumps(as_json(made)))
+        if made.refusals:
+            raise CliError(REFUSED)
+        return exit_codes.DIFFERS if made.steps else exit_codes.OK
+    count = len(made.steps)
+    question = f"Write {'this change' if count == 1 else f'these {count} changes'}? [y/N] "
+    if not arguments.yes and not is_agreed(question, NOBODY_TO_ASK, as_json=arguments.json):
         echo("Nothing was written.")
         return exit_codes.FAILED
     return _make(deployed, made, as_json=arguments.json)
-
-
-def _ended_without_writes(arguments: Namespace, made: Plan) -> int:
-    if arguments.json:
-        echo(json.dumps(as_json(made)))
-    if made.refusals:
-        raise CliError(REFUSED)
-    return exit_codes.DIFFERS if made.steps else exit_codes.OK
-
-
-def _confirmed(made: Plan, *, as_json: bool) -> bool:
-    if as_json or not sys.stdin.isatty():
-        raise CliError(NOBODY_TO_ASK)
-    count = len(made.steps)
-    try:
-        answer = input(f"Write {'this change' if count == 1 else f'these {count} changes'}? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
 
 
 def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:

@@ -84,7 +84,7 @@ def listed(kind: str, help: str) -> Command:
 
 
 def shown(kind: str, help: str, name: str) -> Command:
-    return api_command("get", "definitions:show", help, argument("name", name), kind=kind)
+    return api_command("get", "definitions:show_one", help, argument("name", name), kind=kind)
 
 
 def removed(kind: str, help: str, name: str) -> Command:

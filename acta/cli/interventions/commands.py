@@ -17,7 +17,7 @@ from acta.cli.interventions.hints import LIMITS, deciding_lines, needed_limits
 from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import echo, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.interventions import has_ended, is_intervention_id, open_interventions
@@ -64,7 +64,7 @@ def decide(arguments: Namespace) -> int:
     decided = client.decide(
         session_id, intervention_id, arguments.option, input=given or None, comment=arguments.comment or None
     )
-    echo(json.dumps(decided) if arguments.json else f"{intervention_id}  {arguments.option}")
+    show(decided, [f"{intervention_id}  {arguments.option}"], as_json=arguments.json)
     if arguments.option == "raise":
         for limit, needed in needed_limits(decided).items():
             if given.get(limit, needed) < needed:
@@ -86,8 +86,7 @@ def answer(arguments: Namespace) -> int:
     if is_intervention_id(arguments.id):
         given = {"text": arguments.text}
         decided = client.decide(session_of(client, arguments.id), arguments.id, "answer", input=given)
-        echo(json.dumps(decided) if arguments.json else f"{arguments.id}  answer")
-        return exit_codes.OK
+        return show(decided, [f"{arguments.id}  answer"], as_json=arguments.json)
     arguments.id = session_named(client, arguments.id)
     now = client.session(arguments.id)
     waiting = open_interventions(now)
@@ -97,8 +96,7 @@ def answer(arguments: Namespace) -> int:
         line = Invocation.from_arguments(arguments).line("say", arguments.id, arguments.text)
         raise CliError(f"session {arguments.id} is {state_words(now)} and asks nothing; to go on: {line}")
     session = client.say(arguments.id, arguments.text)
-    echo(json.dumps(session) if arguments.json else f"{arguments.id}  {state_words(session)}")
-    return exit_codes.OK
+    return show(session, [f"{arguments.id}  {state_words(session)}"], as_json=arguments.json)
 
 
 def option_input(arguments: Namespace) -> dict[str, Any]:

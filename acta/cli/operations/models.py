@@ -1,13 +1,12 @@
 """`acta models`: the configured models, their prices, and whether the providers accept the keys."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import one_line, show
 
 KEY_LABELS = {
     "present": "has a key",
@@ -32,11 +31,9 @@ def models(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
     found = client.models()
     checked = client.check_models()["providers"] if arguments.check else []
-    if arguments.json:
-        echo(json.dumps(found | ({"checked": checked} if arguments.check else {})))
-    else:
-        for line in lines(found, {one["provider"]: one["status"] for one in checked}):
-            echo(line)
+    told = found | ({"checked": checked} if arguments.check else {})
+    statuses = {one["provider"]: one["status"] for one in checked}
+    show(told, lines(found, statuses), as_json=arguments.json)
     default = found["default"]["provider"]
     bad = [
         one

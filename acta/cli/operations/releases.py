@@ -1,6 +1,5 @@
 """`acta releases` and `acta rollback`: what a deployment can go back to, and the way there."""
 
-import json
 import sys
 from argparse import Namespace
 from typing import Any, NamedTuple
@@ -8,9 +7,10 @@ from typing import Any, NamedTuple
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.repair_failed import World, asks_at_terminal
+from acta.cli.operations.repair_failed import World
 from acta.cli.operations.target import account_of
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.questions import asks_at_terminal
+from acta.cli.terminal.text import echo, one_line, show
 from infra.deployed.releases import (
     Deployed,
     MovedByAnother,
@@ -53,16 +53,12 @@ def rollback(arguments: Namespace) -> int:
 
 def list_releases(clients: Clients, *, as_json: bool) -> int:
     deployed = looked_at(clients)
-    if as_json:
-        echo(json.dumps([in_json(deployed, each) for each in deployed.releases]))
-        return exit_codes.OK
-    for each in deployed.releases:
-        echo(line_of(deployed, each))
+    lines = [line_of(deployed, each) for each in deployed.releases]
     if deployed.shifting:
-        echo(f"being taken into use: {', '.join(deployed.shifting)} have two versions")
+        lines.append(f"being taken into use: {', '.join(deployed.shifting)} have two versions")
     if not deployed.releases:
-        echo("no release is kept here: the functions were deployed by one that does not say its name")
-    return exit_codes.OK
+        lines.append("no release is kept here: the functions were deployed by one that does not say its name")
+    return show([in_json(deployed, each) for each in deployed.releases], lines, as_json=as_json)
 
 
 def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, world: World) -> int:
@@ -111,11 +107,7 @@ def moved_to(
 
 
 def told(target: Release, moved: list[FunctionName], words: str, *, as_json: bool) -> int:
-    if as_json:
-        echo(json.dumps({"release": target.name, "moved": moved}))
-    else:
-        echo(words)
-    return exit_codes.OK
+    return show({"release": target.name, "moved": moved}, [words], as_json=as_json)
 
 
 def looked_at(clients: Clients) -> Deployed:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TextIO
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import CLEAR_LINE
+from acta.cli.terminal.questions import asks_at_terminal
 from acta.cli.terminal.text import echo, one_line
 
 Recovery = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -180,17 +181,3 @@ def counted(sessions: Sequence[Session]) -> str:
 
 def utc(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def asks_at_terminal() -> Callable[[str], bool] | None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    return said_yes
-
-
-def said_yes(question: str) -> bool:
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        print()
-        return False

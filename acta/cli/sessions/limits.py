@@ -1,14 +1,12 @@
 """`acta limits`: shows a session's limits, or changes them while it runs or before its next run."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import show
 
 
 def limits(arguments: Namespace) -> int:
@@ -23,12 +21,8 @@ def limits(arguments: Namespace) -> int:
     }
     is_asked = any(value is not None for value in wanted.values())
     session = client.limit(session_id, **wanted) if is_asked else client.session(session_id)
-    if arguments.json:
-        echo(json.dumps({"session_id": session_id, "limits": session["limits"]}))
-        return exit_codes.OK
-    for line in limit_lines(session):
-        echo(line)
-    return exit_codes.OK
+    told = {"session_id": session_id, "limits": session["limits"]}
+    return show(told, limit_lines(session), as_json=arguments.json)
 
 
 def limit_lines(session: Mapping[str, Any]) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """`acta sessions`, `acta trace`: the sessions, and what one thought and did."""
 
-import json
 import shutil
 import sys
 from argparse import Namespace
@@ -8,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import line_words, outcome_words, state_words
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import one_line, show
 
 LABEL_WIDTH = 20
 MAX_AGENT = 20
@@ -32,44 +30,33 @@ def sessions(arguments: Namespace) -> int:
         limit=limit,
     )
     items = list(islice(found, arguments.limit))
-    if arguments.json:
-        echo(json.dumps(items))
-        return exit_codes.OK
-    if not items:
-        state = arguments.state_is
-        none = (
-            f"no sessions in the state {one_line(state)}"
-            if state
-            else "no sessions yet: start one with acta run"
-        )
-        print(none, file=sys.stderr)
-    for session in items:
-        at = str(session.get("created_at", ""))[:19].replace("T", " ")
-        goal = one_line(session.get("goal") or "", 60)
-        private = "(private) " if session.get("visibility") == "private" else ""
-        line = "".join(f"({words}) " for words in line_words(session))
-        agent = one_line(session.get("agent_name") or session.get("agent_id") or "", MAX_AGENT)
-        echo(
-            f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}  {private}{line}{goal}"
-        )
-    return exit_codes.OK
+    if not items and not arguments.json:
+        state = f"no sessions in the state {one_line(arguments.state_is)}" if arguments.state_is else ""
+        print(state or "no sessions yet: start one with acta run", file=sys.stderr)
+    return show(items, map(session_line, items), as_json=arguments.json)
+
+
+def session_line(session: Row) -> str:
+    at = str(session.get("created_at", ""))[:19].replace("T", " ")
+    goal = one_line(session.get("goal") or "", 60)
+    private = "(private) " if session.get("visibility") == "private" else ""
+    line = "".join(f"({words}) " for words in line_words(session))
+    agent = one_line(session.get("agent_name") or session.get("agent_id") or "", MAX_AGENT)
+    return f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}  {private}{line}{goal}"
 
 
 def trace(arguments: Namespace) -> int:
     client = connect(arguments)
     session_id = session_named(client, arguments.id)
     items = list(client.trace(session_id))
-    if arguments.json:
-        echo(json.dumps(items))
-        return exit_codes.OK
-    decisions = [
-        one for one in client.interventions(session_id, state="all") if one.get("state") != "pending"
-    ]
-    for line in whole_trace_lines(items, client.steps(session_id), decisions):
-        echo(line)
-    for line in outcome_words(client.session(session_id)):
-        echo(line)
-    return exit_codes.OK
+
+    def lines() -> Iterator[str]:
+        asked = client.interventions(session_id, state="all")
+        decisions = [one for one in asked if one.get("state") != "pending"]
+        yield from whole_trace_lines(items, client.steps(session_id), decisions)
+        yield from outcome_words(client.session(session_id))
+
+    return show(items, lines(), as_json=arguments.json)
 
 
 def whole_trace_lines(items: Iterable[Row], steps: Iterable[Row], decisions: Iterable[Row]) -> Iterator[str]:

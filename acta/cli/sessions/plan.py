@@ -3,17 +3,16 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.definitions import text_of
 from acta.cli.exit_codes import CliError
 from acta.cli.naming import session_named
 from acta.cli.terminal.plan_lines import plan_heading, whole_plan_lines
 from acta.cli.terminal.session_lines import marks_for
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import show
 from acta.client.api import Client
 from acta.client.interventions import has_ended
 
@@ -34,18 +33,13 @@ def plan(arguments: Namespace) -> int:
         answer = {**answer, "plan": edited}
     elif arguments.comment is not None:
         raise CliError("--comment goes with a change: --change, --skip, --add, --move or --from")
-    if arguments.json:
-        echo(json.dumps(answer))
-        return exit_codes.OK
-    show_plan(client, session_id, answer["plan"])
-    return exit_codes.OK
+    return show(answer, lines_of(client, session_id, answer["plan"]), as_json=arguments.json)
 
 
-def show_plan(client: Client, session_id: str, shown: Row) -> None:
+def lines_of(client: Client, session_id: str, shown: Row) -> Iterator[str]:
     session = client.session(session_id)
-    echo(plan_heading(shown, session))
-    for line in whole_plan_lines(shown, marks_for(sys.stdout.encoding), is_over=has_ended(session)):
-        echo(line)
+    yield plan_heading(shown, session)
+    yield from whole_plan_lines(shown, marks_for(sys.stdout.encoding), is_over=has_ended(session))
 
 
 def operations_of(arguments: Namespace, shown: Row) -> list[Row]:

@@ -1,15 +1,14 @@
 """`acta receipt`: what a session has cost, in dollars. AWS's part is an estimate. `acta run` ends with it."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import dollars, echo, one_line
+from acta.cli.terminal.text import dollars, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ClientError
 
@@ -20,14 +19,8 @@ LABEL, AMOUNT = 24, 12
 def receipt(arguments: Namespace) -> int:
     client = connect(arguments)
     told = client.receipt(session_named(client, arguments.id))
-    if arguments.json:
-        echo(json.dumps(told))
-        return exit_codes.OK
-    for line in receipt_lines(told):
-        echo(line)
-    for each in told.get("not_counted") or []:
-        echo(f"not counted: {one_line(each, 200)}")
-    return exit_codes.OK
+    left_out = [f"not counted: {one_line(each, 200)}" for each in told.get("not_counted") or []]
+    return show(told, chain(receipt_lines(told), left_out), as_json=arguments.json)
 
 
 def receipt_or_nothing(client: Client, session_id: str) -> list[str]:

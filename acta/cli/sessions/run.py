@@ -1,19 +1,17 @@
 """`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
 from acta.cli.terminal.session_lines import line_words, state_words
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import echo, show
 from acta.client.api import Client
 
 
@@ -71,8 +69,7 @@ def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace)
     """A session that was just made, unless nobody wants to see it (--detach)."""
     session_id = str(session["session_id"])
     if arguments.detach:
-        echo(json.dumps(session) if arguments.json else session_id)
-        return exit_codes.OK
+        return show(session, [session_id], as_json=arguments.json)
     if arguments.json:
         print(f"session {session_id}", file=sys.stderr, flush=True)
         return follow_as_json(client, session_id, arguments)
@@ -101,5 +98,4 @@ def control(arguments: Namespace) -> int:
 
 def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
     said = "; ".join((state_words(session), *line_words(session)))
-    echo(json.dumps(session) if as_json else f"{session['session_id']}  {said}")
-    return exit_codes.OK
+    return show(session, [f"{session['session_id']}  {said}"], as_json=as_json)

@@ -1,19 +1,17 @@
 """`acta login` and `acta logout`."""
 
-import json
 import sys
 import webbrowser
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import httpx2
 
-from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import LOCAL, Outputs, Target, outputs_for_login, target_of
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import one_line, show
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
 from acta.client.sign_in.oidc import Attempt, Issuer, Tokens
@@ -49,8 +47,15 @@ def login(
             used.close()
     with store.locked(arguments.env):
         store.write(arguments.env, SignIn(target.api_url, target.application, tokens))
-    tell(arguments, target, tokens)
-    return exit_codes.OK
+    told = {
+        "env": arguments.env,
+        "api_url": target.api_url,
+        "issuer": target.application.issuer,
+        "subject": tokens.subject,
+        "renews_itself": tokens.refresh_token is not None,
+        "token_expires_at": datetime.fromtimestamp(tokens.expires_at, UTC).isoformat(),
+    }
+    return show(told, signed_in_lines(arguments.env, target, tokens), as_json=arguments.json)
 
 
 def signed_in_with_browser(
@@ -59,12 +64,12 @@ def signed_in_with_browser(
     """`opens`: None: the person opens the address themselves."""
     attempt, endpoints = Attempt(), issuer.endpoints()
     with Receiver(attempt.state, ports) as receiver:
-        show(issuer.address_to_open(endpoints, attempt, receiver.redirect_uri), opens)
+        show_address(issuer.address_to_open(endpoints, attempt, receiver.redirect_uri), opens)
         code = issuer.code(endpoints, attempt, receiver.wait(wait_seconds))
         return issuer.exchange(endpoints, attempt, code, receiver.redirect_uri)
 
 
-def show(address: str, opens: Opens | None) -> None:
+def show_address(address: str, opens: Opens | None) -> None:
     """On standard error, so that --json stays alone on standard output."""
     if opens is not None and opens(address):
         print("acta: your browser was opened to sign in. If it was not, open:", file=sys.stderr)
@@ -73,30 +78,16 @@ def show(address: str, opens: Opens | None) -> None:
     print(one_line(address, 4_000), file=sys.stderr, flush=True)
 
 
-def tell(arguments: Namespace, target: Target, tokens: Tokens) -> None:
+def signed_in_lines(environment: str, target: Target, tokens: Tokens) -> Iterator[str]:
     program = Invocation.from_arguments(Namespace())
-    if arguments.json:
-        echo(
-            json.dumps(
-                {
-                    "env": arguments.env,
-                    "api_url": target.api_url,
-                    "issuer": target.application.issuer,
-                    "subject": tokens.subject,
-                    "renews_itself": tokens.refresh_token is not None,
-                    "token_expires_at": datetime.fromtimestamp(tokens.expires_at, UTC).isoformat(),
-                }
-            )
-        )
-        return
-    echo(f"signed in to {arguments.env} ({one_line(target.api_url)})")
+    yield f"signed in to {environment} ({one_line(target.api_url)})"
     if tokens.refresh_token is None:
         ends = datetime.fromtimestamp(tokens.expires_at).astimezone().strftime("%H:%M")
-        echo(f"the issuer gave nothing to renew it with: this sign-in ends at {ends}")
-    echo(f"next: {program.line('sessions', '--env', arguments.env)}")
-    if arguments.env != LOCAL:
-        others = program.line("login", "--env", arguments.env, *target.options)
-        echo(f"people without AWS credentials: {others}")
+        yield f"the issuer gave nothing to renew it with: this sign-in ends at {ends}"
+    yield f"next: {program.line('sessions', '--env', environment)}"
+    if environment != LOCAL:
+        others = program.line("login", "--env", environment, *target.options)
+        yield f"people without AWS credentials: {others}"
 
 
 def logout(arguments: Namespace, *, http: httpx2.Client | None = None) -> int:
@@ -106,17 +97,12 @@ def logout(arguments: Namespace, *, http: httpx2.Client | None = None) -> int:
     if arguments.env is not None and arguments.env not in known:
         raise CliError(f"nobody has signed in to {one_line(arguments.env)} from this machine")
     ended = {name: end(store, name, http) for name in ([arguments.env] if arguments.env else known)}
-    if arguments.json:
-        echo(json.dumps([{"env": name, "revoked": revoked} for name, revoked in ended.items()]))
-        return exit_codes.OK
-    for name, revoked in ended.items():
-        echo(
-            f"signed out of {name}"
-            + ("" if revoked else "; the issuer was not told, or had nothing to revoke")
-        )
-    if not ended:
-        echo("nobody is signed in")
-    return exit_codes.OK
+    lines = [
+        f"signed out of {name}" + ("" if revoked else "; the issuer was not told, or had nothing to revoke")
+        for name, revoked in ended.items()
+    ]
+    told = [{"env": name, "revoked": revoked} for name, revoked in ended.items()]
+    return show(told, lines or ["nobody is signed in"], as_json=arguments.json)
 
 
 def end(store: Store, environment: str, http: httpx2.Client | None) -> bool:

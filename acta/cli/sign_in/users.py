@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from acta.cli import exit_codes
 from acta.cli.aws_errors import SIGN_IN, aws_errors
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import Outputs, target_from
-from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.tables import show_list
+from acta.cli.terminal.text import one_line, show
 from infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
@@ -70,19 +68,19 @@ def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:
                 f"{arguments.email} belongs to the tenant {one_line(str(other))}, which never changes: "
                 f"remove them first, `acta users remove {arguments.email} --env {arguments.env}`"
             ) from None
-    if arguments.json:
-        told = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
-        echo(json.dumps(told))
-        return exit_codes.OK
+    told = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
+    return show(told, _added(arguments, roles, outputs, is_new=is_new), as_json=arguments.json)
+
+
+def _added(arguments: Namespace, roles: Sequence[str], outputs: Outputs, *, is_new: bool) -> Iterator[str]:
     named = ", ".join(roles)
     if not is_new:
-        echo(f"{arguments.email} was there, and now has {named} in {arguments.tenant}")
-        return exit_codes.OK
+        yield f"{arguments.email} was there, and now has {named} in {arguments.tenant}"
+        return
     told_by = "has no password yet" if arguments.no_email else "gets a first password by email"
-    echo(f"{arguments.email} is in {arguments.tenant} as {named}, and {told_by}; they sign in with")
+    yield f"{arguments.email} is in {arguments.tenant} as {named}, and {told_by}; they sign in with"
     program = Invocation.from_arguments(Namespace())
-    echo(f"  {program.line('login', '--env', arguments.env, *target_from(arguments.env, outputs).options)}")
-    return exit_codes.OK
+    yield f"  {program.line('login', '--env', arguments.env, *target_from(arguments.env, outputs).options)}"
 
 
 def list_users(arguments: Namespace, open_pool: Opens = pool_of) -> int:
@@ -91,12 +89,12 @@ def list_users(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     with aws_errors(SIGN_IN):
         found = [each for each in users.list() if arguments.tenant in (None, each.tenant)]
     found.sort(key=lambda each: (each.tenant, each.email))
-    if arguments.json:
-        echo(json.dumps([each._asdict() for each in found]))
-        return exit_codes.OK
-    rows = [(each.email, each.tenant, ", ".join(each.roles), each.status, each.subject) for each in found]
-    show_table(("EMAIL", "TENANT", "ROLES", "STATUS", "SUBJECT"), rows)
-    return exit_codes.OK
+    return show_list(
+        [each._asdict() for each in found],
+        ("EMAIL", "TENANT", "ROLES", "STATUS", "SUBJECT"),
+        lambda one: (one["email"], one["tenant"], ", ".join(one["roles"]), one["status"], one["subject"]),
+        as_json=arguments.json,
+    )
 
 
 def remove(arguments: Namespace, open_pool: Opens = pool_of) -> int:
@@ -109,13 +107,8 @@ def remove(arguments: Namespace, open_pool: Opens = pool_of) -> int:
             users.remove(arguments.email)
         except NoSuchUser:
             raise CliError(f"{arguments.env} has no user {one_line(arguments.email)}") from None
-    if arguments.json:
-        echo(json.dumps({"email": arguments.email, "removed": True}))
-        return exit_codes.OK
-    echo(
-        f"{one_line(arguments.email)} is removed; a token that they have is valid to its end, an hour unless set"
-    )
-    return exit_codes.OK
+    said = f"{one_line(arguments.email)} is removed; a token that they have is valid to its end, an hour unless set"
+    return show({"email": arguments.email, "removed": True}, [said], as_json=arguments.json)
 
 
 def check(email: str, tenant: str, roles: Sequence[str]) -> None:

@@ -1,15 +1,29 @@
 """Tables of foreign text: columns as wide as they need, cut to the terminal; elsewhere whole, one row a line."""
 
 import io
+import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from acta.cli import exit_codes
 from acta.cli.terminal.text import echo, one_line
 
 WIDE = 10_000
 """Columns where there is no terminal: nothing is cut."""
 CELL_CHARS = 200
+
+
+def show_list(
+    found: Sequence[Any], columns: Sequence[str], row: Callable[[Any], Sequence[object]], *, as_json: bool
+) -> int:
+    """What the API listed, as JSON or as a table with a `row` for each. The exit code, 0."""
+    if as_json:
+        echo(json.dumps(found))
+    else:
+        show_table(columns, map(row, found))
+    return exit_codes.OK
 
 
 def show_table(

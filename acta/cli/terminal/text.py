@@ -7,10 +7,11 @@ of Acta's own.
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 from unicodedata import category, east_asian_width
 
+from acta.cli import exit_codes
 from shared.domain.untrusted.visible import visible
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "exact_json",
     "one_line",
     "quoted",
+    "show",
     "show_bytes",
     "visible",
 ]
@@ -56,6 +58,13 @@ def encodable(text: str, encoding: str | None) -> str:
 def echo(text: str) -> None:
     """Prints a line on standard output, with what the terminal cannot show escaped."""
     print(encodable(text, sys.stdout.encoding), flush=True)
+
+
+def show(value: Any, lines: Iterable[str], *, as_json: bool) -> int:
+    """Prints `value` as JSON, or else the lines: a generator of them is then not begun. The exit code, 0."""
+    for line in [json.dumps(value)] if as_json else lines:
+        echo(line)
+    return exit_codes.OK
 
 
 def show_bytes(content: bytes, stream: TextIO) -> None:

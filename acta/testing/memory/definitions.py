@@ -1,12 +1,7 @@
 """Agents, managed prompts, tenants' tools and MCP servers in memory."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
-from shared.adapters.dynamodb.definition_items import (
-    from_agent,
-    from_prompt,
-    to_agent,
-    to_prompt,
-)
+from shared.adapters.dynamodb.definition_items import from_agent, from_prompt, to_agent, to_prompt
 from shared.adapters.dynamodb.tools import from_server, from_tool, to_server, to_tool
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.domain.definitions import prompt as prompts

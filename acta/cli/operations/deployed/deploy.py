@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,10 +11,10 @@ from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, SynthesisedApp, check_tools, synthesised
-from acta.cli.operations.deployed.next_commands import next_commands
 from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
+from acta.cli.terminal.questions import says_yes
 from acta.cli.terminal.text import echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.bootstrap import NotBootstrapped, check_bootstrap
@@ -24,7 +24,9 @@ from infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, c
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
 from infra.environments import Environment
+from infra.issuers import OwnPool
 from infra.local.former_releases import keep_release, take_newest
+from infra.names import secret_name
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
 
@@ -53,7 +55,8 @@ def deploy(arguments: Namespace) -> int:
             if live.deployed is not None:
                 warn_gone_back(live.deployed)
             return exit_codes.OK
-        if not arguments.yes and not confirmed(chosen):
+        where = f"{chosen.environment.name} to account {chosen.caller.account}, {chosen.caller.region}"
+        if not arguments.yes and not says_yes(f"Deploy {where}? [y/N] "):
             echo("Nothing was deployed.")
             return exit_codes.SESSION_FAILED
         if chosen.environment.is_local:
@@ -104,16 +107,6 @@ def as_json(chosen: Target, found: Mapping[str, Changes]) -> dict[str, Any]:
     }
 
 
-def confirmed(chosen: Target) -> bool:
-    question = (
-        f"Deploy {chosen.environment.name} to account {chosen.caller.account}, {chosen.caller.region}? [y/N] "
-    )
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
 def chosen_app(chosen: Target, live: Live) -> tuple[Choice, SynthesisedApp]:
     """Synthesised for what is live. Raises CliError."""
     cloudformation = client_in(chosen.caller.region, "cloudformation")
@@ -132,6 +125,20 @@ def roll_out(live: Live) -> Mapping[str, str]:
         why = f"which release is live here is unknown ({one_line(live.unknown, 300)})"
     print(f"{why}, so all functions go to the new one at once", file=sys.stderr)
     return {"roll_out": "at_once"}
+
+
+def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
+    """What to do once it is deployed, to be pasted. `is_first`: nothing was deployed before."""
+    environment, region = chosen.environment, chosen.caller.region
+    yield "Next:"
+    if is_first and not environment.is_local:  # the local AWS needs no key: rules play the model
+        secret = secret_name(environment.name, "anthropic")
+        yield f"  aws secretsmanager put-secret-value --region {region} \\"
+        yield f"      --secret-id {secret} --secret-string file://key.txt"
+    if isinstance(environment.auth, OwnPool):
+        yield f"  acta users add YOU@EXAMPLE.COM --env {environment.name} --tenant YOURS --role admin"
+    yield f"  acta login --env {environment.name}"
+    yield f'  acta run --env {environment.name} "List my files"'
 
 
 def look_after(environment: str, lambdas: Any) -> None:

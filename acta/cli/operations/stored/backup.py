@@ -1,16 +1,15 @@
 """`acta backup` and `acta restore`: a tenant's data, out of a deployment and into one."""
 
-import json
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import one_line, show
 from infra.deployed.tenants.back_up import NothingThere, back_up
 from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Place, place_of
@@ -45,15 +44,12 @@ def backup(arguments: Namespace) -> int:
             ) from None
         except OSError as error:
             raise CliError(f"{arguments.to}: {error.strerror or error}") from None
-    if arguments.json:
-        echo(json.dumps(dict(counts)))
-    else:
-        told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
-        echo(f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}")
-        if counts["unreadable"]:
-            echo(
-                f"not in it, because they cannot be read: {counted(counts['unreadable'], 'session')}, named above"
-            )
+    told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
+    lines = [f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}"]
+    if counts["unreadable"]:
+        unread = counted(counts["unreadable"], "session")
+        lines.append(f"not in it, because they cannot be read: {unread}, named above")
+    show(dict(counts), lines, as_json=arguments.json)
     return exit_codes.SESSION_FAILED if counts["unreadable"] else exit_codes.OK
 
 
@@ -73,27 +69,23 @@ def restore(arguments: Namespace) -> int:
         "definitions": done.definitions,
         "files": done.files,
     }
-    if arguments.json:
-        told = {kind: dict(outcomes) for kind, outcomes in outcomes_of.items()}
-        echo(json.dumps({**told, "secrets_to_set": done.secrets, "webhook": done.webhook}))
-    else:
-        _show(outcomes_of, done, arguments.tenant)
+    told = {kind: dict(outcomes) for kind, outcomes in outcomes_of.items()}
+    told_all = {**told, "secrets_to_set": done.secrets, "webhook": done.webhook}
+    show(told_all, _lines(outcomes_of, done, arguments.tenant), as_json=arguments.json)
     left_out = any(outcomes[each] for outcomes in outcomes_of.values() for each in NOT_ALL)
     return exit_codes.SESSION_FAILED if left_out else exit_codes.OK
 
 
-def _show(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str) -> None:
+def _lines(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str) -> Iterator[str]:
     for kind, outcomes in counted.items():
         for outcome, number in outcomes.items():
-            echo(f"{kind}: {number} {WORDS[outcome]}")
+            yield f"{kind}: {number} {WORDS[outcome]}"
         if not outcomes:
-            echo(f"{kind}: none in the backup")
+            yield f"{kind}: none in the backup"
     for name in done.secrets:
-        echo(
-            f"no backup has secrets: an admin of {one_line(tenant)} runs acta tools secrets set {one_line(name)}"
-        )
+        yield f"no backup has secrets: an admin of {one_line(tenant)} runs acta tools secrets set {one_line(name)}"
     if done.webhook:
-        echo("no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications")
+        yield "no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications"
 
 
 def _stores(arguments: Namespace) -> TenantStores:

@@ -1,15 +1,14 @@
 """`acta erase`: everything of a tenant, or of one person in it, is removed for good."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
-from acta.cli.operations.stored.confirm import confirm
 from acta.cli.operations.target import account_of, environment_of
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.questions import confirm
+from acta.cli.terminal.text import one_line, show
 from infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
 from infra.issuers import OwnPool
 
@@ -25,13 +24,10 @@ def erase(arguments: Namespace) -> int:
         eraser = eraser_of(account_of(arguments), life)
         confirm(f"All of {one_line(user or tenant)} is erased for good.", user or tenant, arguments.confirm)
         receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
-    if arguments.json:
-        until = None if receipt.until is None else receipt.until.isoformat()
-        told = {"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to}
-        echo(json.dumps(told if user is None else {**told, "looked_at": dict(receipt.looked_at)}))
-    else:
-        for line in lines_of(receipt, tenant, user):
-            echo(line)
+    until = None if receipt.until is None else receipt.until.isoformat()
+    told = {"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to}
+    told = told if user is None else {**told, "looked_at": dict(receipt.looked_at)}
+    show(told, lines_of(receipt, tenant, user), as_json=arguments.json)
     return exit_codes.OK if receipt.until is None else exit_codes.WAITING
 
 

@@ -1,6 +1,5 @@
 """`acta quarantine` and `acta restored`: a table that AWS has restored to an earlier time is taken into use."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,9 +8,9 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.confirm import confirm
 from acta.cli.operations.target import account_of, environment_of
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.questions import confirm
+from acta.cli.terminal.text import echo, one_line, show
 from infra.deployed.account import Account
 from infra.deployed.quarantine import Quarantine
 from infra.deployed.tenants.erase import eraser_of
@@ -48,24 +47,19 @@ def quarantine(arguments: Namespace) -> int:
         stop = _quarantine(arguments, account_of(arguments))
         if arguments.lift:
             was_quarantined = stop.lift()
-            if arguments.json:
-                echo(json.dumps({"works": True, "was_quarantined": was_quarantined}))
-            else:
-                echo(LIFTED[was_quarantined].format(one_line(name)))
-            return exit_codes.OK
+            told: dict[str, Any] = {"works": True, "was_quarantined": was_quarantined}
+            return show(told, [LIFTED[was_quarantined].format(one_line(name))], as_json=arguments.json)
         confirm(f"Stop all work in {one_line(name)}?", name, arguments.confirm)
         stopped = stop.begin()
         quiet = stop.nobody_writes_from()
-    if arguments.json:
-        told = None if quiet is None else quiet.isoformat()
-        echo(
-            json.dumps(
-                {"works": False, "holds": quiet is not None, "stopped": stopped, "nobody_writes_from": told}
-            )
-        )
-    else:
-        for line in stopped_lines(name, stopped, quiet, f"acta quarantine {_where(arguments)}"):
-            echo(line)
+    told = {
+        "works": False,
+        "holds": quiet is not None,
+        "stopped": stopped,
+        "nobody_writes_from": None if quiet is None else quiet.isoformat(),
+    }
+    lines = stopped_lines(name, stopped, quiet, f"acta quarantine {_where(arguments)}")
+    show(told, lines, as_json=arguments.json)
     return exit_codes.SESSION_FAILED if quiet is None else exit_codes.OK
 
 
@@ -103,14 +97,8 @@ def restored(arguments: Namespace) -> int:
         said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
         confirm(f"{said} What came after is lost.", name, arguments.confirm)
         done = use_restored(eraser, arguments.source, at)
-    if arguments.json:
-        echo(
-            json.dumps(
-                {**done.counts, "lost": [*later, *(each for each in done.texts_alone if each not in later)]}
-            )
-        )
-    else:
-        _show(done, later, arguments)
+    lost = [*later, *(each for each in done.texts_alone if each not in later)]
+    show({**done.counts, "lost": lost}, done_lines(done, arguments), as_json=arguments.json)
     return exit_codes.SESSION_FAILED if done.counts["unreadable"] or done.counts["unnamed"] else exit_codes.OK
 
 
@@ -144,14 +132,14 @@ def later_lines(later: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _show(done: Progress, later: Sequence[str], arguments: Namespace) -> None:
+def done_lines(done: Progress, arguments: Namespace) -> Iterator[str]:
     for kind, words in WORDS.items():
         if done.counts.get(kind):
-            echo(words.format(done.counts[kind]))
+            yield words.format(done.counts[kind])
     for session in done.texts_alone:
-        echo(f"{one_line(session, NAME)}: its texts are still in S3, and nothing else of it")
-    echo(STILL_WORKS)
-    echo(f"to let it go on: acta quarantine {_where(arguments)}--lift")
+        yield f"{one_line(session, NAME)}: its texts are still in S3, and nothing else of it"
+    yield STILL_WORKS
+    yield f"to let it go on: acta quarantine {_where(arguments)}--lift"
 
 
 def _quarantine(arguments: Namespace, account: Account) -> Quarantine:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta.cli.operations.deployed.deploy import as_json, differs, warn_gone_back
-from acta.cli.operations.deployed.next_commands import next_commands
+from acta.cli.operations.deployed.deploy import as_json, differs, next_commands, warn_gone_back
 from acta.cli.operations.deployed.policies import what_to_do
 from acta.cli.operations.target import Target
 from infra.deployed.account import Caller
