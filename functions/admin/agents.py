@@ -1,28 +1,28 @@
 """Agent definitions: `/v1/agents` (design §3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, get_args
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from functions.admin.resource import Resource, applied_after, version_tag
+from functions.admin.tools import registered
 from shared.api.app import Api
 from shared.api.request.definition_bodies import AgentBody, CreateAgent, PutAgent
-from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
+from shared.api.request.idempotency import Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import agent_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
 from shared.domain.definitions.applied import Applied
-from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, FieldsInvalid
 from shared.domain.ids import AGENT
 from shared.domain.interventions.options_and_defaults import Policy, default_problem
 from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond
 from shared.domain.session.output_schema import BadOutputSchema, check_output_schema
-from shared.ports.clock import Clock
-from shared.ports.definitions import AgentExists, DefinitionChanged, DefinitionStore
+from shared.ports.definitions import AgentExists, DefinitionChanged
 from shared.settings import Settings
 
 MAX_PAGE = 100
@@ -33,16 +33,12 @@ NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
+Wrong = Mapping[str, str]
+"""By field, a sentence about what is wrong with it."""
 
-def add_agents(
-    api: Api,
-    store: DefinitionStore,
-    idempotency: IdempotencyGuard,
-    clock: Clock,
-    tools: Callable[[str], Mapping[str, ToolSpec]],
-    settings: Settings,
-) -> None:
-    """`tools`: what an agent of a tenant may be given, by name; `settings`: what this deployment has and can give."""
+
+def add_agents(api: Api, deps: Dependencies) -> None:
+    store, clock = deps.definitions, deps.clock
     agents = Resource[AgentDefinition](
         api,
         find=store.agent,
@@ -55,7 +51,7 @@ def add_agents(
 
     def warnings_of(*found: AgentDefinition) -> list[list[str]]:
         """Of each, a sentence for each tool that it names and that was deleted since."""
-        known = tools(api.caller.tenant) if any(agent.tools for agent in found) else {}
+        known = registered(deps, api.caller.tenant) if any(agent.tools for agent in found) else {}
         return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
 
     @api.get("/v1/agents")
@@ -70,7 +66,7 @@ def add_agents(
     @api.post("/v1/agents")
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        _check(body, tools, tenant, settings)
+        _check(body, deps, tenant)
         applied = applied_after(body, None)
         agent = _definition(body, body.agent_id or clock.new_id(AGENT), applied, 1, now, now)
 
@@ -85,7 +81,7 @@ def add_agents(
                 raise Conflict(message, {"agent_id": [message]}) from None
             return view
 
-        view = idempotency.answer(key, create)
+        view = deps.idempotency.answer(key, create)
         return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
 
     @api.get("/v1/agents/{agent_id}")
@@ -96,7 +92,7 @@ def add_agents(
     @api.put("/v1/agents/{agent_id}")
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
-        _check(body, tools, tenant, settings)
+        _check(body, deps, tenant)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
         applied = applied_after(body, old.applied)
@@ -150,51 +146,58 @@ def _definition(
     )
 
 
-def _check(
-    body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str, settings: Settings
-) -> None:
-    """Raises ValidationFailed where the deployment, its caps or its tools do not carry what the definition asks for."""
-    _check_tools(body, tools, tenant)
-    _check_policies(body)
-    _check_providers(body, offline=settings.offline)
-    _check_output(body, settings)
-    _check_background(body, settings)
-    _check_output_schema(body)
-    _check_caps(body, settings)
-    _check_models(body, settings)
-
-
-def _check_providers(body: AgentBody, *, offline: bool) -> None:
-    named = {"provider": body.provider}
-    named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
-    wrong = {field: [NOT_THERE] for field, provider in named.items() if provider == "offline" and not offline}
+def _check(body: AgentBody, deps: Dependencies, tenant: str) -> None:
+    """Raises FieldsInvalid where the deployment, its caps or its tools do not carry what the definition asks for."""
+    named = {"tools": body.tools, "high_stakes": body.high_stakes}
+    known = list(registered(deps, tenant)) if any(named.values()) else []
+    details = {field: unknown_tools(names, known) for field, names in named.items()}
+    wrong = {field: sentences for field, sentences in details.items() if sentences}
+    finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models)
+    for find in finds:
+        wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}
     if wrong:
         raise FieldsInvalid(wrong)
 
 
-def _check_output(body: AgentBody, settings: Settings) -> None:
+def _policies(body: AgentBody, settings: Settings) -> Wrong:
+    aimless = {
+        f"interventions.{type}.approver_must_differ": NO_CALL
+        for type, policy in body.interventions.items()
+        if policy.approver_must_differ and type not in ABOUT_CALLS
+    }
+    return aimless or {
+        f"interventions.{type}.default_action": why
+        for type, policy in body.interventions.items()
+        if policy.default_action is not None
+        and (why := default_problem(type, policy.default_action)) is not None
+    }
+
+
+def _providers(body: AgentBody, settings: Settings) -> Wrong:
+    named = {"provider": body.provider}
+    named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
+    return {f: NOT_THERE for f, provider in named.items() if provider == "offline" and not settings.offline}
+
+
+def _output(body: AgentBody, settings: Settings) -> Wrong:
     """An answer that no call has the time for would be paid for and lost, at every attempt."""
     wanted, field = body.limits.max_output_tokens, "limits.max_output_tokens"
     if wanted is None:
-        return
+        return {}
     if wanted > settings.cap_max_output_tokens:
-        sentence = f"The most in this deployment is {settings.cap_max_output_tokens:,}."
-        raise FieldsInvalid({field: [sentence]})
+        return {field: f"The most in this deployment is {settings.cap_max_output_tokens:,}."}
     fallbacks = [one.model for one in body.fallbacks]
     models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
     most = min(settings.answer_time.most_tokens(each) for each in models)
-    if wanted > most:
-        sentence = (
-            f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
-            f"the agent's models may need more for {wanted} tokens."
-        )
-        raise FieldsInvalid({field: [sentence]})
+    sentence = (
+        f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
+        f"the agent's models may need more for {wanted} tokens."
+    )
+    return {field: sentence} if wanted > most else {}
 
 
-def _check_background(body: AgentBody, settings: Settings) -> None:
+def _background(body: AgentBody, settings: Settings) -> Wrong:
     """Refuses what a worker would wait for all the same, at its full price."""
-    if not body.background:
-        return
     provider, why = body.provider or settings.provider, ""
     if not settings.background_seconds:
         why = "This environment allows no answers in the background. Leave it out."
@@ -204,20 +207,19 @@ def _check_background(body: AgentBody, settings: Settings) -> None:
         why = "The protocol react has no answers in the background. Take native, or leave it out."
     elif body.fallbacks:
         why = "Fallbacks answer while a function waits. Leave out either them or this."
-    if why:
-        raise FieldsInvalid({"background": [why]})
+    return {"background": why} if body.background and why else {}
 
 
-def _check_output_schema(body: AgentBody) -> None:
-    if body.output_schema is None:
-        return
+def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
     try:
-        check_output_schema(body.output_schema)
+        if body.output_schema is not None:
+            check_output_schema(body.output_schema)
     except BadOutputSchema as bad:
-        raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+        return {"output_schema": str(bad)}
+    return {}
 
 
-def _check_caps(body: AgentBody, settings: Settings) -> None:
+def _caps(body: AgentBody, settings: Settings) -> Wrong:
     """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
     caps = body.caps.model_dump(exclude_none=True)
     limits = Limited(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
@@ -225,12 +227,10 @@ def _check_caps(body: AgentBody, settings: Settings) -> None:
         "caps": beyond(Limited(**caps), NO_CAPS, settings.caps, is_admin=True),
         "limits": beyond(limits, body.caps, settings.caps, is_admin=False),
     }
-    wrong = {f"{part}.{field}": [why] for part, fields in found.items() for field, why in fields.items()}
-    if wrong:
-        raise FieldsInvalid(wrong)
+    return {f"{part}.{field}": why for part, fields in found.items() for field, why in fields.items()}
 
 
-def _check_models(body: AgentBody, settings: Settings) -> None:
+def _models(body: AgentBody, settings: Settings) -> Wrong:
     provider, allowed = body.provider or settings.provider or None, settings.allowed
     named = [("model", provider, body.model)]
     named += [(f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in get_args(Purpose)]
@@ -238,13 +238,11 @@ def _check_models(body: AgentBody, settings: Settings) -> None:
         (f"fallbacks.{number}.model", one.provider or provider, one.model)
         for number, one in enumerate(body.fallbacks)
     ]
-    wrong = {
-        field: [why]
+    return {
+        field: why
         for field, of, model in named
         if model is not None and (why := allowed.refusal(of, model)) is not None
     }
-    if wrong:
-        raise FieldsInvalid(wrong)
 
 
 def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
@@ -252,32 +250,3 @@ def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
     own: str | None = getattr(body.models, purpose) or body.model
     same = body.provider is None or body.provider == settings.provider
     return own or (settings.model if same else "")
-
-
-def _check_policies(body: AgentBody) -> None:
-    aimless = {
-        f"interventions.{type}.approver_must_differ": [NO_CALL]
-        for type, policy in body.interventions.items()
-        if policy.approver_must_differ and type not in ABOUT_CALLS
-    }
-    if aimless:
-        raise FieldsInvalid(aimless)
-    wrong = {
-        f"interventions.{type}.default_action": [why]
-        for type, policy in body.interventions.items()
-        if policy.default_action is not None
-        and (why := default_problem(type, policy.default_action)) is not None
-    }
-    if wrong:
-        raise FieldsInvalid(wrong)
-
-
-def _check_tools(body: AgentBody, tools: Callable[[str], Mapping[str, ToolSpec]], tenant: str) -> None:
-    named = {"tools": body.tools, "high_stakes": body.high_stakes}
-    if not any(named.values()):
-        return
-    known = list(tools(tenant))
-    details = {field: unknown_tools(names, known) for field, names in named.items()}
-    wrong = {field: sentences for field, sentences in details.items() if sentences}
-    if wrong:
-        raise FieldsInvalid(wrong)

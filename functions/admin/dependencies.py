@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.audit.configured import audit
+from shared.adapters.audit.trail import audit
 from shared.adapters.aws.tool_function import LambdaToolFunction
 from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.definitions import DynamoDefinitions

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, no_content, page, success
@@ -12,7 +13,6 @@ from shared.api.response.views import instant
 from shared.domain.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
 from shared.ports.files import FileChanged, FileExists, FileMissing, FileStore
-from shared.settings import Settings
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import records
@@ -35,12 +35,12 @@ CHANGED = (
 )
 
 
-def add_files(api: Api, files: FileStore, settings: Settings) -> None:
+def add_files(api: Api, deps: Dependencies) -> None:
     """`~/…` are the caller's own files, whatever their roles."""
-    max_bytes = settings.max_file_bytes
+    max_bytes = deps.settings.max_file_bytes
 
     def own() -> FileStore:
-        return files.seen_by(api.caller.user)
+        return deps.files.seen_by(api.caller.user)
 
     def put(path: str, data: bytes) -> bool:
         """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""

@@ -5,18 +5,18 @@ those that agents may have.
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from functions.admin.resource import Resource, applied_after, version_tag
-from functions.admin.tools import HOW_TO_SET
-from functions.admin.tools_in_use import check_not_named
+from functions.admin.tools import HOW_TO_SET, check_not_named
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.api.app import Api
 from shared.api.request.definition_bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
+from shared.api.response.definition_views import listed_view, mcp_server_view
 from shared.api.response.envelope import Response, no_content, page, success
-from shared.api.response.mcp_views import listed_view, mcp_server_view
 from shared.domain.definitions.mcp_server import (
     MAX_SERVER_TOOLS,
     MAX_SERVERS,
@@ -27,31 +27,18 @@ from shared.domain.definitions.mcp_server import (
     specs_of,
 )
 from shared.domain.errors import Conflict, FieldsInvalid
-from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore, McpServerStore, ServerChanged
+from shared.ports.definitions import ServerChanged
 from shared.ports.tool_secrets import ToolSecretNames
-from shared.ports.tools import ToolFunction
 
 Listed = Mapping[str, Any]
-"""A tool as `functions/tool/mcp_listing.py` answers with it."""
+"""A tool as `functions/tool/operations.py` answers with it."""
 
 
-class Servers(NamedTuple):
-    """What the routes need. `agents`: who may name the servers' tools. `seconds`: the longest that a call may take."""
-
-    store: McpServerStore
-    agents: DefinitionStore
-    secrets: ToolSecretNames
-    tool: ToolFunction
-    guard: AddressGuard
-    seconds: int
-    clock: Clock
-
-
-def add_mcp_servers(api: Api, deps: Servers) -> None:
+def add_mcp_servers(api: Api, deps: Dependencies) -> None:
+    store = deps.mcp_servers
     servers = Resource[McpServer](
         api,
-        find=deps.store.get,
+        find=store.get,
         view=mcp_server_view,
         tag=lambda server: version_tag(server.version, server.created_at),
         stale=ServerChanged,
@@ -61,12 +48,9 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
 
     def listed(server: McpServer) -> dict[str, Listed]:
         """What the server says of its tools now, by name."""
-        given = {
-            "name": server.name,
-            "url": server.url,
-            "auth": None if server.auth is None else server.auth.model_dump(mode="json"),
-        }
-        answer = deps.tool.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
+        auth = None if server.auth is None else server.auth.model_dump(mode="json")
+        given = {"name": server.name, "url": server.url, "auth": auth}
+        answer = deps.tool_function.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
         if "refused" in answer:
             raise Conflict(answer["refused"])
         if "failed" in answer:
@@ -98,7 +82,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
     @api.get("/v1/mcp-servers")
     def list_servers() -> Response:
         """All on one page: a tenant has at most `MAX_SERVERS`."""
-        return page([mcp_server_view(each) for each in deps.store.all(api.caller.tenant)], None)
+        return page([mcp_server_view(each) for each in store.all(api.caller.tenant)], None)
 
     @api.get("/v1/mcp-servers/{name}")
     def read_server(name: str) -> Response:
@@ -107,9 +91,9 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
     @api.put("/v1/mcp-servers/{name}")
     def write_server(name: str, body: PutMcpServer) -> Response:
         tenant, now = api.caller.tenant, deps.clock.now()
-        old = deps.store.get(tenant, name)
+        old = store.get(tenant, name)
         if old is None:
-            _check_new(name, deps.store.all(tenant))
+            _check_new(name, store.all(tenant))
             if body.version is not None or api.request.headers.get("if-match"):
                 raise servers.changed()
         else:
@@ -133,7 +117,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
         elif same is not None:
             new = new.model_copy(update={"tools": same.tools})
         with servers.writing():
-            deps.store.write(tenant, old, new)
+            store.write(tenant, old, new)
         return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
 
     @api.delete("/v1/mcp-servers/{name}")
@@ -145,9 +129,9 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
         servers.check_version(version, old.version)
         if not force:
             offered = [tool.name for tool in specs_of(old)]
-            check_not_named(offered, deps.agents, api.caller.tenant, as_what="tools of this server")
+            check_not_named(offered, deps.definitions, api.caller.tenant, as_what="tools of this server")
         with servers.writing():
-            deps.store.delete(api.caller.tenant, old)
+            store.delete(api.caller.tenant, old)
         return no_content()
 
     @api.post("/v1/mcp-servers/{name}/refresh")
@@ -167,7 +151,7 @@ def add_mcp_servers(api: Api, deps: Servers) -> None:
             update={"tools": tools, "version": old.version + 1, "updated_at": deps.clock.now()}
         )
         with servers.writing():
-            deps.store.write(api.caller.tenant, old, written)
+            store.write(api.caller.tenant, old, written)
         return servers.answer(written)
 
 
@@ -179,26 +163,29 @@ def _check_new(name: str, there: tuple[McpServer, ...]) -> None:
         raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
 
 
-def _check(body: PutMcpServer, name: str, tenant: str, deps: Servers) -> None:
+def _check(body: PutMcpServer, name: str, tenant: str, deps: Dependencies) -> None:
     """Raises FieldsInvalid where no call could be made."""
     wrong: dict[str, list[str]] = {}
     if body.name not in (None, name):
         wrong["name"] = ["A server keeps its name. Leave it out, or give the one in the path."]
-    if body.timeout_seconds > deps.seconds:
-        wrong["timeout_seconds"] = [f"A call has at most {deps.seconds} seconds in this environment."]
+    if body.timeout_seconds > deps.settings.longest_tool_seconds:
+        wrong["timeout_seconds"] = [
+            f"A call has at most {deps.settings.longest_tool_seconds} seconds in this environment."
+        ]
     client = None if body.auth is None else body.auth.client_credentials
     urls = {"url": body.url}
     if client is not None and client.token_url is not None:
         urls["auth.client_credentials.token_url"] = client.token_url
     if client is not None and client.issuer is not None:
         urls["auth.client_credentials.issuer"] = client.issuer
+    guard = AddressGuard(deps.settings)
     for field, url in urls.items():
         try:
-            deps.guard.check(url)
+            guard.check(url)
         except AddressRefused as refused:
             wrong[field] = [f"This URL cannot be used: {refused}."]
     if body.auth is not None and not wrong:
-        wrong |= _wrong_secret(body, tenant, deps.secrets)
+        wrong |= _wrong_secret(body, tenant, deps.secret_names)
     if wrong:
         raise FieldsInvalid(wrong)
 
@@ -232,15 +219,8 @@ def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:
 
 
 def _confirmed(listed: Listed, wanted: ConfirmMcpTool, user: str, now: datetime) -> ConfirmedTool:
-    tool = ConfirmedTool(
-        tool=listed["tool"],
-        description=listed["description"],
-        input_schema=listed["input_schema"],
-        pin=listed["pin"],
-        confirmed_at=now,
-        confirmed_by=user,
-    )
-    return _with_wishes(tool, wanted)
+    said = {name: listed[name] for name in ("tool", "description", "input_schema", "pin")}
+    return _with_wishes(ConfirmedTool(**said, confirmed_at=now, confirmed_by=user), wanted)
 
 
 def _with_wishes(tool: ConfirmedTool, wanted: ConfirmMcpTool) -> ConfirmedTool:

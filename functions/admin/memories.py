@@ -4,10 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from functions.admin.resource import Resource
 from shared.api.app import Api
 from shared.api.request.definition_bodies import CreateMemory, MemoryBody, PutMemory
-from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of, stored_answer
+from shared.api.request.idempotency import Json, idempotency_key, record_of, stored_answer
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import memory_view
 from shared.api.response.envelope import Response, no_content, page, success
@@ -16,16 +17,14 @@ from shared.domain.definitions.agent import AgentDefinition, require_start_role
 from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from shared.domain.errors import Conflict, ValidationFailed
 from shared.domain.ids import MEMORY
-from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore
-from shared.ports.memories import MemoryChanged, MemoryFull, MemoryStore
+from shared.ports.memories import MemoryChanged, MemoryFull
 
 MAX_PAGE = 200
 
 
-def add_memories(
-    api: Api, store: MemoryStore, agents: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock
-) -> None:
+def add_memories(api: Api, deps: Dependencies) -> None:
+    store, agents, clock = deps.memories, deps.definitions, deps.clock
+
     def find(tenant: str, memory_id: str) -> Memory | None:
         """None also where it is for another user: only admins see those, and none of a private session's."""
         memory = store.get(tenant, memory_id)
@@ -103,7 +102,7 @@ def add_memories(
                 ) from None
             return view
 
-        view = idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
+        view = deps.idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
         return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
     @api.get("/v1/memories/{memory_id}")

@@ -1,6 +1,7 @@
 """Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
 
-from shared.adapters.egress.address import AddressGuard, AddressRefused
+from functions.admin.dependencies import Dependencies
+from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard, AddressRefused
 from shared.adapters.storage.keys import RECEIVERS_SECRET
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutNotifications
@@ -8,16 +9,14 @@ from shared.api.response.definition_views import notifications_view
 from shared.api.response.envelope import Response, no_content, success
 from shared.domain.errors import FieldsInvalid, NotFound
 from shared.domain.notifications.receiver import TenantReceiver
-from shared.ports.clock import Clock
-from shared.ports.notifier import TenantReceivers
-from shared.ports.tool_secrets import ToolSecretValues
 
 NONE = "Notifications are not set."
 
 
-def add_notifications(
-    api: Api, receivers: TenantReceivers, secrets: ToolSecretValues, hosts: AddressGuard, clock: Clock
-) -> None:
+def add_notifications(api: Api, deps: Dependencies) -> None:
+    receivers, secrets = deps.receivers, deps.receiver_secrets
+    hosts = AddressGuard(deps.settings, lists=FOR_NOTIFICATIONS)
+
     @api.get("/v1/notifications")
     def read_notifications() -> Response:
         receiver = receivers.get(api.caller.tenant)
@@ -30,8 +29,12 @@ def add_notifications(
         """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
         secret that the admin does not know, and what was not delivered comes again.
         """
-        _check(body.url, hosts)
-        tenant, now = api.caller.tenant, clock.now()
+        try:
+            if body.url is not None:
+                hosts.check(body.url)
+        except AddressRefused as refused:
+            raise FieldsInvalid({"url": [refused.explained]}) from None
+        tenant, now = api.caller.tenant, deps.clock.now()
         old = receivers.get(tenant)
         if old is None and body.secret is None:
             raise FieldsInvalid({"secret": ["The first time a secret is needed."]})
@@ -56,11 +59,3 @@ def add_notifications(
         secrets.delete(tenant, RECEIVERS_SECRET)
         receivers.delete(tenant)
         return no_content()
-
-
-def _check(url: str | None, hosts: AddressGuard) -> None:
-    try:
-        if url is not None:
-            hosts.check(url)
-    except AddressRefused as refused:
-        raise FieldsInvalid({"url": [refused.explained]}) from None

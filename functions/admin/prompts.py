@@ -4,24 +4,25 @@ from typing import Annotated
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from functions.admin.resource import Resource, applied_after, version_tag
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutPrompt, RestorePrompt
-from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
+from shared.api.request.idempotency import Json, idempotency_key, record_of
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.definition_views import prompt_view
 from shared.api.response.envelope import Response, page, success
 from shared.domain.definitions.applied import Applied
 from shared.domain.definitions.prompt import SEEDS, Prompt
 from shared.domain.errors import FieldsInvalid, NotFound
-from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionChanged, DefinitionStore
+from shared.ports.definitions import DefinitionChanged
 
 MAX_PAGE = 100
 
 
-def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard, clock: Clock) -> None:
+def add_prompts(api: Api, deps: Dependencies) -> None:
     """A text that is in force already makes no new version, so a write that is repeated changes nothing."""
+    store, clock = deps.definitions, deps.clock
     prompts = Resource[Prompt](
         api,
         find=lambda tenant, name: store.prompt(tenant, name) if name in SEEDS else None,
@@ -53,9 +54,8 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
         applied = applied_after(body, old.applied)
         if body.content == old.content:
             return prompts.answer(mark(old, applied))
-        new = old.next_version(
-            body.content, body.comment, api.caller.user, clock.now(), applied, newest=newest(name)
-        )
+        by, now = api.caller.user, clock.now()
+        new = old.next_version(body.content, body.comment, by, now, applied, newest=newest(name))
         with prompts.writing():
             store.write_prompt(api.caller.tenant, old, new)
         return prompts.answer(new)
@@ -128,4 +128,4 @@ def add_prompts(api: Api, store: DefinitionStore, idempotency: IdempotencyGuard,
                 store.write_prompt(tenant, old, new, record_of(key, view, now))
             return view
 
-        return success(idempotency.answer(key, restore))
+        return success(deps.idempotency.answer(key, restore))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+from functions.admin.dependencies import Dependencies
 from shared.api.app import Api
 from shared.api.request.definition_bodies import PutToolSecret
 from shared.api.response.definition_views import tool_secret_view
@@ -18,17 +19,12 @@ from shared.domain.definitions.tool_secret import (
 from shared.domain.errors import Conflict, FieldsInvalid, NotFound
 from shared.ports.clock import Clock
 from shared.ports.definitions import McpServerStore, ServerChanged, ToolChanged, ToolStore
-from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 
 
-def add_tool_secrets(
-    api: Api,
-    names: ToolSecretNames,
-    values: ToolSecretValues,
-    tools: ToolStore,
-    servers: McpServerStore,
-    clock: Clock,
-) -> None:
+def add_tool_secrets(api: Api, deps: Dependencies) -> None:
+    names, values, clock = deps.secret_names, deps.secret_values, deps.clock
+    tools, servers = deps.tools, deps.mcp_servers
+
     @api.get("/v1/tool-secrets")
     def list_secrets() -> Response:
         """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""

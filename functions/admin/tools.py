@@ -1,14 +1,14 @@
 """The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from functions.admin.resource import Resource, applied_after, version_tag
-from functions.admin.tools_in_use import check_not_named
-from shared.adapters.tools.python.catalogue import python_tools
+from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.tenant.definition import (
     Reachable,
     Unusable,
@@ -17,14 +17,15 @@ from shared.adapters.tools.tenant.definition import (
     check_timeout,
     to_config,
 )
+from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.agent.tools.trial import Trial
 from shared.api.app import Api
 from shared.api.request.definition_bodies import CallTool, CreateTool, PutTool
-from shared.api.request.idempotency import IdempotencyGuard, Json, idempotency_key, record_of
+from shared.api.request.idempotency import Json, idempotency_key, record_of
 from shared.api.response.definition_views import tool_view, trial_view, who_approves_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.applied import Applied
-from shared.domain.definitions.approvers import NOBODY_NAMED, Approvers, with_approver
+from shared.domain.definitions.approvers import with_approver
 from shared.domain.definitions.builtins import builtins, with_environments
 from shared.domain.definitions.mcp_server import SEPARATOR, with_servers
 from shared.domain.definitions.tool import (
@@ -37,57 +38,35 @@ from shared.domain.definitions.tool import (
 from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from shared.domain.ids import EFFECT
 from shared.domain.session.commit import milliseconds
-from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore, McpServerStore, ToolChanged, ToolExists, ToolStore
+from shared.ports.definitions import (
+    DefinitionStore,
+    ToolChanged,
+    ToolExists,
+    all_agents,
+)
 from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
-from shared.ports.tools import ToolFunction
+from shared.settings import Settings
 
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
-OwnTools = Callable[[str], Mapping[str, ToolSpec]]
-"""The environment's own tools that a tenant has, by name."""
-
-
-def registered(
-    store: ToolStore, tenant: str, servers: McpServerStore, *, weather: bool, own_tools: OwnTools
-) -> dict[str, ToolSpec]:
+def registered(deps: Dependencies, tenant: str) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
     tenant's and those of its MCP servers.
     """
-    first = with_environments(own_tools(tenant), weather=weather)
-    added = with_servers(store.all(tenant), servers.all(tenant))
+    first = with_environments(deps.own_tools(tenant), weather=deps.settings.weather)
+    added = with_servers(deps.tools.all(tenant), deps.mcp_servers.all(tenant))
     own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
     return {**first, **own}
 
 
-class Allowed(NamedTuple):
-    """What tools may do here. `reachable`: what they may call; `seconds`: the longest that a call may take; `weather`:
-    `get_weather` is offered; `approvers`: roles that an operator names; `own_tools`: the environment's.
-    """
+def add_tools(api: Api, deps: Dependencies) -> None:
+    store, clock, own_tools = deps.tools, deps.clock, deps.own_tools
 
-    reachable: Reachable
-    seconds: int
-    weather: bool
-    approvers: Approvers = NOBODY_NAMED
-    own_tools: OwnTools = python_tools
-
-
-def add_tools(
-    api: Api,
-    store: ToolStore,
-    secrets: ToolSecretNames,
-    idempotency: IdempotencyGuard,
-    clock: Clock,
-    allowed: Allowed,
-    tool_function: ToolFunction,
-    servers: McpServerStore,
-    agents: DefinitionStore,
-) -> None:
     def view(tool: ToolSpec) -> Json:
         """With the role that holds, and what the definition says where an operator says something else."""
-        holds = with_approver(tool, allowed.approvers, api.caller.tenant)
+        holds = with_approver(tool, deps.settings.tool_approvers, api.caller.tenant)
         if holds == tool or not isinstance(tool, ToolDefinition):
             return tool_view(holds)
         return {**tool_view(holds), "as_defined": who_approves_view(tool)}
@@ -105,18 +84,15 @@ def add_tools(
     @api.get("/v1/tools")
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
-        found = registered(
-            store, api.caller.tenant, servers, weather=allowed.weather, own_tools=allowed.own_tools
-        )
-        return page([view(spec) for spec in found.values()], None)
+        return page([view(spec) for spec in registered(deps, api.caller.tenant).values()], None)
 
     @api.get("/v1/tools/{name}")
     def read_tool(name: str) -> Response:
-        offered = with_environments(allowed.own_tools(api.caller.tenant), weather=allowed.weather)
+        offered = with_environments(own_tools(api.caller.tenant), weather=deps.settings.weather)
         if name in offered:
             return success(view(offered[name]))
         if SEPARATOR in name:
-            of_server = with_servers((), servers.all(api.caller.tenant)).get(name)
+            of_server = with_servers((), deps.mcp_servers.all(api.caller.tenant)).get(name)
             if of_server is not None and store.get(api.caller.tenant, name) is None:
                 return success(view(of_server))
         return tools.answer(tools.get(name))
@@ -125,17 +101,15 @@ def add_tools(
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         applied = applied_after(body, None)
-        tool = _definition(body, body.name, tenant, allowed, applied, 1, now, now)
+        tool = _definition(body, body.name, tenant, deps.settings, applied, 1, now, now)
 
         key = idempotency_key(api.request, 201)
 
         def create() -> Json:
             made = view(tool)
-            _check_secrets(tool, tenant, secrets)
+            _check_secrets(tool, tenant, deps.secret_names)
             own = store.all(tenant)
-            if tool.name in {*builtins(), *allowed.own_tools(tenant)} or any(
-                tool.name == each.name for each in own
-            ):
+            if tool.name in {*builtins(), *own_tools(tenant)} or any(tool.name == each.name for each in own):
                 raise _taken()
             if len(own) >= MAX_TENANT_TOOLS:
                 raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
@@ -145,21 +119,26 @@ def add_tools(
                 raise _taken() from None
             return made
 
-        answer = idempotency.answer(key, create)
+        answer = deps.idempotency.answer(key, create)
         return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
 
     @api.put("/v1/tools/{name}")
     def replace_tool(name: str, body: PutTool) -> Response:
         _refuse_built_in(name)
-        _check_name(body, name)
+        if body.name not in (None, name):
+            raise FieldsInvalid(
+                {"name": ["A tool keeps its name. Leave it out, or give the one in the path."]}
+            )
         tenant = api.caller.tenant
-        if name in allowed.own_tools(tenant):
+        if name in own_tools(tenant):
             raise _of_the_environment()
         old = tools.get_as_read(name)
         tools.check_version(body.version, old.version)
         applied = applied_after(body, old.applied)
-        new = _definition(body, name, tenant, allowed, applied, old.version + 1, old.created_at, clock.now())
-        _check_secrets(new, tenant, secrets)
+        new = _definition(
+            body, name, tenant, deps.settings, applied, old.version + 1, old.created_at, clock.now()
+        )
+        _check_secrets(new, tenant, deps.secret_names)
         with tools.writing():
             store.replace(tenant, old, new)
         return tools.answer(new)
@@ -173,12 +152,12 @@ def add_tools(
         """
         _refuse_built_in(name)
         tenant = api.caller.tenant
-        if name in allowed.own_tools(tenant) and store.get(tenant, name) is None:
+        if name in own_tools(tenant) and store.get(tenant, name) is None:
             raise _of_the_environment()
         old = tools.get_as_read(name)
         tools.check_version(version, old.version)
         if not force:
-            check_not_named((name,), agents, tenant)
+            check_not_named((name,), deps.definitions, tenant)
         with tools.writing():
             store.delete(tenant, old)
         return no_content()
@@ -202,7 +181,7 @@ def add_tools(
                 store.take_key(record)
             started = clock.now()
             try:
-                trial = tool_function.ask("try_tool", caller.tenant, caller.user, given)
+                trial = deps.tool_function.ask("try_tool", caller.tenant, caller.user, given)
             except AnswerLost as lost:
                 trial = Trial("unknown", milliseconds(started, clock.now()), message=str(lost))._asdict()
             except (CallerError, TransientError):  # nothing was done
@@ -211,7 +190,7 @@ def add_tools(
                 raise
             return trial_view(name, effect_id, trial)
 
-        return success(idempotency.answer(key, call, _made_already))
+        return success(deps.idempotency.answer(key, call, _made_already))
 
 
 def _made_already(record: IdempotencyRecord) -> Json:
@@ -225,16 +204,17 @@ def _definition(
     body: PutTool,
     name: str,
     tenant: str,
-    allowed: Allowed,
+    settings: Settings,
     applied: Applied | None,
     version: int,
     created_at: datetime,
     updated_at: datetime,
 ) -> ToolDefinition:
     try:
-        check_timeout(body.timeout_seconds, allowed.seconds)
+        check_timeout(body.timeout_seconds, settings.longest_tool_seconds)
         check_schema(body.input_schema)
-        config = to_config(body.kind, body.config, allowed.reachable, tenant)
+        reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
+        config = to_config(body.kind, body.config, reachable, tenant)
         check_fixed(config, body.input_schema)
         high_stakes = _stakes(body, name)
     except Unusable as unusable:
@@ -291,11 +271,6 @@ def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) 
         raise FieldsInvalid({"config.headers": [sentence]})
 
 
-def _check_name(body: PutTool, name: str) -> None:
-    if body.name not in (None, name):
-        raise FieldsInvalid({"name": ["A tool keeps its name. Leave it out, or give the one in the path."]})
-
-
 def _refuse_built_in(name: str) -> None:
     if name in builtins():
         raise Conflict("This tool is built in: it can be neither replaced nor deleted.")
@@ -308,3 +283,26 @@ def _of_the_environment() -> Conflict:
 def _taken() -> Conflict:
     message = "There is a tool of this name already."
     return Conflict(message, {"name": [message]})
+
+
+NAMED = 20
+"""Of the agents that name a tool an answer names so many."""
+
+
+def check_not_named(
+    tools: Collection[str], agents: DefinitionStore, tenant: str, *, as_what: str = "this tool"
+) -> None:
+    """Raises Conflict where an agent of the tenant names one of the tools. `as_what`: how the answer calls them."""
+    naming = [
+        agent.agent_id
+        for agent in all_agents(agents, tenant)
+        if not {*agent.tools, *agent.high_stakes}.isdisjoint(tools)
+    ]
+    if not naming:
+        return
+    more = f" and {len(naming) - NAMED} more" if len(naming) > NAMED else ""
+    raise Conflict(
+        f"Agents name {as_what}: {', '.join(naming[:NAMED])}{more}. Change them first, or delete it with force=true: "
+        "they go on without it.",
+        {"agents": naming[:NAMED]},
+    )

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.audit.configured import audit
+from shared.adapters.audit.trail import audit
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.attempts import DynamoAttempts
 from shared.adapters.dynamodb.definitions import DynamoDefinitions

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from shared.api.request.bodies import PostMessage, Resolve, StartSession
-from shared.api.request.inner import Inner
+from shared.api.request.incoming import Inner
 from shared.api.request.json_body import RequestBody
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.errors import FieldsInvalid

@@ -4,7 +4,7 @@ import os
 from functools import cache
 from typing import NamedTuple
 
-from shared.adapters.audit.configured import audit
+from shared.adapters.audit.trail import audit
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
 from shared.adapters.dynamodb.running_text import DynamoPartials

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import Field
 
+from functions.status.dependencies import Dependencies
 from functions.status.pages import Page, page_of_items, searched_page
 from shared.agent.queries.pending_call_input import full_call_input
 from shared.api.app import Api
@@ -13,7 +14,6 @@ from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention, InterventionState
 from shared.domain.untrusted.exact_json import canonical_json
-from shared.ports.blobs import BlobStore
 from shared.ports.log import InterventionPage, SessionIndex, SessionLog
 from shared.visible_sessions import is_visible
 
@@ -24,7 +24,9 @@ EVERY = "all"
 Limit = Annotated[int, Field(ge=1, le=100)]
 
 
-def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: BlobStore) -> None:
+def add_interventions(api: Api, deps: Dependencies) -> None:
+    log, index = deps.log, deps.session_index
+
     def bounded(found: InterventionPage) -> Page:
         tenant = api.caller.tenant
 
@@ -62,7 +64,7 @@ def add_interventions(api: Api, index: SessionIndex, log: SessionLog, blobs: Blo
         """The whole input of the call that is decided on. `call_id`: which call of a review."""
         tenant = api.caller.tenant
         found = intervention_of(log, index, tenant, session_id, intervention_id)
-        whole = full_call_input(log, blobs, tenant, found, call_id)
+        whole = full_call_input(log, deps.blobs, tenant, found, call_id)
         shown: shapes.CallInput = {
             "name": whole.name,
             "input": whole.input,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from functions.status.dependencies import Dependencies
 from functions.status.pages import Json, page_of_items, searched_page
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
@@ -14,8 +15,7 @@ from shared.bound_tenant import carried
 from shared.domain.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from shared.domain.session.head import CoarseState, Head, SessionState
 from shared.domain.session.listed import LISTED_GOAL_CHARS, Listed, Wanted
-from shared.ports.clock import Clock
-from shared.ports.log import IndexEntry, SessionIndex, SessionLog
+from shared.ports.log import IndexEntry
 
 READ_AT_ONCE = 8
 PAGES = 5
@@ -23,7 +23,9 @@ PAGES = 5
 ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
 
 
-def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) -> None:
+def add_listing(api: Api, deps: Dependencies) -> None:
+    index = deps.session_index
+
     @api.get("/v1/sessions")
     def sessions(
         state: str | None = None,
@@ -41,7 +43,8 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) ->
         `PAGES` of the index at most.
         """
         tenant, coarse = api.caller.tenant, _coarse(state, goal_met)
-        wanted = Wanted(created_by, goal, _pair(metadata))
+        name, _, value = (metadata or "").partition("=")
+        wanted = Wanted(created_by, goal, None if metadata is None else (name, value))
         heads: list[Head] = []
         following = cursor
         for _ in range(PAGES):
@@ -64,10 +67,9 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) ->
             return index.cursor_after_session(tenant, head.session_id)
 
         def as_now(head: Head) -> Json:
-            return session_view(head, now=clock.now())
+            return session_view(head, now=deps.clock.now())
 
-        shown = page_of_items(heads, as_now, cursor_after, following)
-        return searched_page(shown, index)
+        return searched_page(page_of_items(heads, as_now, cursor_after, following), index)
 
     def _heads(entries: tuple[IndexEntry, ...]) -> list[Head]:
         with ThreadPoolExecutor(READ_AT_ONCE) as pool:
@@ -76,20 +78,13 @@ def add_listing(api: Api, index: SessionIndex, log: SessionLog, clock: Clock) ->
     def _head(entry: IndexEntry) -> Head | None:
         """None, too, for a session that cannot be read: one that is damaged, or of a later release, hides no other."""
         try:
-            commit = log.latest(entry.tenant, entry.session_id)
+            commit = deps.log.latest(entry.tenant, entry.session_id)
         except SessionHidden:  # though its entry does not say so
             return None
         except (FinalError, SchemaUnknown) as error:
             api.telemetry.failure(error, session_id=entry.session_id)
             return None
         return None if commit is None else commit.head
-
-
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    name, _, value = text.partition("=")
-    return name, value
 
 
 def _met(head: Head) -> str | None:

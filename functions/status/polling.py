@@ -5,20 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from functions.status.dependencies import Dependencies
 from functions.status.pages import bounded
 from shared.agent.model_call.running_text import running_text
-from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.queries.poll import Cursor, Snapshot, poll
 from shared.api.app import Api
 from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
-from shared.api.response.receipt_view import cost_view
+from shared.api.response.spending_views import cost_view
 from shared.api.response.views import event_view, partial_view, session_view
-from shared.domain.spending.aws_estimate import AwsRates
 from shared.domain.spending.receipt import receipt_of
-from shared.ports.clock import Clock
-from shared.ports.log import SessionLog
-from shared.ports.running_text import Partials
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import sessions
@@ -30,14 +26,9 @@ RETRY_ENDED_MS = 60_000
 """A session that has ended has no events until somebody writes to it, so a client asks seldom."""
 
 
-def add_polling(
-    api: Api,
-    log: SessionLog,
-    clock: Clock,
-    partials: Partials,
-    long_polls: LongPollLimit,
-    rates: AwsRates,
-) -> None:
+def add_polling(api: Api, deps: Dependencies) -> None:
+    log, clock, long_polls = deps.log, deps.clock, deps.long_polls
+
     def read(session_id: str, after: str, wait: float) -> tuple[Snapshot, bool]:
         """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's
         event stream that is refused never comes back.
@@ -73,7 +64,7 @@ def add_polling(
     ) -> Response:
         limit = long_polls.now(reading=wait > 0)
         seen, waited = read(session_id, after, limit.seconds(wait))
-        partial = running_text(partials, seen.head) if api.settings.partial_text_ms else None
+        partial = running_text(deps.partials, seen.head) if api.settings.partial_text_ms else None
         partial_at = () if partial is None else (int(partial.at.timestamp() * 1000),)
         now = clock.now()
         is_ahead = int(seen.head.delay_at(now) is not None)  # a wait ends without a commit
@@ -87,7 +78,7 @@ def add_polling(
         poll_after_ms = 0 if comes_at_once else pause_ms(usual, waited=waited)
         view: sessions.Snapshot = {
             "session": session_view(seen.head, now=now),
-            "cost": cost_view(receipt_of(seen.head, rates)),
+            "cost": cost_view(receipt_of(seen.head, deps.rates)),
             "events": [event_view(one.event) for one in seen.events],
             "cursor": str(seen.cursor),
             "has_more": seen.has_more,

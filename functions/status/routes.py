@@ -4,11 +4,13 @@ from functions.status.dependencies import Dependencies
 from functions.status.history import add_history
 from functions.status.interventions import add_interventions
 from functions.status.listing import add_listing
-from functions.status.me import add_me
 from functions.status.polling import add_polling
-from functions.status.receipt import add_receipt
 from functions.status.usage import add_usage
 from shared.api.app import Api
+from shared.api.response.envelope import Response, success
+from shared.api.response.spending_views import receipt_view
+from shared.domain.errors import SessionNotFound
+from shared.domain.spending.receipt import receipt_of
 
 
 def build(deps: Dependencies) -> Api:
@@ -16,12 +18,23 @@ def build(deps: Dependencies) -> Api:
 
 
 def add_routes(api: Api, deps: Dependencies) -> Api:
-    add_me(api)
-    add_listing(api, deps.session_index, deps.log, deps.clock)
-    add_polling(api, deps.log, deps.clock, deps.partials, deps.long_polls, deps.rates)
-    add_receipt(api, deps.log, deps.rates)
+    @api.get("/v1/me")
+    def me() -> Response:
+        """What a page needs to know to show what this person may do, and nothing else."""
+        tenant, user, roles = api.caller
+        return success({"tenant": tenant, "user": user, "roles": sorted(roles)})
+
+    @api.get("/v1/sessions/{session_id}/receipt")
+    def receipt(session_id: str) -> Response:
+        newest = deps.log.latest(api.caller.tenant, session_id)
+        if newest is None or newest.head.deleted:
+            raise SessionNotFound("There is no such session.")
+        return success(receipt_view(newest.head, receipt_of(newest.head, deps.rates), deps.rates.prices))
+
+    add_listing(api, deps)
+    add_polling(api, deps)
     add_history(api, deps.log, deps.blobs)
-    add_interventions(api, deps.session_index, deps.log, deps.blobs)
+    add_interventions(api, deps)
     if deps.usage is not None and deps.audit is not None:
         add_usage(api, deps.usage, deps.audit.pseudonyms, deps.clock, deps.rates)
     return api

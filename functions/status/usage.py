@@ -7,10 +7,9 @@ from pydantic import Field
 
 from shared.agent.usage.report import By, Span, report
 from shared.api.app import Api
-from shared.api.request.instant import Instant
-from shared.api.request.listing_cursor import ListingCursor
+from shared.api.request.listing_cursor import Instant, ListingCursor
 from shared.api.response.envelope import Response, success
-from shared.api.response.usage_view import usage_view
+from shared.api.response.spending_views import usage_view
 from shared.domain.errors import Forbidden, ValidationFailed
 from shared.domain.spending.aws_estimate import AwsRates
 from shared.ports.audit import Pseudonyms

@@ -90,7 +90,7 @@ def _admission(chosen: Settings, clock: Clock) -> "Admission | None":
     if not limits:
         return None
     # Only where a limit is known.
-    from shared.adapters.aws.dispatcher import call_dispatcher
+    from shared.adapters.aws.recovery_workers import call_dispatcher
     from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
     from shared.agent.model_call.admission import Admission
 
@@ -163,7 +163,7 @@ class ModelsDeps(NamedTuple):
 @cache
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
-    from shared.adapters.audit.configured import audit
+    from shared.adapters.audit.trail import audit
     from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
     from shared.adapters.llm.configured_models import ConfiguredModels
     from shared.api.limiter import limiter_of

@@ -6,14 +6,19 @@ name in `shared/ports/tools.py` and a line in `OPERATIONS`.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from functions.tool.trial import trial
+from functions.tool.dependencies import mcp_servers, runtime
+from shared.agent.tools.trial import TrialCall, try_tool
 from shared.bound_tenant import bound_to
-from shared.domain.errors import CallerError, Refused, TransientError, Unavailable
+from shared.domain.definitions.mcp_server import McpAuth, McpConnection
+from shared.domain.errors import CallerError, Refused, ToolFailed, ToolNotRun, TransientError, Unavailable
 from shared.ports.tools import OPERATION_SECONDS
 from shared.telemetry import Telemetry
 from shared.tenant_hash import tenant_hash
+
+if TYPE_CHECKING:
+    from shared.adapters.tools.mcp.servers import McpServers
 
 ROOM_SECONDS = 2
 """Kept back of an invocation's time for the answer."""
@@ -28,16 +33,10 @@ class Asked(NamedTuple):
     seconds: float
 
 
-def _list_mcp_tools(asked: Asked) -> Mapping[str, Any]:
-    from functions.tool.mcp_listing import list_mcp_tools  # it loads what speaks HTTP
-
-    return list_mcp_tools(asked.tenant, asked.given, asked.seconds)
-
-
 Operations = Mapping[str, Callable[[Asked], Mapping[str, Any]]]
 
 OPERATIONS: Operations = {
-    "list_mcp_tools": _list_mcp_tools,
+    "list_mcp_tools": lambda asked: list_mcp_tools(asked.tenant, asked.given, asked.seconds),
     "try_tool": lambda asked: trial(asked.tenant, asked.user, asked.given, asked.seconds),
 }
 
@@ -64,9 +63,7 @@ def answer(
             return {"answer": operations[op](asked)}
         except CallerError as refused:
             return _refused(refused)
-        except (
-            TransientError
-        ) as error:  # whoever runs something says what it means that its answer is missing
+        except TransientError as error:  # whoever runs something says what a missing answer of it means
             telemetry.failure(error, **ids)
             return _refused(Unavailable("Acta cannot reach its storage just now. Try again in a moment."))
         except Exception as error:
@@ -77,3 +74,52 @@ def answer(
 def _refused(refused: CallerError) -> dict[str, Any]:
     details = refused.details and {field: list(said) for field, said in refused.details.items()}
     return {"refused": {"code": refused.code, "message": str(refused), "details": details}}
+
+
+def trial(tenant: str, user: str, given: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+    """Runs a tool once outside a session. `given`: `{"name", "input", "effect_id", "confirm", "roles"}`.
+
+    Raises Refused.
+    """
+    match given:
+        case {
+            "name": str(name),
+            "input": dict(arguments),
+            "effect_id": str(effect_id),
+            "confirm": bool(confirmed),
+            "roles": list(roles),
+        }:
+            call = TrialCall(tenant, user, frozenset(roles), name, arguments, effect_id, confirmed)
+        case _:
+            raise Refused("not a trial call")
+    known = runtime()
+    return try_tool(known.registry, known.toolbox, known.repository.clock, call, seconds)._asdict()
+
+
+LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
+"""What is told of a server's tool, beside its name."""
+
+
+def list_mcp_tools(
+    tenant: str, given: Mapping[str, Any], seconds: float, servers: "McpServers | None" = None
+) -> Mapping[str, Any]:
+    """What an MCP server says of its tools, for an admin to look at and confirm. `given`: the server's name, url and
+    auth, which the API has checked. Answers with `tools`; with `failed`, a sentence's end, and what the server `said`
+    of it; or with `refused`, a sentence.
+    """
+    from shared.adapters.tools.mcp.exchange import McpFailed  # it loads what speaks HTTP
+    from shared.adapters.tools.mcp.servers import said_by
+
+    auth = None if given["auth"] is None else McpAuth.model_validate(given["auth"])
+    connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
+    try:
+        listing = (servers or mcp_servers()).list_tools(tenant, connection, seconds)
+    except McpFailed as failed:
+        return {"failed": str(failed), "said": said_by(failed)}
+    except ToolFailed as failed:  # its secret is not there
+        return {"refused": str(failed)}
+    except ToolNotRun as away:
+        raise away.reason from None
+    return {
+        "tools": [{"tool": one.name} | {name: getattr(one, name) for name in LISTED} for one in listing.tools]
+    }

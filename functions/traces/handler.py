@@ -6,12 +6,48 @@ again. After a day it is given up. What nobody will get is counted and logged.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from functions.traces.dependencies import Dependencies, dependencies
+from shared.adapters.egress.address import FOR_TRACES, AddressGuard
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.traces.commits import DynamoTracedCommits
+from shared.adapters.traces.otlp import OtlpReceiver, addressed, headers_of
+from shared.adapters.traces.queue import TraceQueue
 from shared.agent.traces.export import export
-from shared.ports.outside.traces import HandedOver, SpansNotDelivered
+from shared.ports.clock import Clock
+from shared.ports.outside.traces import (
+    CommitMessages,
+    CommitReader,
+    HandedOver,
+    SpanReceiver,
+    SpansNotDelivered,
+)
+from shared.settings import settings
 from shared.telemetry import Telemetry
+
+
+class Dependencies(NamedTuple):
+    queue: CommitMessages
+    commits: CommitReader
+    receiver: SpanReceiver
+    clock: Clock
+    with_content: bool = False
+
+
+@cache
+def dependencies() -> Dependencies:
+    chosen = addressed(settings())
+    clock = SystemClock()
+    guard = AddressGuard(chosen, lists=FOR_TRACES)
+    return Dependencies(
+        queue=TraceQueue(chosen.traces_queue_url),
+        commits=DynamoTracedCommits(chosen.table, clock),
+        receiver=OtlpReceiver(chosen.traces_url, guard, headers_of(chosen), chosen.env),
+        clock=clock,
+        with_content=chosen.traces_content,
+    )
+
 
 telemetry = Telemetry("traces")
 

@@ -1,20 +1,122 @@
 """Adds what sessions have used to the usage of their tenants, as the table's stream tells of commits (ADR 67). Where
 the environment exports traces, hands the commits over to the function that does (ADR 78).
 
-What is raised makes the stream bring the same commits again. What is logged: `lines.py`.
+What is raised makes the stream bring the same commits again. Logged are a line for each finished run, and
+one for each batch, both with metrics in them (ADR 77). Dimensions are the environment (the namespace) and how runs
+ended, which comes out of fixed sets.
 """
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from functions.usage.dependencies import Dependencies, dependencies
-from functions.usage.lines import Lines
+from aws_lambda_powertools import Logger
+
+from shared.adapters.audit.trail import audit
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb.usage.store import committed_in
-from shared.agent.usage.fold import fold
+from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
+from shared.adapters.storage.keys import part_text
+from shared.adapters.system_clock import SystemClock
+from shared.adapters.traces.queue import TraceQueue
+from shared.agent.usage.ended_runs import EndedRun, Progressed
+from shared.agent.usage.fold import Folded, fold
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from shared.domain.spending.usage import NOTHING, Amounts
+from shared.domain.traces.span import RunName
+from shared.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
+from shared.ports.audit import Pseudonyms
+from shared.ports.meter import Partition, UsageStore
 from shared.ports.outside.traces import CommitName, CommitQueue
+from shared.settings import settings
 from shared.telemetry import Telemetry
+from shared.tenant_hash import tenant_hash
+
+
+class Dependencies(NamedTuple):
+    """`traces` None: the environment exports none."""
+
+    store: UsageStore
+    pseudonyms: Pseudonyms
+    traces: CommitQueue | None = None
+
+
+@cache
+def dependencies() -> Dependencies:
+    chosen = settings()
+    clock = SystemClock()
+    return Dependencies(
+        DynamoUsage(chosen.table, clock),
+        audit(chosen, clock).pseudonyms,
+        TraceQueue(chosen.traces_queue_url) if chosen.traces_queue_url else None,
+    )
+
+
+class Lines:
+    """One batch of the stream."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
+        self._more = NOTHING
+
+    def tell(self, progressed: Progressed) -> None:
+        for run in progressed.ended:
+            self._logger.info("run finished", extra=self._run(run))
+        if progressed.unread:
+            partition = progressed.partition
+            tenant = part_text(partition.tenant) or partition.tenant
+            ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+            self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
+        before = progressed.before.amounts if progressed.before is not None else NOTHING
+        self._more = self._more.plus(progressed.now.amounts.minus(before))
+
+    def unreadable(self, partition: Partition, error: Exception) -> None:
+        """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
+        tenant = part_text(partition.tenant) or partition.tenant
+        ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+        self._logger.error("count unreadable", extra={**ids, "error": type(error).__name__})
+
+    def counted(self, folded: Folded) -> None:
+        """The end of the batch."""
+        if folded.sessions or folded.unread:
+            values = {**_sums(self._more), "Unread": folded.unread}
+            metrics = embedded(self._namespace, BATCH_METRICS)
+            self._logger.info("counted", extra={**folded._asdict(), **values, **metrics})
+
+    def _run(self, run: EndedRun) -> dict[str, Any]:
+        values = {
+            "RunsEnded": 1,
+            "RunTokens": run.tokens,
+            "RunCostUsd": run.cost_usd,
+            "RunSeconds": run.seconds,
+            "RunTurns": run.turns,
+        }
+        known = {name: value for name, value in values.items() if value is not None}
+        told = run._asdict() | {"ended_at": run.at.isoformat()}
+        tenant, _ = told.pop("tenant"), told.pop("at")
+        trace_id = RunName(tenant, run.session_id, run.run_id).trace_id.hex()
+        metrics = embedded(self._namespace, {name: RUN_METRICS[name] for name in known})
+        by_end = embedded(self._namespace, {"RunsEnded": "Count"}, [["end"]])
+        metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
+        ids = {"tenant_hash": tenant_hash(tenant), "trace_id": trace_id}
+        return {**told, "end": run.end, **ids, **known, **metrics}
+
+
+def _sums(more: Amounts) -> dict[str, float]:
+    return {
+        "RunsStarted": more.runs,
+        "PlansCreated": more.plans,
+        "PlansCompleted": more.plans_completed,
+        "QuestionsAsked": more.asked,
+        "QuestionsClosed": more.answered + more.expired + more.withdrawn,
+        "ToolCalls": more.tools_ok + more.tools_failed,
+        "ToolsFailed": more.tools_failed,
+        "ModelCalls": more.calls,
+        "Tokens": more.fresh + more.cached + more.output,
+        "CostUsd": round(more.microdollars / 1_000_000, 6),
+    }
+
 
 telemetry = Telemetry("usage")
 

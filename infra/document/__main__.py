@@ -9,7 +9,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from functions.fallback.document import DOCUMENT, PAGE, PARTS
+from functions.fallback.routes import DOCUMENT, PAGE, PARTS
 from infra.document.openapi import document
 
 KEPT = "event_handler/openapi/swagger_ui"

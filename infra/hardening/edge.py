@@ -1,7 +1,7 @@
 """CloudFront with a firewall in front of the API. A stack of its own, because both live in us-east-1.
 
 It takes nothing from the other stacks: the API has a name of the operator's (`Environment.domain`), and the functions
-know the origin secret by its hash (`shared/api/request/origin.py`). So no value has to cross a region.
+know the origin secret by its hash (`shared/api/request/incoming.py`). So no value has to cross a region.
 """
 
 import json
@@ -19,7 +19,7 @@ from infra.hardening.firewall import Firewall
 from infra.log_retention import new_log_group
 from infra.names import edge_stack, origin_secret_name
 from infra.options import EDGE_REGION, Domain, Edge
-from shared.api.request.origin import ADDRESS_HEADER, SECRET_HEADER
+from shared.api.request.incoming import ADDRESS_HEADER, SECRET_HEADER
 
 NAMES_THE_ADDRESS = f"""
 function handler(event) {{

@@ -25,11 +25,10 @@ from shared.api.arguments import Arguments
 from shared.api.limiter import Limiter
 from shared.api.recorder import Missing, Recorder
 from shared.api.request.identity import Caller, claim_names, claimed
-from shared.api.request.incoming import Request, read_request, request_id
-from shared.api.request.inner import Inner
+from shared.api.request.incoming import Inner, Request, read_request, request_id
 from shared.api.response import errors
 from shared.api.response.envelope import Response
-from shared.api.response.rate_limit import POLICY
+from shared.api.response.errors import POLICY
 from shared.api.routes import Function, Route, routes_in
 from shared.bound_tenant import bound_to
 from shared.domain.errors import (

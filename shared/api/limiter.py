@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from shared.api.response.rate_limit import limit_headers
+from shared.api.response.errors import limit_headers
 from shared.api.routes import Route
 from shared.domain.errors import LimitReached, Quota, TooManyOpenSessions, TransientError
 from shared.domain.limits.leased_rate import (

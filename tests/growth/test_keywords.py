@@ -15,8 +15,13 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema import validator as own
-from shared.adapters.tools.schema.validator import MAX_MESSAGE_CHARS, validator_of
-from shared.adapters.tools.schema.work import MOST_WORK, TooMuchWork, limited_work
+from shared.adapters.tools.schema.validator import (
+    MAX_MESSAGE_CHARS,
+    MOST_WORK,
+    TooMuchWork,
+    limited_work,
+    validator_of,
+)
 from shared.domain.definitions.tool import MAX_SCHEMA_BYTES
 from tests.growth.test_schemas import CALLS_A_UNIT
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.tools.schema.check import check_input
-from shared.adapters.tools.schema.patterns import compiled
-from shared.adapters.tools.schema.work import MOST_WORK, TooMuchWork, limited_work, spend
+from shared.adapters.tools.schema.validator import MOST_WORK, TooMuchWork, compiled, limited_work, spend
 from shared.adapters.tools.tenant.definition import Unusable, check_schema
 from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, ToolSpec
 from shared.domain.errors import ToolInputInvalid
@@ -27,7 +26,7 @@ TABLE = {
         f"{HOLDERS}/validator.py",
         "shared/adapters/tools/tenant/definition.py",
     ],
-    "re2": [f"{HOLDERS}/patterns.py"],
+    "re2": [f"{HOLDERS}/validator.py"],
     "referencing": [f"{HOLDERS}/references.py", f"{HOLDERS}/validator.py"],
 }
 """By library, the sources that use it. `validator.py` alone checks inputs; the others check an admin's schema. The

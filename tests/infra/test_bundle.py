@@ -13,7 +13,7 @@ from typing import get_args
 
 import pytest
 
-from functions.fallback.document import DOCUMENT, PAGE, PARTS
+from functions.fallback.routes import DOCUMENT, PAGE, PARTS
 from infra.document.openapi import document
 from infra.environments import select
 from infra.packaging.bundle import KEPT, ROOT, Bundler

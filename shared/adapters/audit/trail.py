@@ -5,16 +5,21 @@
                                         before the action
     T#{tenant}    U#{record}#1          the same, after it: the same record with how it ended
 
-Records are in the clear, so that an auditor reads them without Acta. Their ids order by time.
+Records are in the clear, so that an auditor reads them without Acta. Their ids order by time. People stand in them, and
+in logs of refusals, as a keyed hash of tenant and subject: whoever has the key and knows a person's subject finds that
+person's records. Nobody finds the person from a record.
 """
 
+import hmac
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.aws.secrets import SecretUnreadable, secret_text
 from shared.adapters.dynamodb.query import query
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.cursors import from_cursor, to_cursor
@@ -23,7 +28,9 @@ from shared.domain.audit.record import AuditRecord
 from shared.domain.errors import StoreUnavailable
 from shared.domain.ids import AUDIT, make_id
 from shared.domain.schema.convert import read_json, to_json
-from shared.ports.audit import AuditFilter, AuditPage, RecordExists
+from shared.ports.audit import Audit, AuditFilter, AuditPage, RecordExists
+from shared.ports.clock import Clock
+from shared.settings import Settings
 
 RECORD_VERSION = 1
 RECORD = "U#"
@@ -148,3 +155,45 @@ def _first_id(at: datetime) -> str:
     """
     milliseconds = max(math.ceil(at.timestamp() * 1_000), 0)
     return make_id(AUDIT, milliseconds, NO_RANDOMNESS)
+
+
+LOCAL_KEY = "a local stack keeps nothing of people"
+"""Where there is no Secrets Manager."""
+CHARS = 32
+
+
+class KeyedPseudonyms:
+    """`secret`: the name of the secret with the key; empty: `local_key` is the key. A process reads it once, at its
+    first use: it does not change, except where an operator destroys it.
+    """
+
+    def __init__(self, secret: str, local_key: str = "", secrets: Callable[[str], str] = secret_text) -> None:
+        self._secret = secret
+        self._key = "" if secret else local_key
+        self._secrets = secrets
+
+    def of(self, tenant: str, user: str) -> str:
+        if not self._key:
+            self._key = self._read()
+        said = f"{tenant}\0{user}".encode("utf-8", "surrogatepass")
+        return f"p_{hmac.new(self._key.encode(), said, sha256).hexdigest()[:CHARS]}"
+
+    def _read(self) -> str:
+        if not self._secret:
+            raise StoreUnavailable("the audit key is not known yet")
+        try:
+            key = self._secrets(self._secret)
+        except SecretUnreadable as unreadable:
+            raise StoreUnavailable(f"the audit key cannot be read: {unreadable}") from None
+        if not key:
+            raise StoreUnavailable("there is no audit key")
+        return key
+
+
+def audit(settings: Settings, clock: Clock) -> Audit:
+    local_key = LOCAL_KEY if settings.is_local else ""
+    return Audit(
+        DynamoTrail(settings.audit_table, settings.audit_retention_days),
+        KeyedPseudonyms(settings.audit_secret, local_key),
+        clock,
+    )

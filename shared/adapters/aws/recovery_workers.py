@@ -1,14 +1,16 @@
-"""Further invocations of `recover`, started by one of them and not waited for.
+"""Invocations of `recover` that nobody waits for: further ones that one of them starts, and one that looks after the
+line of a provider at once, and not at the next minute (ADR 106).
 
 Source: Lambda API Reference, Invoke: an event of an asynchronous invocation has at most 256 KB.
 """
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import AwsDenied
+from shared.domain.errors import AwsDenied, TransientError
 from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 
 MOST_BYTES = 240_000
@@ -61,3 +63,18 @@ def paid_event(paid: PaidPlaces) -> dict[str, Any]:
         ],
         "until": paid.until.isoformat(),
     }
+
+
+ADMIT = {"admit": True}
+
+
+def call_dispatcher(function: str, client: Any = None) -> None:
+    """Does not wait for what comes of it: what fails, the next minute's call makes good. `function`: with its alias;
+    empty: nobody is called. `client`: a botocore Lambda client, where it is not this process's own.
+    """
+    if not function:
+        return
+    with suppress(TransientError, AwsRefused):
+        Service("lambda", client).call(
+            "invoke", FunctionName=function, InvocationType="Event", Payload=json.dumps(ADMIT).encode()
+        )

@@ -1,10 +1,15 @@
 """Sends spans to an endpoint of OTLP/HTTP, in protobuf: what every such endpoint takes.
 
+Requests carry the operator's key, or for X-Ray AWS's signature.
+
 Source: OpenTelemetry, "OTLP Specification 1.10", "OTLP/HTTP": which answers are tried again, partial success.
 """
 
+import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -15,9 +20,11 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationSc
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
+from shared.adapters.aws.secrets import secret_text
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
 from shared.domain.traces.span import Span, Value
 from shared.ports.outside.traces import SpansNotDelivered
+from shared.settings import Settings
 
 CONTENT_TYPE = "application/x-protobuf"
 SECONDS = 10.0
@@ -161,3 +168,67 @@ def _value(value: Value) -> AnyValue:
 def _text(value: str) -> str:
     """Protobuf takes no half of a surrogate pair."""
     return value.encode("utf-8", "replace").decode()
+
+
+LOCAL_HEADERS = "ACTA_TRACES_HEADERS"
+"""The headers themselves, for a local stack, which has no secret of its own."""
+
+
+REGION = "AWS_REGION"
+"""Lambda's own variable."""
+
+
+def addressed(settings: Settings) -> Settings:
+    """The settings with the endpoint's URL, for X-Ray that of the function's region. Source: CloudWatch user guide,
+    "OTLP Endpoints".
+    """
+    if not settings.traces_xray:
+        return settings
+    region = os.environ[REGION]
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return settings.model_copy(update={"traces_url": f"https://xray.{region}.{suffix}/v1/traces"})
+
+
+def headers_of(settings: Settings) -> Headers:
+    if settings.traces_xray:
+        return Signature(os.environ[REGION])
+    return lambda target, body: _of_secret(settings)
+
+
+class Signature:
+    """Signs requests with the function's role, as AWS Signature Version 4 for the service `xray`. `credentials`: as
+    botocore has them; None: the process's own.
+    """
+
+    def __init__(self, region: str, credentials: Any = None) -> None:
+        self._region = region
+        self._credentials = credentials
+
+    def __call__(self, target: Target, body: bytes) -> Mapping[str, str]:
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.session import get_session
+
+        if self._credentials is None:
+            self._credentials = get_session().get_credentials()
+        url = f"{target.scheme}://{target.host}{target.path}"
+        request = AWSRequest("POST", url, data=body, headers={"Content-Type": CONTENT_TYPE})
+        SigV4Auth(self._credentials.get_frozen_credentials(), "xray", self._region).add_auth(request)
+        return {name: value for name, value in request.headers.items() if name != "Content-Type"}
+
+
+def _of_secret(settings: Settings) -> Mapping[str, str]:
+    """A JSON object: name of a header -> its value. Raises SpansNotDelivered where it is none, and what the secret's
+    reader raises.
+    """
+    name = settings.traces_secret_name
+    text = secret_text(name) if name else os.environ.get(LOCAL_HEADERS, "")
+    if not text and not name:
+        return {}
+    try:
+        headers = json.loads(text)
+    except ValueError:
+        headers = None
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        raise SpansNotDelivered("the secret is not a JSON object of headers")
+    return headers

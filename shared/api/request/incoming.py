@@ -1,17 +1,24 @@
-"""The request that is answered, with the checks that all routes share: origin, route, caller, content type."""
+"""The request that is answered, with the checks that all routes share: origin, route, caller, content type.
 
+With CloudFront and a firewall in front of the API (`Environment.edge`), the API can still be reached by its own name.
+Such a request has not passed the firewall. CloudFront sends a secret along with what it passes on; a request without
+it is refused before anything else is looked at. The functions know the secret's SHA-256 only. The secret is random and
+long, so its hash tells nothing of it and may stand in a function's environment.
+"""
+
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, unquote, urlencode
 
 from shared.api.request import identity
 from shared.api.request.identity import Caller
 from shared.api.request.json_body import body_bytes, json_text
-from shared.api.request.origin import check_origin, source_address
 from shared.api.request.roles import RoleRules
 from shared.api.routes import Route, find
 from shared.domain.audit.record import network_of
-from shared.domain.errors import ValidationFailed
+from shared.domain.errors import Forbidden, ValidationFailed
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.settings import Settings
 
@@ -97,3 +104,70 @@ def _path(event: Mapping[str, Any]) -> str:
 
 def _refused(reason: str) -> ValidationFailed:
     return ValidationFailed(f"This is not a usable file path: {reason}.", {"path": [f"{reason}."]})
+
+
+SECRET_HEADER = "x-acta-origin"
+ADDRESS_HEADER = "x-acta-address"
+"""Both are set by the front, and whatever a client sends under these names is replaced there."""
+
+
+def check_origin(headers: Mapping[str, str], settings: Settings) -> None:
+    """`headers`: by lower-case name. Raises Forbidden for a request that went round the front, where there is one."""
+    if not settings.origin_hashes:
+        return
+    sent = hashlib.sha256(headers.get(SECRET_HEADER, "").encode("utf-8", "surrogatepass")).hexdigest()
+    # Hashes are compared, so the time that it takes tells nothing of the secret.
+    if sent not in settings.origin_hashes.split(","):
+        raise Forbidden("Use the deployment's own address. This one takes requests of its front only.")
+
+
+def source_address(event: Mapping[str, Any], headers: Mapping[str, str], settings: Settings) -> str:
+    """The client's address, IPv4 or IPv6, of a request whose origin has been checked. Empty where nobody says."""
+    if settings.origin_hashes:
+        return headers.get(ADDRESS_HEADER, "")
+    http = event.get("requestContext", {}).get("http", {})
+    return str(http.get("sourceIp", ""))
+
+
+KEPT_HEADERS = (SECRET_HEADER, ADDRESS_HEADER)
+"""What the front said of the request. All else a client said about the outer one."""
+
+
+class Inner(NamedTuple):
+    """`path`: as in the table of routes. `variables`: of the path; `query`: without those that were not given.
+    `body`: None where there is none. `idempotency_key`: None where the client gives none.
+    """
+
+    method: str
+    path: str
+    variables: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+
+    def event(self, outer: Mapping[str, Any]) -> dict[str, Any]:
+        """As the gateway would hand it over. Who asks is who asked the outer one: the authorizer's claims stay."""
+        path = self.path
+        for name, value in self.variables.items():
+            path = path.replace(f"{{{name}}}", value)
+        route_key = f"{self.method} {self.path}"
+        headers = {name: value for name, value in outer["headers"].items() if name.lower() in KEPT_HEADERS}
+        if self.idempotency_key is not None:
+            headers["idempotency-key"] = self.idempotency_key
+        context = outer["requestContext"]
+        return {
+            "version": "2.0",
+            "routeKey": route_key,
+            "rawPath": path,
+            "rawQueryString": urlencode(self.query),
+            "headers": headers,
+            "pathParameters": dict(self.variables),
+            "requestContext": {
+                **context,
+                "stage": "$default",
+                "routeKey": route_key,
+                "http": {**context["http"], "method": self.method, "path": path},
+            },
+            "body": "" if self.body is None else json.dumps(self.body, sort_keys=True),
+            "isBase64Encoded": False,
+        }

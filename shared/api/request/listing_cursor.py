@@ -1,4 +1,4 @@
-"""The `cursor` parameter of a listing. Its store makes the cursors and checks them; callers cannot read them.
+"""Parameters of listings. A store makes the cursors of its own and checks them; callers cannot read them.
 
 A page's size is each route's `limit`.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from shared.domain.errors import CursorInvalid
 
@@ -21,3 +21,13 @@ def listing_cursor() -> Iterator[None]:
         yield
     except ValueError:
         raise CursorInvalid from None
+
+
+def _as_written(text: object) -> object:
+    """pydantic takes a number for seconds since 1970, too, which the document does not say."""
+    if isinstance(text, str) and not (text[:4].isdigit() and text[4:5] == "-"):
+        raise ValueError("This is not an instant, such as 2026-01-31T09:30:00Z")
+    return text
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_as_written)]

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from shared.adapters.audit.pseudonyms import KeyedPseudonyms
-from shared.adapters.audit.trail import record_item
+from shared.adapters.audit.trail import KeyedPseudonyms, record_item
 from shared.adapters.aws.tenant_credentials import (
     LIFE_SECONDS,
     LONGEST_INVOCATION,

@@ -114,7 +114,7 @@ def describe(violation: Any) -> str:
 
 
 def _own_page() -> Callable[[Route], None]:
-    from functions.console.page import Page as Built
+    from functions.console.routes import Page as Built
     from infra.packaging.console_page import main
 
     made = ROOT / "build" / "console" / "made"

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from functions.usage.dependencies import Dependencies
-from functions.usage.handler import count
+from functions.usage.handler import Dependencies, count
 from infra.deployed.tenants.backup_places import Folder
 from shared.adapters.dynamodb.usage.store import DynamoUsage
 from shared.adapters.storage.keys import tenant_pk

@@ -15,8 +15,7 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from functions.fallback.document import DOCUMENT, PAGE, PARTS
-from functions.fallback.routes import build
+from functions.fallback.routes import DOCUMENT, PAGE, PARTS, build
 from infra.document.__main__ import made
 from infra.document.errors import PAGE as PAGE_OF_THE_API
 from infra.document.errors import with_catalogue
@@ -27,8 +26,8 @@ from infra.packaging.bundle import ROOT
 from shared.adapters.notifications.webhook import REFUSALS
 from shared.agent.interventions.opening import PAUSED
 from shared.agent.recovery.recover import REPAIRED
-from shared.api.response.compressed import takes_gzip
-from shared.api.response.rate_limit import limit_headers
+from shared.api.response.envelope import takes_gzip
+from shared.api.response.errors import limit_headers
 from shared.api.routes import ROUTES
 from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
 from shared.domain.errors import Quota

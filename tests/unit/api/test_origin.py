@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from functions.fallback.routes import build
-from shared.api.request.incoming import read_request
-from shared.api.request.origin import source_address
+from shared.api.request.incoming import read_request, source_address
 from shared.settings import Settings, SettingsError
 from tests.unit.api.gateway import Answer, Gateway
 

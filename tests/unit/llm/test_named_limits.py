@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.adapters.llm.common.limits import limits_in
+from shared.adapters.llm.common.sdk import limits_in
 from shared.domain.limits.admission import LEARN, ProviderLimits
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.audit.pseudonyms import KeyedPseudonyms
+from shared.adapters.audit.trail import KeyedPseudonyms
 from shared.domain.errors import Fenced, ProviderTimeout, StoreThrottled
 from shared.domain.session.commit import Position
 from shared.engine_event import EngineEvent

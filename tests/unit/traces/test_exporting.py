@@ -10,9 +10,8 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
 from functions.traces import handler
-from functions.traces.dependencies import Dependencies
-from functions.traces.handler import export_all
-from functions.usage.dependencies import Dependencies as UsageDependencies
+from functions.traces.handler import Dependencies, export_all
+from functions.usage.handler import Dependencies as UsageDependencies
 from functions.usage.handler import count
 from shared.adapters.storage.keys import key_part
 from shared.adapters.traces.queue import MAX_BYTES, TraceQueue

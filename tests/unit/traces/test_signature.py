@@ -9,7 +9,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from shared.adapters.egress.address import FOR_TRACES, AddressGuard, Target
-from shared.adapters.traces.headers import LOCAL_HEADERS, Signature, addressed, headers_of
+from shared.adapters.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
 from shared.ports.outside.traces import SpansNotDelivered
 from shared.settings import Settings
 

@@ -12,7 +12,7 @@ from aws_lambda_powertools import Logger
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from functions.usage.lines import Lines
+from functions.usage.handler import Lines
 from shared.agent.lifecycle.start import begin_run
 from shared.agent.session.endings import cancelled, completed, failed
 from shared.agent.usage.ended_runs import Progressed

@@ -11,8 +11,7 @@ from typing import Any
 from shared.adapters.llm.anthropic.request import PROVIDER, to_body
 from shared.adapters.llm.anthropic.stream import MessagesReplyBuilder
 from shared.adapters.llm.common.address_and_key import require_sendable
-from shared.adapters.llm.common.limits import tell_limits
-from shared.adapters.llm.common.sdk import loading, silence_loggers, time_limits
+from shared.adapters.llm.common.sdk import loading, silence_loggers, tell_limits, time_limits
 from shared.adapters.llm.common.stream import CallProgress, read_stream, run_within
 from shared.adapters.llm.common.token_estimate import body_size
 from shared.adapters.llm.errors import error_from_status, error_from_stream, name_in

@@ -1,16 +1,23 @@
-"""What the providers' SDKs have in common: what they may log, and the form of their time limits.
+"""What the providers' SDKs have in common: what they may log, the form of their time limits, and what answers say that
+a provider takes in a minute.
 
 How long a call may take is decided in `shared/agent/model_call/marked_call.py`: what
 `shared/domain/rules/answer_time.py` allows, and no more than is left of the invocation (`shared/engine_event.py`).
+
+Sources of the headers: Anthropic, API reference, "Rate limits", response headers (`tokens`: input and output together,
+or the most restrictive limit in effect); OpenAI, guide "Rate limits", "Rate limits in headers".
 """
 
 import gc
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
+
+from shared.domain.limits.admission import LEARN, ProviderLimits
+from shared.ports.model import StreamOptions
 
 CONNECT_SECONDS = 10.0
 
@@ -49,3 +56,35 @@ def time_limits(sdk: Any, timeout: float, stall: float) -> Any:
     return sdk.Timeout(
         connect=min(CONNECT_SECONDS, timeout), read=min(stall, timeout), write=timeout, pool=timeout
     )
+
+
+_NAMES = (
+    ("anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-requests-limit"),
+    ("x-ratelimit-limit-tokens", "x-ratelimit-limit-requests"),
+)
+MOST_DIGITS = 12
+
+
+def limits_in(headers: Mapping[str, str]) -> ProviderLimits:
+    """`LEARN`: it names none."""
+    for tokens, requests in _NAMES:
+        found = ProviderLimits(_number(headers.get(tokens)), _number(headers.get(requests)))
+        if found != LEARN:
+            return found
+    return LEARN
+
+
+def tell_limits(provider: str, options: StreamOptions, stream: Any) -> None:
+    """`stream`: an SDK's, whose answer has begun."""
+    if options.on_limits is None:
+        return
+    found = limits_in(stream.response.headers)
+    if found != LEARN:
+        options.on_limits(provider, found)
+
+
+def _number(text: str | None) -> int | None:
+    """None: it is no whole number above 0."""
+    if text is None or not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        return None
+    return int(text) or None

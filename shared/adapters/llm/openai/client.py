@@ -7,8 +7,7 @@ from urllib.request import getproxies
 
 from shared.adapters.egress.keepalive import KEEP_ALIVE
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
-from shared.adapters.llm.common.limits import tell_limits
-from shared.adapters.llm.common.sdk import loading, silence_loggers, time_limits
+from shared.adapters.llm.common.sdk import loading, silence_loggers, tell_limits, time_limits
 from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.adapters.llm.model_catalogue import counts_reasoning

@@ -31,7 +31,6 @@ from shared.adapters.egress.exchange import (
     Watch,
     exchange,
 )
-from shared.adapters.tools.mcp.events import EventReader
 from shared.adapters.tools.mcp.wire import (
     ACCEPT,
     HANDSHAKE_VERSIONS,
@@ -40,6 +39,7 @@ from shared.adapters.tools.mcp.wire import (
     VERSION_UNSUPPORTED,
     Call,
     Era,
+    EventReader,
     RpcError,
     error_of,
     handshake_request,

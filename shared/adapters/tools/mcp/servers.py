@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import HttpAnswer
-from shared.adapters.tools.mcp.content import NOTHING, text_of, unfit
 from shared.adapters.tools.mcp.exchange import (
     CALL_TOOL,
     Authorize,
@@ -26,14 +25,18 @@ from shared.adapters.tools.mcp.exchange import (
 from shared.adapters.tools.mcp.listing import CheckSchema, ListedTool, Listing, Listings, read_listing
 from shared.adapters.tools.mcp.oauth import Tokens
 from shared.adapters.tools.mcp.param_headers import BadHeaders, param_headers
-from shared.adapters.tools.mcp.questions import CannotAsk, question_of
-from shared.adapters.tools.mcp.tasks import (
+from shared.adapters.tools.mcp.results import (
     CANCEL_TASK,
     GET_TASK,
+    NOTHING,
     UPDATE_TASK,
+    CannotAsk,
     begun_task,
     interval_of,
+    question_of,
     task_request,
+    text_of,
+    unfit,
 )
 from shared.adapters.tools.mcp.wire import (
     EFFECT_ID,

@@ -2,7 +2,7 @@
 
 from shared.adapters.llm.common.tool_arguments import InvalidJson, parse_value
 from shared.adapters.tools.schema.check import Words, errors_of, problems_of
-from shared.adapters.tools.schema.work import TooMuchWork
+from shared.adapters.tools.schema.validator import TooMuchWork
 from shared.domain.session.structured_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
 
 ANSWER = Words("the answer", "the schema")

@@ -7,9 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.adapters.tools.schema.patterns import BadPattern
-from shared.adapters.tools.schema.validator import validator_of
-from shared.adapters.tools.schema.work import TooMuchWork, limited_work
+from shared.adapters.tools.schema.validator import BadPattern, TooMuchWork, limited_work, validator_of
 from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid

@@ -5,7 +5,7 @@ patterns. What is wrong would otherwise be found only by an input that needs it.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.adapters.tools.schema.patterns import compiled
+from shared.adapters.tools.schema.validator import compiled
 from shared.domain.untrusted.schema_chains import EndlessSchema, check_chains
 
 REFERENCES = ("$ref", "$dynamicRef")

@@ -2,21 +2,117 @@
 
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
 alternatives. So every evaluated schema, every keyword with the values it looks through, and every message costs units
-(`work.py`). Six keywords are our own, because the package gives them to Python's `re`, or compares each item with
-each. `false` is our own, too: the package's message quotes the value, and nobody counts it inside `anyOf`.
+of work, a few microseconds each: so the same input is always judged alike. Six keywords are our own, because the
+package gives them to Python's `re`, or compares each item with each. `false` is our own, too: the package's message
+quotes the value, and nobody counts it inside `anyOf`.
+
+RE2 matches patterns, in time that grows with the text and with the pattern's program; Python's `re` takes exponential
+time for some. Both packages are imported when they are needed first.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, lru_cache, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.adapters.tools.schema.patterns import compiled
-from shared.adapters.tools.schema.work import spend
+from shared.domain.untrusted.quoting import one_line
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
+
+MOST_WORK = 200_000
+
+
+class TooMuchWork(Exception):
+    """The check was given up."""
+
+
+class Left:
+    def __init__(self, units: int) -> None:
+        self.units = units
+
+
+_left: ContextVar[Left] = ContextVar("work that is left")
+
+
+@contextmanager
+def limited_work(units: int = MOST_WORK) -> Iterator[Left]:
+    """What is done inside takes at most so many units. Yields what is left of them."""
+    left = Left(units)
+    token = _left.set(left)
+    try:
+        yield left
+    finally:
+        _left.reset(token)
+
+
+def spend(units: int) -> None:
+    """Raises TooMuchWork where no more is left. Raises LookupError outside `limited_work`: nothing bounds the work."""
+    left = _left.get()
+    left.units -= units
+    if left.units < 0:
+        raise TooMuchWork
+
+
+MAX_MEMORY = 1 << 18
+"""Bytes that one compiled pattern may take."""
+STEPS_A_UNIT = 2_000
+"""Characters times instructions that count as one unit of work."""
+ALLOWED = "Patterns are those of RE2: no look-around, no back-reference, no repetition above 1,000."
+
+
+class BadPattern(Exception):
+    """The message is a sentence for the admin who wrote the schema."""
+
+
+class Pattern(NamedTuple):
+    """`matcher`: RE2's. `instructions`: of its program."""
+
+    matcher: Any
+    instructions: int
+
+    def found_in(self, text: str) -> bool:
+        """Raises TooMuchWork."""
+        spend(1 + len(text) * self.instructions // STEPS_A_UNIT)
+        return self.matcher.search(text) is not None
+
+
+def compiled(pattern: str) -> Pattern:
+    """Raises BadPattern. RE2's own cache keeps what was compiled."""
+    import re2
+
+    try:
+        matcher = re2.compile(_for_re2(pattern), _options())
+    except (re2.error, UnicodeEncodeError):
+        raise BadPattern(f'The pattern "{one_line(pattern, 80)}" cannot be used. {ALLOWED}') from None
+    return Pattern(matcher, matcher.programsize)
+
+
+def _for_re2(pattern: str) -> str:
+    """JSON Schema's `\\u00e9` is `\\x{00e9}` in RE2."""
+    parts = pattern.split("\\\\")
+    return "\\\\".join(_with_code_points(part) for part in parts)
+
+
+def _with_code_points(part: str) -> str:
+    first, *others = part.split("\\u")
+    return first + "".join(
+        f"\\x{{{other[:4]}}}{other[4:]}" if len(other) >= 4 else f"\\u{other}" for other in others
+    )
+
+
+@cache
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.max_mem = MAX_MEMORY
+    options.log_errors = False
+    return options
+
 
 Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 UNITS_A_MESSAGE = 20

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from shared.adapters.egress.address import AddressGuard, AddressRefused
-from shared.adapters.tools.schema.patterns import BadPattern
 from shared.adapters.tools.schema.references import BadReference, check_references
+from shared.adapters.tools.schema.validator import BadPattern
 from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
-from shared.adapters.tools.tenant.header_names import as_servers_read, reserved
-from shared.adapters.tools.tenant.literal_headers import PLAIN_NAMES, may_be_literal
+from shared.adapters.tools.tenant.headers import PLAIN_NAMES, as_servers_read, may_be_literal, reserved
 from shared.adapters.tools.tenant.parameters import (
+    PROPERTY,
     ParameterRefused,
     check_parameters,
+    fixed_names,
     in_path,
     sample_url,
     with_places,
 )
-from shared.adapters.tools.tenant.query import PROPERTY, fixed_names
 from shared.domain.definitions.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
 
 NO_LITERAL = (

@@ -9,14 +9,74 @@ or a header, or takes the place of one.
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from shared.adapters.tools.tenant.header_names import as_servers_read, no_arguments
-from shared.adapters.tools.tenant.query import clashing, fixed_names, query_names, whole_names, with_pairs
+from shared.adapters.tools.tenant.headers import as_servers_read, no_arguments
 from shared.domain.definitions.tool import HttpConfig, Parameter
 from shared.domain.errors import ToolInputInvalid
+
+PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Anthropic refuses each request that offers a tool with another name of a property."""
+_SEPARATORS = re.compile(r"[][ ._+-]")
+
+
+def with_pairs(url: str, pairs: Iterable[tuple[str, Any]]) -> str:
+    """Adds names and values to the URL. Texts are written as they are, all other values as JSON."""
+    texts = [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in pairs
+    ]
+    if not texts:
+        return url
+    query = urlencode(texts, errors="replace")
+    return f"{url}{'&' if '?' in url else '?'}{query}"
+
+
+def fixed_names(url: str, names: Iterable[str]) -> list[str]:
+    """Those of `names` that a server may take for a parameter in the URL's query, sorted.
+
+    Of a name that comes twice some servers take the last value, and some let the body decide; so the method does not
+    matter. What servers read as one name is one name here: `Limit`, `page-size` and `pageSize` for `page_size`, `a.b`
+    for `a_b` (PHP), and all that begins with the same object: `filter`, `filter[limit]`, `filter.limit`. Where the
+    query fixes anything, a name of other characters than a property's is always one of them: servers undo escapes,
+    fold wide letters, and cut at what they take for an end.
+    """
+    return clashing(names, query_names(url))
+
+
+def query_names(url: str) -> list[str]:
+    """Names of the parameters in the URL's query."""
+    pairs = parse_qsl(urlsplit(url).query.replace(";", "&"), keep_blank_values=True)
+    return [name for name, _ in pairs]
+
+
+def whole_names(names: Iterable[str]) -> list[str]:
+    """The names as servers read them, of a field of an object with the object's."""
+    return [_SEPARATORS.sub("", _plain(name)) for name in names]
+
+
+def clashing(names: Iterable[str], fixed: Iterable[str]) -> list[str]:
+    """Those of `names` that a server may take for one of `fixed`, sorted (`fixed_names`)."""
+    taken = {read for name in fixed for read in _parts_read(name)}
+    if not taken:
+        return []
+    return sorted(
+        name for name in names if not PROPERTY.fullmatch(name) or not taken.isdisjoint(_parts_read(name))
+    )
+
+
+def _parts_read(name: str) -> set[str]:
+    """The whole name, and the object that it is a field of."""
+    plain = _plain(name)
+    outer = plain.partition("[")[0].partition(".")[0]
+    return {_SEPARATORS.sub("", plain), _SEPARATORS.sub("", outer)}
+
+
+def _plain(name: str) -> str:
+    return name.partition("\0")[0].strip(" .[").casefold()
+
 
 _VARIABLE = re.compile(r"\{([A-Za-z0-9_.-]{1,64})\}")
 MAX_PATH_CHARS = 500

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.adapters.audit.pseudonyms import KeyedPseudonyms
+from shared.adapters.audit.trail import KeyedPseudonyms
 from shared.adapters.aws.secrets import SecretUnreadable
 from shared.domain.errors import AwsDenied, StoreUnavailable
 

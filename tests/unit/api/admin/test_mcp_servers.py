@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.tool.mcp_listing import list_mcp_tools
+from functions.tool.operations import list_mcp_tools
 from shared.settings import Settings
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.unit.api.admin.deployment import AdminApi

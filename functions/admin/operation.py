@@ -1,18 +1,19 @@
-"""Who did what: `/v1/audit`, for admins (design §3)."""
+"""For admins: who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health` (design §3)."""
 
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from functions.admin.dependencies import Dependencies
 from shared.api.app import Api
-from shared.api.request.instant import Instant
-from shared.api.request.listing_cursor import ListingCursor, listing_cursor
-from shared.api.response.envelope import Response, page
+from shared.api.request.listing_cursor import Instant, ListingCursor, listing_cursor
+from shared.api.response.envelope import Response, page, success
 from shared.api.response.views import instant, instant_or_none
 from shared.api.routes import Action
 from shared.domain.audit.record import AuditRecord
 from shared.domain.untrusted.visible import visible
 from shared.ports.audit import Audit, AuditFilter
+from shared.ports.deployment.recovery_scans import is_late, together
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import records
@@ -60,3 +61,33 @@ def record_view(record: AuditRecord) -> "records.AuditRecord":
         "outcome": record.outcome,
         "code": record.code,
     }
+
+
+def add_health(api: Api, deps: Dependencies) -> None:
+    settings = deps.settings
+
+    @api.get("/v1/admin/health")
+    def read_health() -> Response:
+        of_tenant = settings.limits.of(api.caller.tenant)
+        shown: records.DeploymentHealth = {
+            "environment": settings.env,
+            "release": settings.release,
+            "schema": {"reads": settings.reads_version, "writes": settings.write_version},
+            "audit": {"recorded": bool(settings.audit_table)},
+            "limits": {
+                "starts_per_minute": of_tenant.starts_per_minute,
+                "open_sessions": of_tenant.open_sessions,
+                "requests_per_second": of_tenant.requests_per_second,
+                "long_polls": of_tenant.long_polls,
+                "tokens_per_hour": settings.tenant_tokens_per_hour or None,
+            },
+            "recovery": recovery(),
+        }
+        return success(shown)
+
+    def recovery() -> "records.RecoveryState":
+        last = together(deps.scans.last())
+        late = is_late(last, deps.clock.now())
+        if last is None:
+            return {"last_scan": None, "late": late}
+        return {"last_scan": {"ended_at": instant(last.ended_at), **last.tally._asdict()}, "late": late}  # type: ignore[typeddict-item]
