@@ -47,7 +47,7 @@ SwaggerUIBundle({
 
 
 def made() -> dict[str, bytes]:
-    """By name, what `functions/fallback/document.py` answers."""
+    """By name, what `functions/fallback/routes.py` answers."""
     text = json.dumps(document(), ensure_ascii=False, separators=(",", ":"))
     wheel = files("aws_lambda_powertools").joinpath(KEPT)
     found = {
