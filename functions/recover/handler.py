@@ -93,7 +93,7 @@ class Paid(FrozenModel):
     they wait, tokens.
     """
 
-    paid: tuple[tuple[str, str, str, AwareDatetime, int], ...] = Field(max_length=Sharing().batch)
+    paid: tuple[tuple[str, str, str, AwareDatetime, int], ...] = Field(max_length=Sharing().batch_size)
     until: AwareDatetime
 
     @property
@@ -228,7 +228,7 @@ def _admit(deps: Dependencies, context: Any) -> dict[str, Any]:
     if deps.admission is None:
         return {}
     done = admit(_admit_deps(deps, deps.admission, context))
-    counts = done.tally._asdict()
+    counts = done.counts._asdict()
     if any(counts.values()):
         telemetry.logger.info("admitted", extra=counts)
     for provider, waited in done.waited.items():

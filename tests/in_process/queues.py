@@ -7,7 +7,7 @@ from typing import Any
 from functions.recover.handler import Paid
 from shared.adapters.aws.recovery_workers import paid_event
 from shared.agent.recovery.admit import admit, admit_paid
-from shared.agent.recovery.admit_one import AdmitDeps, Sharing, Tally
+from shared.agent.recovery.admit_one import AdmissionCounts, AdmitDeps, Sharing
 from shared.domain.session.head import Head
 from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
 from shared.ports.model import Model
@@ -49,7 +49,7 @@ class QueueHouse(House):
         given = {"requests_per_minute": requests, "tokens_per_minute": tokens}
         limits = {name: most for name, most in given.items() if most is not None}
         super().__init__(model, provider_limits={model.provider: "learn" if learns else limits}, **more)
-        self.tallies: list[Tally] = []
+        self.tallies: list[AdmissionCounts] = []
         self.workers: Handed | None = None
         """What admits the places of a long line; None: nothing does."""
         self.sharing = Sharing()
@@ -59,10 +59,10 @@ class QueueHouse(House):
     def of(self, tenant: str, session_id: str) -> Head:
         return self.fresh_repository().newest(tenant, session_id).head
 
-    def dispatch(self, most: int = 1_000) -> Tally:
+    def dispatch(self, most: int = 1_000) -> AdmissionCounts:
         """One call of the dispatcher, which has time for so many looks."""
         left = iter(range(most))
-        self.tallies.append(admit(self.admit_deps(lambda: next(left, None) is not None)).tally)
+        self.tallies.append(admit(self.admit_deps(lambda: next(left, None) is not None)).counts)
         return self.tallies[-1]
 
     def admit_deps(self, time_is_left: Callable[[], bool] = lambda: True) -> AdmitDeps:
@@ -76,16 +76,16 @@ class QueueHouse(House):
             sharing=self.sharing,
         )
 
-    def work(self, most: int = 1_000) -> Tally:
+    def work(self, most: int = 1_000) -> AdmissionCounts:
         """What was handed over is admitted, as far as its events are not lost; of each so many places."""
-        done = Tally()
+        done = AdmissionCounts()
         assert self.workers is not None
         while self.workers.events:
             event = self.workers.events.pop(0)
             left = iter(range(most))
             deps = self.admit_deps(lambda left=left: next(left, None) is not None)  # type: ignore[misc]
             found = admit_paid(deps, Paid.model_validate_json(event).places)
-            done = Tally(*(one + more for one, more in zip(done, found, strict=True)))
+            done = AdmissionCounts(*(one + more for one, more in zip(done, found, strict=True)))
         return done
 
     def run_all(self, rounds: int = 500) -> None:

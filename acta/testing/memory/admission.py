@@ -14,6 +14,7 @@ class MemoryAdmission:
         self._lock = RLock()
         self._buckets: dict[str, Bucket] = {}
         self._line: dict[str, dict[tuple[str, int, str], InLine]] = {}
+        self._passed_over: dict[InLine, datetime] = {}
 
     def take(self, provider: str, price: Price, now: datetime) -> Took:
         with self._lock:
@@ -45,6 +46,10 @@ class MemoryAdmission:
         self._buckets[provider] = after
         return Took(True, after)
 
+    def give_back(self, provider: str, tokens: int, now: datetime) -> None:
+        with self._lock:
+            self._buckets[provider] = self.bucket(provider).given_back(tokens, in_milliseconds(now))
+
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         with self._lock:
             bucket = self.bucket(provider)
@@ -58,6 +63,7 @@ class MemoryAdmission:
         with self._lock:
             line = self._line.setdefault(one.provider, {})
             line[_place(one)] = one
+            self._passed_over.pop(one, None)
             bucket = self.bucket(one.provider)
             begins = not bucket.has_line(in_milliseconds(now))
             if begins:
@@ -84,8 +90,13 @@ class MemoryAdmission:
             behind = (place for place in line if place[0] == own[0] and place > own)
             return [line[place] for place in nsmallest(most, behind)]
 
+    def pass_over(self, one: InLine, now: datetime) -> datetime:
+        with self._lock:
+            return self._passed_over.setdefault(one, now)
+
     def leave(self, one: InLine) -> None:
         with self._lock:
+            self._passed_over.pop(one, None)
             self._line.get(one.provider, {}).pop(_place(one), None)
 
     def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:

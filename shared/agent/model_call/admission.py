@@ -1,6 +1,7 @@
 """Whether a provider takes one more call now: what this worker has of its bucket, and takes before a call (ADR 106).
 
-One write before a call, or none where the worker has kept enough. None after it. Where it takes none, the session waits
+One write before a call, or none where the worker has kept enough. After it none, or one that gives back the tokens that
+a large call did not use (ADR 118). Where the provider takes no call, the session waits
 in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
 left alone for a while and then dropped, and a session that waits and has no place takes one again after `ASKS_AGAIN`.
 """
@@ -74,9 +75,10 @@ class Admission:
             return True
         queued = head.delay if head is not None else None
         if queued is not None and queued.admitted:
+            self._is_idle[provider] = False  # others wait in the line
             return True
         wanted, now = Wanted(tokens), self._clock.now()
-        held = self._held.get(provider, Held()).at(now)
+        held = self._held.get(provider, Held()).at(now, limits)
         lacks = held.lacks(wanted)
         if any(Price.of(limits, lacks)):
             taken = self._take(provider, limits, lacks)
@@ -130,17 +132,30 @@ class Admission:
     def ended(
         self, asked: NamedModel, reserved: int, answer: ModelReply | SessionError | TransientError
     ) -> None:
-        """What a call did not use is kept for the next one. A provider's request to wait (429) is for the session that
-        met it: each model may have a limit of its own, so it says nothing about the calls of others.
+        """Keeps what a call did not use for the next one, or gives it back. `reserved`: the tokens that were taken from
+        the bucket for this call.
+
+        A provider's request to wait (429) is for the session that met it: each model may have a limit of its own, so
+        it says nothing about the calls of others.
         """
         provider = asked.provider
-        if provider not in self._limits:
+        limits = self._limits.get(provider)
+        if limits is None:
             return
+        if limits == LEARN:  # as they were when the tokens were taken; the answer may have named others
+            limits = self._buckets.get(provider, Bucket()).limits
         self._learn(provider)
-        if isinstance(answer, ModelReply):
-            used, now = charged_tokens(asked, answer.usage), self._clock.now()
-            held = self._held.get(provider, Held()).at(now)
-            self._held[provider] = held.plus(reserved - used, 0, now)
+        if not isinstance(answer, ModelReply) or limits == LEARN:
+            return
+        used, now = charged_tokens(asked, answer.usage), self._clock.now()
+        held = self._held.get(provider, Held()).at(now, limits).plus(reserved - used, 0, now)
+        price = Price.of(limits, Wanted(held.tokens, requests=0))
+        if price.is_worth_returning(is_idle=self._is_idle.get(provider, False)):
+            # Not held any more, whatever the store answers: an unclear give-back loses tokens and counts none twice.
+            held = held._replace(tokens=0)
+            with suppress(TransientError):
+                self._store.give_back(provider, price.tokens, now)
+        self._held[provider] = held
 
     def join(self, provider: str, tokens: int, head: Head) -> Delay:
         """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.

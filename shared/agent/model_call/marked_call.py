@@ -175,6 +175,9 @@ class _AskedModels:
     def __init__(self, turn: Turn, attempts: tuple[Attempt, ...]) -> None:
         self.attempts = attempts
         self._turn = turn
+        delay = turn.session.head.delay
+        # The dispatcher paid for one call. Who comes after a lost one calls again for the same money.
+        self._was_paid_before = len(attempts) > 1 and delay is not None and delay.admitted
         self._written = attempts[-1].attempt_id
 
     def ended(self, answer: ModelReply | SessionError | TransientError) -> None:
@@ -182,7 +185,8 @@ class _AskedModels:
         self.attempts = (*self.attempts[:-1], last)
         if self._turn.deps.admission is not None:
             asked, reserved = NamedModel(last.provider, last.model), last.input_tokens + last.output_tokens
-            self._turn.deps.admission.ended(asked, reserved, answer)
+            self._turn.deps.admission.ended(asked, 0 if self._was_paid_before else reserved, answer)
+            self._was_paid_before = False  # a fallback pays for itself
 
     def may_ask(self, provider: str, model: str) -> bool:
         """Whether the budgets and the tenant's hour carry one more reservation, and it could be written down."""

@@ -1,12 +1,14 @@
-"""One session of a provider's line is admitted, or its place is given up (ADR 106).
+"""Serves one place of a provider's line: admits its session, or drops the place (ADR 106).
 
-    what its call may use is paid for -> the admission is committed -> its next generation starts -> its place is left
+    pay for the call -> commit the admission -> start the session's next generation -> remove the place
 
-A death between two of these leaves a place whose session tells how far it came. The scan of recovery finds a session
-that was admitted and not started.
+If a dispatcher dies between two of these, the place is still there and the session's head says how far it came. The
+scan of recovery finds a session that was admitted and not started.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
 from threading import Lock
 from typing import Literal, NamedTuple
 
@@ -15,7 +17,7 @@ from shared.agent.session.engine_decision import next_decision, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
-from shared.domain.limits.admission import COMMITTED, InLine, ProviderLimits
+from shared.domain.limits.admission import PASSED_OVER_FOR, InLine, ProviderLimits
 from shared.domain.session.change import Change
 from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_workers import RecoveryWorkers
@@ -23,132 +25,142 @@ from shared.ports.workflow import Workflow
 
 
 class Sharing(NamedTuple):
-    """When a line is shared out. `long`: places from which on. `few`: places that the bucket has to carry at once, for
-    others to be asked: what a dispatcher alone admits in some four seconds. `batch`: places that one invocation is
-    handed, what it does in four seconds (`shared/agent/recovery/pace.py`).
-    """
+    """When a dispatcher has other workers admit the places of a line."""
 
-    long: int = 100
-    few: int = 50
-    batch: int = 100
+    min_places: int = 100
+    """A shorter line it serves alone."""
+    min_affordable: int = 50
+    """Places that the bucket has to carry at once: what a dispatcher alone admits in some four seconds."""
+    batch_size: int = 100
+    """Places of one worker: what it admits in four seconds (`shared/agent/recovery/pace.py`)."""
 
 
 class AdmitDeps(NamedTuple):
-    """`limits`: by provider. `time_is_left`: whether there is time for one more session. `told`: hears of what could
-    not be done for a session, by its id. `workers`: what admits the places of a long line; None: nothing does.
-    `threads`: sessions that one of these admits at once. `pace`: waits until it may admit another.
-    """
-
     repository: SessionRepository
     workflow: Workflow
     store: AdmissionStore
     limits: Mapping[str, ProviderLimits]
+    """By provider."""
     time_is_left: Callable[[], bool]
-    told: Callable[[str, Exception], None] = lambda what, error: None
+    """Whether there is time for one more session."""
+    on_error: Callable[[str, Exception], None] = lambda subject, error: None
+    """Is called with the id of a session for which something failed."""
     workers: RecoveryWorkers | None = None
+    """Admit the places of a long line. None: the dispatcher is alone."""
     threads: int = 1
+    """Sessions that one worker admits at once."""
     pace: Callable[[], None] = lambda: None
+    """Waits until a worker may admit the next session."""
     sharing: Sharing = Sharing()
 
 
-class Tally(NamedTuple):
-    """`dropped`: places of sessions that do not wait any more. `unanswered`: sessions that could not be read or moved
-    on. `shared`: places that others were handed.
-    """
-
+class AdmissionCounts(NamedTuple):
     admitted: int = 0
     dropped: int = 0
+    """Places that were removed without an admission."""
     unanswered: int = 0
+    """Sessions that could not be read or moved on."""
     shared: int = 0
+    """Places that were handed to other workers."""
 
-    def plus(self, name: str, count: int = 1) -> "Tally":
+    def plus(self, name: str, count: int = 1) -> "AdmissionCounts":
         return self._replace(**{name: getattr(self, name) + count})
 
 
-Tried = Literal["admitted", "dropped", "early", "full"]
-"""`early`: its commit has not come yet, or the store does not answer. `full`: the bucket does not carry it yet."""
+Outcome = Literal["admitted", "dropped", "passed_over", "full"]
+"""`passed_over`: the session may be served at a later look. `full`: the bucket does not carry its call yet."""
 
 
-class Admitting:
-    """`is_paid`: takes what the call of this place may use; False: the bucket does not carry it. `tally` is of all that
-    were tried. `once`: only who waits since then is admitted, so what was paid for one wait is spent on no other.
+class Admitter:
+    """Serves places and counts what came of them. Several threads may use it.
+
+    `pay`: takes what the call may use from the bucket; False: the bucket does not carry it.
+    `is_paid_ahead`: a place was paid for when it was read, so it admits only the wait that it was read for.
     """
 
-    def __init__(self, deps: AdmitDeps, is_paid: Callable[[InLine], bool], *, once: bool = False) -> None:
+    def __init__(
+        self, deps: AdmitDeps, pay: Callable[[InLine], bool], *, is_paid_ahead: bool = False
+    ) -> None:
         self._deps = deps
-        self._is_paid = is_paid
-        self._once = once
+        self._pay = pay
+        self._is_paid_ahead = is_paid_ahead
         self._clock = deps.repository.clock
         self._lock = Lock()
-        self.tally = Tally()
+        self._passed_over: dict[InLine, datetime] = {}
+        """When each place was first passed over, as the store says: one write a place, however often it is met."""
+        self.counts = AdmissionCounts()
 
-    def tried(self, one: InLine) -> Tried:
+    def serve(self, place: InLine) -> Outcome:
         try:
-            session = self._deps.repository.newest(one.tenant, one.session_id)
-            tried = self._moved(one, session)
+            outcome = self._serve(place, self._deps.repository.newest(place.tenant, place.session_id))
         except (SessionNotFound, Fenced):  # deleted
-            tried = "dropped"
-        except Exception as error:  # whatever it is, it is this session's alone
-            self._deps.told(one.session_id, error)
+            outcome = "dropped"
+        except Exception as error:  # whatever it is, it concerns this session alone
+            self._deps.on_error(place.session_id, error)
             self.count("unanswered")
-            if isinstance(error, TransientError) and not isinstance(error, SchemaUnknown):
-                return "early"
-            # This release cannot read it, and a place that stays keeps the line in being for ever. A session that does
-            # wait takes a place again (`ASKS_AGAIN`).
-            self._deps.store.leave(one)
-            return "dropped"
-        if tried in ("admitted", "dropped"):
-            self._deps.store.leave(one)
-            self.count(tried)
-        return tried
+            # A release that cannot read the session now will not read it at the next look either.
+            is_temporary = isinstance(error, TransientError) and not isinstance(error, SchemaUnknown)
+            outcome = "passed_over" if is_temporary else "dropped"
+        if outcome == "passed_over" and self._is_too_old(place):
+            outcome = "dropped"
+        if outcome in ("admitted", "dropped"):
+            self._deps.store.leave(place)
+            self.count(outcome)
+        return outcome
 
     def count(self, name: str, count: int = 1) -> None:
         with self._lock:
-            self.tally = self.tally.plus(name, count)
+            self.counts = self.counts.plus(name, count)
 
-    def _moved(self, one: InLine, session: Session) -> Tried:
-        head, now = session.head, self._clock.now()
-        queued = head.delay
+    def _is_too_old(self, place: InLine) -> bool:
+        """A place that stays keeps the line in being, and everybody else in it. Its session loses nothing for good: it
+        joins again at its next call, which recovery starts at the latest when its wait is over (`ASKS_AGAIN`).
+        """
+        now = self._clock.now()
+        if place not in self._passed_over:
+            with suppress(TransientError):
+                self._passed_over[place] = self._deps.store.pass_over(place, now)
+        return now - self._passed_over.get(place, now) > PASSED_OVER_FOR
+
+    def _serve(self, place: InLine, session: Session) -> Outcome:
+        head = session.head
+        delay = head.delay
         if head.is_over:
             return "dropped"
-        if queued is None or not queued.is_queued:
-            return "dropped" if now - one.since > COMMITTED else "early"
-        if queued.admitted:  # and nobody knows whether it was started
+        if delay is None or not delay.is_queued:  # the commit that says that it waits comes after its place
+            return "passed_over"
+        if delay.admitted:  # and nobody knows whether it was started
             self._start(session)
             return "dropped"
-        if queued.until is None:
-            # Somebody has resumed it. Unless it asks a person now, it comes again or calls, and either ends this.
-            return "dropped" if head.interventions else "early"
-        if not queued.is_ahead(now):  # it goes on by itself
+        if delay.until is None:  # resumed: it is on its way to its call, unless it asks a person now
+            return "dropped" if head.interventions else "passed_over"
+        if not delay.is_ahead(self._clock.now()):  # its wait is over, and it goes on by itself
             return "dropped"
-        if self._once and queued.since != one.since:  # it waits in another place by now
+        if self._is_paid_ahead and delay.since != place.since:  # it waits in another place by now
             return "dropped"
         if head.interventions:  # who waits for a person needs no call now
-            self._release(session, is_admitted=False)
+            self._end_wait(session, is_admitted=False)
             return "dropped"
-        if not self._is_paid(one):
+        if not self._pay(place):
             return "full"
-        self._release(session, is_admitted=True)
+        self._end_wait(session, is_admitted=True)
         return "admitted"
 
-    def _release(self, session: Session, *, is_admitted: bool) -> None:
-        """Ends the wait by a commit, and has the next generation go on."""
-
+    def _end_wait(self, session: Session, *, is_admitted: bool) -> None:
         def build(_: Session, change: Change) -> CommitDraft | None:
-            queued = change.head.delay
-            if queued is None or not queued.is_queued or not queued.is_ahead(change.now):
+            delay = change.head.delay
+            if delay is None or not delay.is_queued or not delay.is_ahead(change.now):
                 return None
             try_now(change, admitted=is_admitted)
             return CommitDraft(change, next_decision(change.head, change.now))
 
-        done = self._deps.repository.commit(session, position(session.head).key("admit"), build)
-        if done is not None:
+        if self._deps.repository.commit(session, position(session.head).key("admit"), build) is not None:
             self._start(session)
 
     def _start(self, session: Session) -> None:
-        """By the name of its generation: once, however often. The execution before is overtaken."""
+        """Starts the next generation, by its name: once, however often this is called. It overtakes the execution
+        before.
+        """
         head = session.head
-        if head.is_over:
-            return
-        if not self._deps.workflow.start(next_decision(head, self._clock.now())):
+        if not head.is_over and not self._deps.workflow.start(next_decision(head, self._clock.now())):
             restart(self._deps.repository, self._deps.workflow, session)

@@ -4,9 +4,9 @@ A bucket has two values, of tokens and of requests. Each is the time up to which
 moves it on by what it costs at the limit's rate, and may be made as long as it stays within `BURST` of now. So in any
 `t` seconds at most `limit / 60 * (t + BURST)` are granted. A grant larger than that fits where nothing is owed.
 
-A worker takes what its call may cost at most, keeps what the call did not use for its next ones, and takes more at once
-where the bucket is nearly full. What it keeps longer than `HOLD` is lost: less is used, never more. So the bound above
-is passed by at most what workers have kept.
+A worker takes what its call may cost at most, and takes more at once where the bucket is nearly full. What the call did
+not use it keeps for its next calls, or gives back where that is worth a write (`is_worth_returning`). What it keeps
+longer than `HOLD` is lost: less is used, never more. So the bound above is passed by at most what calls did not use.
 """
 
 import math
@@ -22,8 +22,12 @@ LINE = timedelta(minutes=3)
 ASKS_AGAIN = timedelta(minutes=11)
 """After which a session that waits in a line asks for its call again. Where there still is a line it keeps its place.
 """
-COMMITTED = timedelta(minutes=2)
-"""Within which the commit comes that says that the session waits: its place was taken before."""
+PASSED_OVER_FOR = timedelta(minutes=2)
+"""The dispatcher drops a place this long after it first had to pass it over, for whatever reason. Recovery starts a
+waiting session `ASKS_AGAIN` after its wait was committed, and its next call joins the line again with the same `since`.
+"""
+RETURNED_PART = 100
+"""Where others take from the bucket too, less than this fraction (1/100) of a burst is not given back."""
 LARGEST_PART, MORE = 10, 4
 """A worker takes so many times what its call needs, if that is at most this fraction (1/10) of a burst."""
 
@@ -73,6 +77,10 @@ class Price(NamedTuple):
         """Whether it is little beside what a full bucket has."""
         return max(self) * LARGEST_PART <= BURST
 
+    def is_worth_returning(self, *, is_idle: bool) -> bool:
+        """Whether unused tokens of this price are given back. `is_idle`: nothing was owed when the worker took them."""
+        return not self.is_small or (not is_idle and max(self) * RETURNED_PART >= BURST)
+
 
 def _price(amount: int, per_minute: int | None) -> int:
     return math.ceil(max(0, amount) * MINUTE / per_minute) if per_minute else 0
@@ -99,6 +107,12 @@ class Bucket(NamedTuple):
             return None
         tokens, requests = _moved(self.tokens, price.tokens, now), _moved(self.requests, price.requests, now)
         return self._replace(tokens=tokens, requests=requests)
+
+    def given_back(self, tokens: int, now: int) -> "Bucket":
+        """`tokens`: the price of those that were taken and not used. A bucket that owes nothing is as full as it can
+        be, so it is never moved to before now.
+        """
+        return self._replace(tokens=max(now, self.tokens - tokens)) if self.tokens > now else self
 
     def has_to_learn(self, named: ProviderLimits, now: int) -> bool:
         """Whether these limits, which an answer has named, take the place of the ones before."""
@@ -148,9 +162,12 @@ class Held(NamedTuple):
     tokens: int = 0
     requests: int = 0
     until: datetime | None = None
+    limits: ProviderLimits = LEARN
+    """Of the provider when they were taken. At other limits they would have another price, so they are lost then."""
 
-    def at(self, now: datetime) -> "Held":
-        return self if self.until is not None and self.until > now else Held()
+    def at(self, now: datetime, limits: ProviderLimits) -> "Held":
+        is_good = self.until is not None and self.until > now and self.limits == limits
+        return self if is_good else Held(limits=limits)
 
     def lacks(self, wanted: Wanted) -> Wanted:
         """What has to be taken before the call."""
@@ -158,7 +175,7 @@ class Held(NamedTuple):
 
     def plus(self, tokens: int, requests: int, now: datetime) -> "Held":
         """Never less than nothing: what a call used beyond its reservation is not made good."""
-        return Held(max(0, self.tokens + tokens), max(0, self.requests + requests), now + HOLD)
+        return Held(max(0, self.tokens + tokens), max(0, self.requests + requests), now + HOLD, self.limits)
 
 
 class InLine(NamedTuple):

@@ -47,6 +47,12 @@ class AdmissionStore(Protocol):
         """
         ...
 
+    def give_back(self, provider: str, tokens: int, now: datetime) -> None:
+        """Gives back unused tokens, by their price (`Bucket.given_back`). Done once or never: it repeats nothing whose
+        answer was lost, and the caller must not call it again for the same tokens.
+        """
+        ...
+
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         """Writes down what the provider's answers say that it takes."""
         ...
@@ -75,6 +81,10 @@ class AdmissionStore(Protocol):
 
     def page_behind(self, one: InLine, most: int) -> list[InLine]:
         """As `next_of`, with those that follow it."""
+        ...
+
+    def pass_over(self, one: InLine, now: datetime) -> datetime:
+        """Notes that the place could not be served. Returns when that was first so since the session joined."""
         ...
 
     def leave(self, one: InLine) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,11 +63,30 @@ def test_a_price_is_time_at_the_limits_rate() -> None:
 
 
 def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
-    held = Held().plus(100, 2, NOW).plus(-300, -1, NOW)
-    assert held == Held(0, 1, NOW + HOLD)
-    assert held.at(NOW + HOLD - timedelta(seconds=1)) == held
-    assert held.at(NOW + HOLD) == Held()
+    limits = ProviderLimits(60_000)
+    held = Held(limits=limits).plus(100, 2, NOW).plus(-300, -1, NOW)
+    assert held == Held(0, 1, NOW + HOLD, limits)
+    assert held.at(NOW + HOLD - timedelta(seconds=1), limits) == held
+    assert held.at(NOW + HOLD, limits) == Held(limits=limits)
+    assert held.at(NOW, ProviderLimits(6_000)) == Held(limits=ProviderLimits(6_000)), (
+        "at a price of their own"
+    )
     assert Held(100, 2, NOW).lacks(Wanted(150)) == Wanted(50, 0)
+
+
+@pytest.mark.parametrize(
+    ("price", "is_idle", "is_worth"),
+    [
+        (Price(BURST // 10 + 1), True, True),
+        (Price(BURST // 10), True, False),
+        (Price(BURST // 100), False, True),
+        (Price(BURST // 100 - 1), False, False),
+    ],
+)
+def test_little_is_not_given_back_and_more_where_others_take_too(
+    price: Price, is_idle: bool, is_worth: bool
+) -> None:
+    assert price.is_worth_returning(is_idle=is_idle) == is_worth
 
 
 def test_a_lower_limit_is_believed_at_once_and_a_higher_one_later() -> None:

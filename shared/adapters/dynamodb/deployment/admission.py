@@ -7,16 +7,18 @@ D#{provider}#=A  A                                   t, r tokens and requests ar
                                                      minute that answers have named, at l; d until when a
                                                      dispatcher shares the line out
 D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by the second since when: e tenant, s id,
-                                                     c tokens of its call, a since when, exactly
+                                                     c tokens of its call, a since when, exactly; p when a
+                                                     dispatcher first passed it over
 
 A taking is one update that reads nothing. Which of its forms holds is guessed by what this process saw last; where the
 guess is wrong the item is read, and so it is first where a line was seen last.
 """
 
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
-from shared.adapters.aws.clients import Service
+from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.keys import key_part
@@ -25,6 +27,8 @@ from shared.domain.limits.admission import BURST, Bucket, InLine, Price, Provide
 from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
 
 ATTEMPTS = 6
+RETURN_ATTEMPTS = 2
+"""Another worker may change the bucket between the read and the write of a give-back."""
 ADMISSION = "=A"
 """Ends the partition keys (`infra/lambdas/grants.py`)."""
 BUCKET, _LINE = "A", "Q#"
@@ -41,6 +45,7 @@ class DynamoAdmission:
     def __init__(self, table: str, client: Any = None) -> None:
         self._table = table
         self._dynamodb = Service("dynamodb", client, of_deployment=True)
+        self._given_client = client
         self._seen: dict[str, Bucket] = {}
 
     def take(self, provider: str, price: Price, now: datetime) -> Took:
@@ -115,6 +120,35 @@ class DynamoAdmission:
             if refused.code != "ConditionalCheckFailedException":
                 raise
             return self.bucket(provider), False
+
+    def give_back(self, provider: str, tokens: int, now: datetime) -> None:
+        at = in_milliseconds(now)
+        # Read first: mostly nothing is owed any more when the model has answered, and a read costs less than a write.
+        for _ in range(RETURN_ATTEMPTS):
+            seen = self.bucket(provider)
+            if seen.tokens <= at:
+                return
+            if seen.tokens - tokens >= at:
+                change, condition = "SET t = t - :t", "t >= :least"
+                values = {":t": _n(tokens), ":least": _n(at + tokens)}
+            else:
+                change, condition = "SET t = :now", "t BETWEEN :now AND :most"
+                values = {":now": _n(at), ":most": _n(at + tokens)}
+            client = self._given_client or client_that_repeats_nothing()
+            try:
+                Service("dynamodb", client, of_deployment=True).call(
+                    "update_item",
+                    TableName=self._table,
+                    Key=_bucket_key(provider),
+                    UpdateExpression=change,
+                    ConditionExpression=condition,
+                    ExpressionAttributeValues=values,
+                )
+            except AwsRefused as refused:
+                if refused.code != "ConditionalCheckFailedException":
+                    raise
+            else:
+                return
 
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         values = {":l": _n(in_milliseconds(now))}
@@ -203,6 +237,24 @@ class DynamoAdmission:
         )
         return answer
 
+    def pass_over(self, one: InLine, now: datetime) -> datetime:
+        item = _item(one)
+        try:
+            answer = self._dynamodb.call(
+                "update_item",
+                TableName=self._table,
+                Key={"pk": item["pk"], "sk": item["sk"]},
+                UpdateExpression="SET p = if_not_exists(p, :now)",
+                ConditionExpression="attribute_exists(pk)",
+                ExpressionAttributeValues={":now": {"S": now.isoformat()}},
+                ReturnValues="ALL_NEW",
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            return now  # it has left meanwhile
+        return datetime.fromisoformat(answer["Attributes"]["p"]["S"])
+
     def leave(self, one: InLine) -> None:
         item = _item(one)
         self._dynamodb.call("delete_item", TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
@@ -211,6 +263,12 @@ class DynamoAdmission:
         values = {":seen": _n(seen.line), ":q": _n(in_milliseconds(until) if until is not None else 0)}
         condition = "q = :seen" if seen.line else "(attribute_not_exists(q) OR q = :seen)"
         return self._updated(provider, ["q = :q"], [condition], values)[1]
+
+
+@cache
+def client_that_repeats_nothing() -> Any:
+    """A give-back that is repeated after its answer was lost would count twice."""
+    return make_client("dynamodb", attempts=1)
 
 
 class _Share(NamedTuple):

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from acta.testing.memory.admission import MemoryAdmission
-from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
+from shared.adapters.dynamodb.deployment.admission import DynamoAdmission, client_that_repeats_nothing
 from shared.domain.limits.admission import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
 from shared.ports.deployment.admission import AdmissionStore
 from tests.contracts.store.backends import ENDPOINT, Aws
@@ -56,6 +56,56 @@ def test_a_price_above_a_burst_fits_where_nothing_is_owed(store: AdmissionStore,
     assert store.take(provider, dear, NOW).granted
     assert not store.take(provider, dear, NOW + SECOND).granted
     assert store.take(provider, dear, NOW + timedelta(milliseconds=4 * BURST)).granted
+
+
+def test_what_was_not_used_is_given_back_and_can_be_taken_again(store: AdmissionStore, provider: str) -> None:
+    store.take(provider, Price(tokens=BURST, requests=BURST), NOW)
+    assert not store.take(provider, Price(tokens=1), NOW).granted
+
+    store.give_back(provider, BURST // 2, NOW)
+
+    bucket = store.bucket(provider)
+    assert bucket.tokens == in_milliseconds(NOW) + BURST // 2
+    assert bucket.requests == in_milliseconds(NOW) + BURST, "the request was made"
+    assert [store.take(provider, Price(tokens=BURST // 2), NOW).granted for _ in range(2)] == [True, False]
+
+
+def test_a_give_back_never_moves_the_bucket_to_before_now(store: AdmissionStore, provider: str) -> None:
+    """What time has paid for already is not given back once more."""
+    store.take(provider, Price(tokens=4 * BURST), NOW)
+    store.give_back(provider, 3 * BURST, NOW + timedelta(milliseconds=2 * BURST))
+    assert store.bucket(provider).tokens == in_milliseconds(NOW) + 2 * BURST
+
+    store.give_back(provider, BURST, NOW + timedelta(milliseconds=5 * BURST))
+    store.give_back(f"{provider}-untouched", BURST, NOW)
+
+    assert store.bucket(provider).tokens == in_milliseconds(NOW) + 2 * BURST
+    assert store.bucket(f"{provider}-untouched") == Bucket()
+
+
+def test_what_others_take_meanwhile_stays_taken_when_tokens_are_given_back(
+    moto_account: Aws, provider: str
+) -> None:
+    """Another worker takes from the bucket between the read and the write of the give-back."""
+    store, other = (DynamoAdmission(moto_account.table, moto_account.dynamodb) for _ in range(2))
+    store.take(provider, Price(tokens=BURST // 4), NOW)
+    late, due = NOW + timedelta(milliseconds=BURST // 8), [True]
+
+    def take(**_: object) -> None:
+        if due:
+            due.clear()
+            assert other.take(provider, Price(tokens=BURST // 2), late).granted
+
+    moto_account.dynamodb.meta.events.register("before-call.dynamodb.UpdateItem", take)
+    store.give_back(provider, BURST // 4, late)
+
+    assert not due
+    assert store.bucket(provider).tokens == in_milliseconds(NOW) + BURST // 2
+
+
+def test_a_give_back_whose_answer_is_lost_is_not_repeated_by_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    assert client_that_repeats_nothing().meta.config.retries["total_max_attempts"] == 1
 
 
 def test_a_line_stops_everybody_but_who_comes_out_of_it(store: AdmissionStore, provider: str) -> None:
@@ -131,6 +181,32 @@ def test_who_has_left_is_not_found_any_more(store: AdmissionStore, provider: str
     store.join(one, NOW, NOW + 60 * SECOND)
     store.leave(one)
     store.leave(one)
+    assert store.first_after(provider, "") is None
+
+
+def test_a_place_keeps_the_time_at_which_it_was_first_passed_over(
+    store: AdmissionStore, provider: str
+) -> None:
+    """Until its session joins again, with the same place."""
+    one, other = waiting(provider, "acme", 1), waiting(provider, "acme", 2)
+    for each in (one, other):
+        store.join(each, NOW, NOW + 60 * SECOND)
+
+    assert [store.pass_over(one, NOW + n * SECOND) for n in (1, 5)] == [NOW + SECOND] * 2
+    assert store.pass_over(other, NOW + 9 * SECOND) == NOW + 9 * SECOND
+    assert store.first_after(provider, "") == one
+
+    store.join(one, NOW + 20 * SECOND, NOW + 60 * SECOND)
+    assert store.pass_over(one, NOW + 30 * SECOND) == NOW + 30 * SECOND
+
+
+def test_a_place_that_has_left_does_not_come_back_when_it_is_passed_over(
+    store: AdmissionStore, provider: str
+) -> None:
+    one = waiting(provider, "acme", 1)
+    store.join(one, NOW, NOW + 60 * SECOND)
+    store.leave(one)
+    assert store.pass_over(one, NOW + SECOND) == NOW + SECOND
     assert store.first_after(provider, "") is None
 
 

@@ -2,7 +2,8 @@
 (ADR 106).
 """
 
-from datetime import timedelta
+from collections import Counter
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,17 +14,19 @@ from shared.agent.recovery.sweep import SweepDeps, sweep
 from shared.agent.recovery.unreadable import Unreadable
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import ProviderOverloaded
+from shared.domain.errors import ProviderOverloaded, StoreUnavailable
 from shared.domain.limits.admission import (
     BURST,
-    COMMITTED,
     LINE,
+    PASSED_OVER_FOR,
     Bucket,
     InLine,
+    Price,
     ProviderLimits,
     in_milliseconds,
 )
 from shared.domain.session.commit import Decision
+from shared.ports.deployment.admission import Took
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
@@ -193,6 +196,83 @@ def test_a_resumed_session_that_asks_a_person_instead_does_not_keep_the_line() -
     assert not one.line.bucket("scripted").has_line(in_milliseconds(one.clock.now()))
 
 
+class SilentLog:
+    """A log that does not answer for one session."""
+
+    def __init__(self, log: Any, session_id: str) -> None:
+        self._log, self._session_id = log, session_id
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(self._log, method)
+
+        def ask(*given: Any, **more: Any) -> Any:
+            if self._session_id in given or self._session_id in more.values():
+                raise StoreUnavailable(method)
+            return found(*given, **more)
+
+        return ask if callable(found) else found
+
+
+def until_dropped(one: QueueHouse) -> float:
+    """Seconds for which the line has still places although nobody in it can be served."""
+    began = one.clock.now()
+    while one.line.first_after("scripted", "") is not None:
+        one.dispatch(most=5)
+        one.clock.advance(5)
+        assert one.clock.now() - began < 2 * PASSED_OVER_FOR
+    return (one.clock.now() - began).total_seconds()
+
+
+def joined_without_commit(one: QueueHouse, session: str) -> None:
+    one.line.join(InLine("scripted", "acme", session, one.clock.now(), 10), one.clock.now(), one.clock.now())
+
+
+def resumed_on_its_way(one: QueueHouse, session: str) -> None:
+    one.tenant = "acme"
+    one.resume(session)  # and no worker takes it up
+
+
+def read_in_vain(one: QueueHouse, session: str) -> None:
+    one.log = SilentLog(one.log, session)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("reason", [joined_without_commit, resumed_on_its_way, read_in_vain])
+def test_a_place_goes_two_minutes_after_it_was_first_passed_over_whatever_the_reason(reason: Any) -> None:
+    one = house(requests=4)
+    session = start(one, "acme", 2)[1]
+    if reason is not joined_without_commit:
+        one.run()
+    log = one.log
+    one.clock.advance(300)  # its wait is older than the bound, and it is passed over for the first time
+    reason(one, session)
+
+    seconds = until_dropped(one)
+
+    bound = PASSED_OVER_FOR.total_seconds()
+    assert bound < seconds < bound + 60
+    one.dispatch()
+    assert not one.line.bucket("scripted").has_line(in_milliseconds(one.clock.now()))
+    one.log = log
+    if reason is read_in_vain:
+        comes_again(one, session)  # by the deadline of its parked wait
+    one.run_all()
+    assert one.of("acme", session).state == "completed"
+
+
+def test_a_session_that_is_passed_over_once_and_admitted_keeps_no_age() -> None:
+    one = house(requests=4)
+    session = start(one, "acme", 2)[1]
+    one.run()
+    log, place = one.log, one.line.first_after("scripted", "")
+    assert place is not None
+    read_in_vain(one, session)
+    one.dispatch(most=2)
+    one.log = log
+    assert one.line.first_after("scripted", "") == place
+    one.run_all()
+    assert one.of("acme", session).state == "completed"
+
+
 def test_a_line_waits_for_no_other_provider_s_end() -> None:
     """The first one is joined as fast as the dispatcher admits from it."""
     one = house(requests=6_000)
@@ -202,9 +282,9 @@ def test_a_line_waits_for_no_other_provider_s_end() -> None:
     for number in range(80):
         store.join(InLine("busy", "t", f"ses_{number}", clock.now(), 1), clock.now(), clock.now() + LINE)
     store.join(InLine("scripted", "t", "ses_x", clock.now(), 1), clock.now(), clock.now() + LINE)
-    clock.advance(
-        COMMITTED.total_seconds() + 1
-    )  # no commit has come: each place is given up when it is looked at
+    for place in store.page_after("busy", "", 100) + store.page_after("scripted", "", 100):
+        store.pass_over(place, clock.now())
+    clock.advance(PASSED_OVER_FOR.total_seconds() + 1)  # each place is dropped when it is looked at
     limits = {"busy": ProviderLimits(None, 6_000), "scripted": ProviderLimits(None, 6_000)}
     left = iter(range(60))
     admit(one.admit_deps(lambda: next(left, None) is not None)._replace(limits=limits))
@@ -240,6 +320,106 @@ def test_what_a_call_did_not_use_is_there_for_the_next_ones() -> None:
     first, both = granted
     assert first > 4_096
     assert both - first < first
+
+
+class Counting:
+    """The line's store, which counts its writes and their tokens. `loses_answers`: of what is given back."""
+
+    def __init__(self, store: Any, *, loses_answers: bool = False) -> None:
+        self._store, self._loses_answers = store, loses_answers
+        self.calls: Counter[str] = Counter()
+        self.taken = self.given_back = 0
+
+    def __getattr__(self, method: str) -> Any:
+        return getattr(self._store, method)
+
+    def take(self, provider: str, price: Price, now: datetime) -> Took:
+        self.calls["take"] += 1
+        took: Took = self._store.take(provider, price, now)
+        self.taken += price.tokens if took.granted else 0
+        return took
+
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+        took: Took = self._store.take_for(tenant, provider, price, now)
+        self.taken += price.tokens if took.granted else 0
+        return took
+
+    def give_back(self, provider: str, tokens: int, now: datetime) -> None:
+        self.calls["give_back"] += 1
+        self.given_back += tokens
+        self._store.give_back(provider, tokens, now)
+        if self._loses_answers:
+            raise StoreUnavailable("give_back")
+
+
+def with_workers(tokens: int, sessions: int, **more: Any) -> tuple[QueueHouse, Counting]:
+    """So many sessions at one instant, each with a worker of its own."""
+    one = house(tokens=tokens, tenant_tokens_per_hour=0)
+    one.line = counting = Counting(one.line, **more)  # type: ignore[assignment]
+    one.tenant = "acme"
+    for _ in range(sessions):
+        one.admission = Admission(one.line, one.clock, one.settings.limits_of_providers)
+        new_worker(one)
+        one.start("Look")
+        one.run()
+    return one, counting
+
+
+def test_what_large_calls_did_not_use_is_there_for_other_workers_at_once() -> None:
+    """Each of 24 calls reserves a quarter of a burst and more, and uses little of it."""
+    one, counting = with_workers(60_000, 12)
+    assert calls(one) == 24
+    assert one.line.first_after("scripted", "") is None, "nobody has to wait"
+    assert counting.calls["give_back"] == 24
+    ahead = one.line.bucket("scripted").tokens - in_milliseconds(one.clock.now())
+    assert 0 < ahead < BURST, "what was used is paid for"
+
+
+@pytest.mark.parametrize("tokens", [10_000_000, 100_000_000])
+def test_small_calls_cost_no_write_more(tokens: int) -> None:
+    """Also where others take from the bucket at the same time."""
+    one, counting = with_workers(tokens, 12)
+    assert calls(one) == 24
+    assert counting.calls["give_back"] == 0
+    assert counting.calls["take"] <= 24
+
+
+def test_tokens_whose_give_back_is_unclear_are_not_given_back_again_and_not_used() -> None:
+    clear, _ = with_workers(60_000, 1)
+    one, counting = with_workers(60_000, 1, loses_answers=True)
+    assert calls(one) == counting.calls["give_back"] == counting.calls["take"] == 2
+    began = in_milliseconds(one.clock.now()) - in_milliseconds(clear.clock.now())
+    assert one.line.bucket("scripted").tokens - began == clear.line.bucket("scripted").tokens
+
+
+def admitted_with_deaths(deaths: Deaths) -> None:
+    """The dispatcher pays for one call, and the worker that makes it may die before its reply is kept."""
+    one = house(tokens=60_000)
+    one.line.take("scripted", Price(tokens=BURST), one.clock.now())
+    session, log = start(one, "acme")[0], one.log
+    one.line = counting = Counting(one.line)  # type: ignore[assignment]
+    one.admission = Admission(one.line, one.clock, one.settings.limits_of_providers)
+    new_worker(one)
+    one.run()
+    one.clock.advance(60)
+    assert one.dispatch().admitted == 1
+    for name in ("log", "attempts"):
+        setattr(one, name, Port(getattr(one, name), name, deaths))
+    new_worker(one)
+    for _ in range(20):
+        driven(one)
+        one.dispatch(most=3)
+        if SessionRepository(log, one.blobs, one.clock).newest("acme", session).head.is_over:
+            assert 0 < counting.given_back < counting.taken
+            return
+        one.clock.advance(61)
+        sweep(SweepDeps(one.fresh_repository(), one.index, one.workflow, 60.0, 300.0, Unreadable()))
+    raise AssertionError(f"at the {len(deaths.met)}th call")
+
+
+def test_wherever_a_worker_dies_no_more_is_given_back_than_was_taken() -> None:
+    for number in points(admitted_with_deaths):
+        admitted_with_deaths(Deaths(number))
 
 
 def test_a_cancelled_or_deleted_session_leaves_the_line() -> None:

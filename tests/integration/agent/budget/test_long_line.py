@@ -28,7 +28,7 @@ REQUESTS_OF_A_LOOK, REQUESTS_OF_ONE = 18, 4
 """Of a look at a long line with six workers, and of each admission that they make then."""
 CLOSED = 30
 """Seconds for which the bucket is full, so that everybody joins the line."""
-SMALL = Sharing(long=3, few=2, batch=2)
+SMALL = Sharing(min_places=3, min_affordable=2, batch_size=2)
 LEASE = (WORK + SETTLED).total_seconds()
 
 
@@ -197,7 +197,7 @@ def test_a_batch_whose_worker_dies_is_paid_for_once_more_and_admitted() -> None:
     one.workers.events.pop(1)
     assert one.work().admitted == 200
     settle(one)
-    one.sharing = Sharing(long=50)
+    one.sharing = Sharing(min_places=50)
 
     one.dispatch(most=1)
 

@@ -192,7 +192,7 @@ def test_places_that_are_paid_for_are_told_as_they_are_and_fit_in_one_event() ->
     now = MassLoss(0, REGION, most=0).house.clock.now()
     places = [
         InLine("anthropic", "t" * 500, f"ses_{n:026d}", now + timedelta(microseconds=n), 4_096)
-        for n in range(Sharing().batch)
+        for n in range(Sharing().batch_size)
     ]
     paid = PaidPlaces(places, now + timedelta(seconds=10))
 
