@@ -1,7 +1,7 @@
 """The AWS account that a command works on, and whether it is the one that the environment is pinned to."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from infra.environments import Environment
@@ -82,6 +82,21 @@ def client_in(region: str | None, service: str) -> Any:
     AWS_DEFAULT_REGION, then the profile's. botocore itself does not read the first.
     """
     return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
+
+
+def pages(
+    service: Service, operation: str, cursor: str, sent_as: str = "", **parameters: Any
+) -> Iterator[Any]:
+    """The answers of a listing, one after another. `cursor`: the field of an answer that says where the next one
+    begins; `sent_as`: the parameter for it, where that has another name. Raises what `Service.call` raises.
+    """
+    more: dict[str, Any] = {}
+    while True:
+        answer = service.call(operation, **parameters, **more)
+        yield answer
+        if not answer.get(cursor):
+            return
+        more = {sent_as or cursor: answer[cursor]}
 
 
 class Account(NamedTuple):

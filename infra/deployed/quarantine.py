@@ -8,12 +8,13 @@ most. So the table keeps since when nothing is invoked, among the deployment's o
 from datetime import datetime, timedelta
 from typing import Any
 
+from infra.deployed.account import pages
+from infra.deployed.reserved_concurrency import reserved_now
 from infra.deployed.tenants.stores import TenantStores
 from infra.environments import Environment
 from infra.names import function_name
 from infra.sizing import FunctionName
 from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
 from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
 from shared.adapters.dynamodb.table_layout import Item
 
@@ -97,15 +98,7 @@ class Quarantine:
         return tuple(name for name in self._environment.functions if name not in OPEN)
 
     def _reserved(self, name: FunctionName) -> int | None:
-        function = function_name(self._environment.name, name)
-        try:
-            answer = self._lambdas.call("get_function_concurrency", FunctionName=function)
-        except AwsRefused as refused:
-            if refused.code == NOT_FOUND:
-                return None
-            raise
-        found: int | None = answer.get("ReservedConcurrentExecutions")
-        return found
+        return reserved_now(self._lambdas, function_name(self._environment.name, name))
 
     def _since(self) -> datetime | None:
         item = self._stores.item(SINCE)
@@ -115,23 +108,12 @@ class Quarantine:
         self._stores.table.call("delete_item", TableName=self._stores.names.table, Key=SINCE)
 
     def _stop_executions(self) -> int:
-        stopped = 0
-        for arn in self._running():
+        running = self._running()
+        for arn in running:
             self._states.call("stop_execution", executionArn=arn)
-            stopped += 1
-        return stopped
+        return len(running)
 
     def _running(self) -> list[str]:
-        found: list[str] = []
-        more: dict[str, str] = {}
-        while True:
-            answer = self._states.call(
-                "list_executions",
-                stateMachineArn=self._stores.names.state_machine,
-                statusFilter="RUNNING",
-                **more,
-            )
-            found += [each["executionArn"] for each in answer["executions"]]
-            if "nextToken" not in answer:
-                return found
-            more = {"nextToken": answer["nextToken"]}
+        running = {"stateMachineArn": self._stores.names.state_machine, "statusFilter": "RUNNING"}
+        listed = pages(self._states, "list_executions", "nextToken", **running)
+        return [each["executionArn"] for page in listed for each in page["executions"]]

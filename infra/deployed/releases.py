@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from infra.deployed.account import pages
 from infra.deployed.stacks import described
 from infra.names import ALIAS, function_name, own_tool_function, stateless_stack
 from infra.sizing import FunctionName
@@ -116,23 +117,16 @@ def look(environment: str, lambdas: Any) -> Deployed:
 def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
     """Oldest first, `$LATEST` at the end. Empty: there is no such function."""
     found: list[Mapping[str, Any]] = []
-    more: dict[str, str] = {}
     try:
-        while True:
-            page = service.call("list_versions_by_function", FunctionName=function, **more)
+        for page in pages(
+            service, "list_versions_by_function", "NextMarker", "Marker", FunctionName=function
+        ):
             found += page["Versions"]
-            if not page.get("NextMarker"):
-                break
-            more = {"Marker": page["NextMarker"]}
     except AwsRefused as refused:
         if refused.code == NOT_FOUND:
             return []
         raise
-    return sorted(found, key=lambda each: (each["Version"] == LATEST, _number(each["Version"])))
-
-
-def _number(version: str) -> int:
-    return 0 if version == LATEST else int(version)
+    return sorted(found, key=lambda each: float("inf") if each["Version"] == LATEST else int(each["Version"]))
 
 
 def _alias(service: Service, function: str) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ Without the check Lambda refuses the first function that goes too far, in the mi
 rolled back.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from infra.deployed.account import client_in
 from infra.environments import Environment
@@ -26,15 +26,6 @@ class QuotaUnknown(RuntimeError):
     """The account's quota could not be read. The message names AWS's error."""
 
 
-class Account(NamedTuple):
-    """`quota`: concurrent executions of the account in this region. `for_environment`: the most that the environment's
-    functions may reserve together.
-    """
-
-    quota: int
-    for_environment: int
-
-
 def reserved(environment: Environment) -> dict[str, int]:
     """Function -> concurrent executions, of those that reserve some."""
     return {
@@ -51,46 +42,37 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
     wanted = reserved(environment)
     if not wanted:
         return
-    account = _account(environment, client)
-    if sum(wanted.values()) <= account.for_environment:
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
+        limit = lambdas.call("get_account_settings")["AccountLimit"]
+        # A deployment gives back what a function reserves before, or while, it takes the new number.
+        own = sum(
+            reserved_now(lambdas, function_name(environment.name, name)) or 0
+            for name in environment.functions
+        )
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+        raise QuotaUnknown(str(error)) from None
+    reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
+    if sum(wanted.values()) <= reservable:
         return
     each = ", ".join(f"{name} {number}" for name, number in wanted.items())
     raise TooMuchReserved(
         f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
-        f"has {account.quota} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others reserve some, so it "
-        f"can reserve {account.for_environment}. Lower reserved_concurrency in infra/environments.py, or ask AWS for a "
-        "higher quota (Service Quotas, AWS Lambda, Concurrent executions)"
+        f"has {limit['ConcurrentExecutions']} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
+        f"reserve some, so it can reserve {reservable}. Lower reserved_concurrency in infra/environments.py, or ask "
+        "AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent executions)"
     )
 
 
-def _account(environment: Environment, client: Any) -> Account:
-    try:
-        lambdas = Service("lambda", client or _caller_s_client(environment))
-        limit = lambdas.call("get_account_settings")["AccountLimit"]
-        own = sum(
-            _reserved_now(lambdas, function_name(environment.name, name)) for name in environment.functions
-        )
-    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
-        raise QuotaUnknown(str(error)) from None
-    unreserved: int = limit["UnreservedConcurrentExecutions"]
-    return Account(limit["ConcurrentExecutions"], max(0, unreserved + own - ALWAYS_UNRESERVED))
-
-
-def _caller_s_client(environment: Environment) -> Any:
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        return client_in(environment.region, "lambda")
-    except BotoCoreError as error:
-        raise QuotaUnknown(str(error)) from None
-
-
-def _reserved_now(lambdas: Service, function: str) -> int:
-    """What the deployed function reserves. A deployment gives it back before, or while, it takes the new number."""
+def reserved_now(lambdas: Service, function: str) -> int | None:
+    """What the deployed function reserves; None: nothing, or it is not there."""
     try:
         answer = lambdas.call("get_function_concurrency", FunctionName=function)
     except AwsRefused as refused:
         if refused.code == NOT_FOUND:
-            return 0
+            return None
         raise
-    return int(answer.get("ReservedConcurrentExecutions") or 0)
+    found: int | None = answer.get("ReservedConcurrentExecutions")
+    return found

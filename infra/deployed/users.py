@@ -4,9 +4,11 @@ A user's tenant is an attribute that is written once, when the user is made. Rol
 they are first needed. Source: Amazon Cognito API reference.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
+from infra.deployed.account import pages
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 
@@ -30,6 +32,13 @@ class User(NamedTuple):
     roles: tuple[str, ...]
     subject: str
     status: str
+
+
+def pool_of(issuer: str) -> str | None:
+    """The id of the pool whose URL this is; None: tokens come from somewhere else."""
+    where = urlsplit(issuer)
+    is_pool = (where.hostname or "").startswith("cognito-idp.")
+    return where.path.strip("/") if is_pool and where.path.strip("/") else None
 
 
 class Users:
@@ -87,6 +96,29 @@ class Users:
         self._call("admin_user_global_sign_out", Username=email)
         self._call("admin_delete_user", Username=email)
 
+    def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:
+        """User names of all users of the tenant, or of one. Cognito filters by no attribute of one's own."""
+        found = []
+        for user in self._pages("list_users", "Users", "PaginationToken"):
+            attributes = attributes_of(user.get("Attributes", ()))
+            if attributes.get("custom:tenant") == tenant and subject in (None, attributes.get("sub")):
+                found.append(user["Username"])
+        return tuple(found)
+
+    def delete_all(self, names: Iterable[str]) -> int:
+        """By user name; says how many were there. Tokens that they have stay valid for as long as the pool says
+        (`OwnPool.token_minutes`).
+        """
+        deleted = 0
+        for name in names:
+            try:
+                self._call("admin_delete_user", Username=name)
+                deleted += 1
+            except AwsRefused as refused:
+                if refused.code != "UserNotFoundException":
+                    raise
+        return deleted
+
     def _find(self, email: str) -> Mapping[str, str]:
         """Their attributes. Raises NoSuchUser."""
         try:
@@ -105,13 +137,8 @@ class Users:
         self._call("admin_add_user_to_group", Username=email, GroupName=role)
 
     def _pages(self, operation: str, items: str, cursor: str, **parameters: Any) -> Iterator[Any]:
-        following: dict[str, str] = {}
-        while True:
-            answer = self._call(operation, Limit=PAGE, **parameters, **following)
-            yield from answer[items]
-            if not answer.get(cursor):
-                return
-            following = {cursor: answer[cursor]}
+        for page in pages(self._cognito, operation, cursor, **self._pool, Limit=PAGE, **parameters):
+            yield from page[items]
 
     def _call(self, operation: str, **parameters: Any) -> Any:
         return self._cognito.call(operation, **self._pool, **parameters)

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from infra.deployed.account import Account
-from infra.deployed.tenants.people import PoolUsers, pool_of
+from infra.deployed.account import Account, pages
 from infra.deployed.tenants.read_all import all_memories, all_sessions, in_pages, scan
 from infra.deployed.tenants.stores import TenantStores, stores_in
+from infra.deployed.users import Users, pool_of
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
@@ -62,7 +62,7 @@ class Eraser(NamedTuple):
     stores: TenantStores
     workflow: Workflow
     secrets: Service
-    users: PoolUsers | None = None
+    users: Users | None = None
     token_life: timedelta = TOKEN_LIFE
 
 
@@ -87,7 +87,7 @@ def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
         stores,
         StepFunctionsWorkflow(stores.names.state_machine, account.client("stepfunctions")),
         Service("secretsmanager", account.client("secretsmanager")),
-        None if pool is None else PoolUsers(pool, account.client("cognito-idp")),
+        None if pool is None else Users(pool, account.client("cognito-idp")),
         token_life,
     )
 
@@ -100,7 +100,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
         people = eraser.users.names(tenant)
         if people:
             _note_tokens(eraser, tenant)
-        removed["users"] = eraser.users.remove(people)
+        removed["users"] = eraser.users.delete_all(people)
     for entry in list(all_sessions(stores, tenant)):
         removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
     for kind, bucket in _places(stores):
@@ -120,7 +120,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
         people = eraser.users.names(tenant, user)
         if people:
             _note_tokens(eraser, tenant, user)
-        removed["users"] = eraser.users.remove(people)
+        removed["users"] = eraser.users.delete_all(people)
     wrote_to: list[str] = []
     for entry in list(all_sessions(stores, tenant)):
         looked_at["sessions"] += 1
@@ -199,20 +199,14 @@ def _delete_secrets(eraser: Eraser, tenant: str) -> int:
         tool_secrets_prefix(environment, tenant),
         notification_secrets_prefix(environment, tenant),
     ):
-        more: dict[str, str] = {}
-        while True:
-            answer = eraser.secrets.call(
-                "list_secrets", Filters=[{"Key": "name", "Values": [prefix]}], **more
-            )
-            for each in answer["SecretList"]:
+        named = [{"Key": "name", "Values": [prefix]}]
+        for page in pages(eraser.secrets, "list_secrets", "NextToken", Filters=named):
+            for each in page["SecretList"]:
                 if each["Name"].startswith(prefix) and "DeletedDate" not in each:
                     eraser.secrets.call(
                         "delete_secret", SecretId=each["Name"], ForceDeleteWithoutRecovery=True
                     )
                     removed += 1
-            if "NextToken" not in answer:
-                break
-            more = {"NextToken": answer["NextToken"]}
     return removed
 
 

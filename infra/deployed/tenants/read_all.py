@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
+from infra.deployed.account import pages
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb.table_layout import Item
 from shared.domain.definitions.memory import Memory
@@ -46,24 +47,31 @@ def all_memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
 
 def all_objects(stores: TenantStores, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
     """As S3 lists them: `Key`, `Size` and more; of each object its newest version."""
-
-    def page(cursor: str | None) -> tuple[Iterable[Mapping[str, Any]], str | None]:
-        more = {} if cursor is None else {"ContinuationToken": cursor}
-        found = stores.objects.call("list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
-        return found.get("Contents", ()), found.get("NextContinuationToken")
-
-    return _all(page)
+    found = pages(
+        stores.objects,
+        "list_objects_v2",
+        "NextContinuationToken",
+        "ContinuationToken",
+        Bucket=bucket,
+        Prefix=prefix,
+    )
+    for page in found:
+        yield from page.get("Contents", ())
 
 
 def scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
     """All items of a table, strongly consistent. `request`: more of a Scan, such as a filter."""
-
-    def page(last: Item | None) -> tuple[Iterable[Item], Item | None]:
-        more = {} if last is None else {"ExclusiveStartKey": last}
-        found = stores.table.call("scan", TableName=table, ConsistentRead=True, **request, **more)
-        return found["Items"], found.get("LastEvaluatedKey")
-
-    return _all(page)
+    found = pages(
+        stores.table,
+        "scan",
+        "LastEvaluatedKey",
+        "ExclusiveStartKey",
+        TableName=table,
+        ConsistentRead=True,
+        **request,
+    )
+    for page in found:
+        yield from page["Items"]
 
 
 def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
@@ -73,14 +81,11 @@ def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
         yield page
 
 
-C = TypeVar("C")
-
-
-def _all(page: Callable[[C | None], tuple[Iterable[T], C | None]]) -> Iterator[T]:
+def _all(page: Callable[[str | None], tuple[Iterable[T], str | None]]) -> Iterator[T]:
     """`page`: is called with where the page before ended, None at first, and returns what it read and where that ended;
     None: it was the last.
     """
-    cursor: C | None = None
+    cursor: str | None = None
     while True:
         found, cursor = page(cursor)
         yield from found

@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from acta.cli.operations.stored.erase import lines_of
 from infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
-from infra.deployed.tenants.people import PoolUsers, pool_of
+from infra.deployed.users import Users, pool_of
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.tool_secrets import ToolSecretStore
 from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
@@ -90,7 +90,7 @@ class Deployment:
             self.house.stores,
             self.house.workflow,
             Service("secretsmanager", self.secretsmanager),
-            PoolUsers("eu-west-1_abc", self.pool),
+            Users("eu-west-1_abc", self.pool),
         )
 
     def fill(self) -> tuple[str, str]:
