@@ -26,8 +26,7 @@ from infra.hardening.edge import EdgeStack
 from infra.hardening.encryption import encrypt
 from infra.nag_exceptions import acknowledge
 from infra.own_environments import every_environment
-from infra.sessions import SessionsStack
-from infra.stateful import StatefulStack
+from infra.stateful import SessionsStack, StatefulStack
 from infra.stateless import StatelessStack
 from infra.tool_folders import BadFolder, require_known
 

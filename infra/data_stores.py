@@ -1,19 +1,78 @@
-"""What holds data: buckets, tables and secrets. Encrypted, and kept where the environment says so.
+"""What holds data: buckets, tables, secrets and logs. Encrypted, and kept where the environment says so; and where an
+environment's stacks go.
 
 No rule ends a current object of a bucket.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Environment as Where
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.environments import Environment
 from infra.options import LONGEST_RECOVERY
-from infra.own_account import deny_other_accounts
+
+
+def place(environment: Environment) -> Where | None:
+    """Where the stacks of a pinned environment go: plain `cdk` refuses other accounts, too. None: it is not pinned."""
+    if environment.account is None:
+        return None
+    return Where(account=environment.account, region=environment.region)
+
+
+def deny_other_accounts(
+    scope: Construct, actions: Sequence[str], resources: Sequence[str]
+) -> iam.PolicyStatement:
+    """For a resource's own policy, whatever another policy allows some day.
+
+    Denies `actions` to principals of other accounts and to those without one, such as anonymous requests. Services
+    of AWS that act for themselves have no account either; what they may do is left to other statements.
+    """
+    return iam.PolicyStatement(
+        sid="OwnAccountOnly",
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=list(actions),
+        resources=list(resources),
+        conditions={
+            "StringNotEquals": {"aws:PrincipalAccount": Stack.of(scope).account},
+            "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+        },
+    )
+
+
+_DAYS = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+
+
+def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
+    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
+    after its retention. Raises ValueError for an `Environment.log_retention_days` that CloudWatch does not accept.
+    """
+    days = environment.log_retention_days
+    if days not in _DAYS:
+        raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
+    return logs.LogGroup(
+        scope,
+        id,
+        log_group_name=name,
+        retention=_DAYS[days],
+        removal_policy=RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY,
+    )
 
 
 def removal_policy(environment: Environment) -> RemovalPolicy:

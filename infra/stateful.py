@@ -1,6 +1,4 @@
-"""The stack with the data, which every release keeps: the table, the bucket of the files, the secrets and Acta's user
-pool.
-"""
+"""The two stacks with the data, which every release keeps."""
 
 from collections.abc import Mapping
 
@@ -10,11 +8,18 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.api.user_pool import UserPool
-from infra.data_stores import data_bucket, data_secret, data_table
+from infra.data_stores import data_bucket, data_secret, data_table, place
 from infra.environments import Environment, Webhook
+from infra.hardening.audit_trail import audit_trail
 from infra.issuers import OwnPool
-from infra.names import LIVE_INDEX, OPEN_INDEX, notification_secret_name, secret_name, stateful_stack
-from infra.own_account import place
+from infra.names import (
+    LIVE_INDEX,
+    OPEN_INDEX,
+    notification_secret_name,
+    secret_name,
+    sessions_stack,
+    stateful_stack,
+)
 
 PROVIDERS = ("anthropic", "openai")
 NO_KEY_YET = "unset"
@@ -22,7 +27,9 @@ NO_KEY_YET = "unset"
 
 
 class StatefulStack(Stack):
-    """`secrets`: model provider -> the secret with its key, empty locally. `user_pool`: None with another issuer."""
+    """The table, the bucket of the files, the secrets and Acta's user pool.
+
+    `secrets`: model provider -> the secret with its key, empty locally. `user_pool`: None with another issuer."""
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(
@@ -88,3 +95,23 @@ class StatefulStack(Stack):
                 password_length=48, exclude_punctuation=True
             ),
         )
+
+
+class SessionsStack(Stack):
+    """The bucket of sessions' texts and the audit trail. The bucket keeps no versions: what is deleted there is gone at
+    once (ADR 44). Of the trail nothing is ever deleted (ADR 54).
+
+    It is a stack of its own, because the release before does not know of it. That release can be deployed again over
+    this one: its own two stacks are as they were, and this one stays, with what is in it.
+    """
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            sessions_stack(environment.name),
+            env=place(environment),
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): texts of sessions, audit trail",
+        )
+        self.bucket = data_bucket(self, "Texts", environment, versioned=False)
+        self.audit = audit_trail(self, environment)

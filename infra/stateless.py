@@ -11,8 +11,8 @@ from constructs import Construct
 from infra.api.console_sign_in import ConsoleSignIn
 from infra.api.http_api import Api, Issuer
 from infra.api.user_pool import UserPool
-from infra.engine.recovery_triggers import call_recovery
-from infra.engine.state_machine import StateMachine, execution_arns, machine_arn
+from infra.data_stores import place
+from infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
 from infra.environments import Environment
 from infra.hardening.firewall import guard_sign_in
 from infra.hardening.network import ToolNetwork
@@ -29,21 +29,17 @@ from infra.names import (
     tenant_functions,
     tool_secrets,
 )
-from infra.own_account import place
 from infra.packaging.install import target_of
 from infra.packaging.tool_folders import build_folder, to_catalogue
 from infra.rollout.gradual import GradualRollOut
-from infra.sessions import SessionsStack
 from infra.sizing import FunctionName
-from infra.stateful import StatefulStack
-from infra.stream.mapping import reads_stream
+from infra.stateful import SessionsStack, StatefulStack
 from infra.stream.notifications import create_delivery, feed_notify
+from infra.stream.sources import feed_usage, reads_stream
 from infra.stream.traces import create_traces, feed_traces
-from infra.stream.usage import feed_usage
 from infra.watching.alarms import Alarms
 from infra.watching.catalogue import description
-from infra.watching.dashboard import Dashboard
-from infra.watching.queries import save_queries
+from infra.watching.dashboard import Dashboard, save_queries
 from infra.watching.receivers import Receivers
 from shared.domain.schema.versions import CURRENT
 from shared.settings import PREFIX

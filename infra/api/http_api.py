@@ -16,8 +16,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.data_stores import new_log_group
 from infra.environments import LOCAL, Environment
-from infra.log_retention import new_log_group
 from infra.names import metrics_namespace
 from infra.options import Domain
 from infra.sizing import FunctionName

@@ -1,19 +1,25 @@
-"""The state machine as it is deployed: its role, its log and the definition with the functions' ARNs."""
+"""The state machine as it is deployed: its role, its log and the definition with the functions' ARNs; and what calls
+recovery.
+"""
 
 import json
 from collections.abc import Mapping
 
-from aws_cdk import ArnFormat, Stack
+from aws_cdk import ArnFormat, Duration, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from infra.data_stores import new_log_group
 from infra.engine.workflow import PLACEHOLDERS, definition
 from infra.environments import Environment
-from infra.log_retention import new_log_group
 from infra.names import machine_name
 from infra.sizing import FunctionName
+from shared.adapters.aws.execution_events import DETAIL_TYPE, ENDED, SOURCE
+from shared.ports.deployment.recovery_scans import ROUNDS
 
 _COLON = ArnFormat.COLON_RESOURCE_NAME
 
@@ -85,3 +91,48 @@ def execution_arns(stack: Stack, environment: Environment) -> str:
         resource_name=f"{machine_name(environment.name)}:*",
         arn_format=_COLON,
     )
+
+
+WORTH_TELLING = Duration.minutes(5)
+"""By then the scan has found the session. So an event that could not be delivered is dropped and kept nowhere."""
+
+
+def call_recovery(
+    scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine, *, admits: bool = False
+) -> None:
+    """Recovery is called by executions that end before their run does, and, as a net below, by each of its rounds every
+    minute (design §2).
+
+    Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and with each
+    round every minute. `admits`: sessions may wait for their provider, so each minute it looks after their line, too
+    (ADR 106).
+    """
+    queue = lambda_.EventInvokeConfig(
+        scope,
+        "RecoveryEvents",
+        function=recover.lambda_,
+        qualifier=recover.alias_name,
+        max_event_age=WORTH_TELLING,  # in Lambda's own queue, where a call waits that is throttled
+        retry_attempts=0,  # a round that is killed would be made thrice a minute; the next one does its work
+    )
+    queue.node.add_dependency(recover)
+    events.Rule(
+        scope,
+        "ExecutionEnded",
+        event_pattern=events.EventPattern(
+            source=[SOURCE],
+            detail_type=[DETAIL_TYPE],
+            detail={"status": list(ENDED), "stateMachineArn": [machine.state_machine_arn]},
+        ),
+        targets=[targets.LambdaFunction(recover, max_event_age=WORTH_TELLING)],
+    )
+    each_minute: dict[str, dict[str, object]] = {
+        f"EveryMinute{round.capitalize()}": {"round": round} for round in ROUNDS
+    }
+    if admits:
+        each_minute["EveryMinuteOfALine"] = {"admit": True}
+    for name, event in each_minute.items():
+        target = targets.LambdaFunction(
+            recover, retry_attempts=0, event=events.RuleTargetInput.from_object(event)
+        )
+        events.Rule(scope, name, schedule=events.Schedule.rate(Duration.minutes(1)), targets=[target])

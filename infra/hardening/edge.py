@@ -14,9 +14,9 @@ from aws_cdk import aws_cloudfront_origins as origins
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
+from infra.data_stores import new_log_group
 from infra.environments import Environment
 from infra.hardening.firewall import Firewall
-from infra.log_retention import new_log_group
 from infra.names import edge_stack, origin_secret_name
 from infra.options import EDGE_REGION, Domain, Edge
 from shared.api.request.incoming import ADDRESS_HEADER, SECRET_HEADER

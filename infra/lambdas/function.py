@@ -12,12 +12,12 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
+from infra.data_stores import new_log_group
 from infra.environments import SNAP_START_SINCE, Environment
 from infra.issuers import OwnPool
 from infra.lambdas.grants import CHANGE, GRANTS
 from infra.lambdas.quotas import recovery_workers
 from infra.lambdas.roles import Resources, roles_of
-from infra.log_retention import new_log_group
 from infra.names import (
     ALIAS,
     audit_secret_name,

@@ -8,9 +8,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.data_stores import new_log_group
 from infra.environments import Environment
 from infra.lambdas.function import ARCHITECTURES
-from infra.log_retention import new_log_group
 from infra.names import own_tool_function, own_tool_secret
 from infra.packaging.asset import code_of_folder
 from infra.packaging.tool_folders import HANDLER, BuiltFolder

@@ -25,37 +25,13 @@ PROVIDER_VARIABLES = (
 """Bedrock does not accept what the emulator's credentials sign. Its own API key works from here."""
 DEPLOYED_FIELDS = frozenset(
     (
-        "env",
-        "is_local",
-        "table",
-        "bucket",
-        "session_bucket",
-        "state_machine_arn",
-        "offline",
-        "tenant_claim",
-        "roles_claim",
-        "machine_tenant_claim",
-        "machine_roles_claim",
-        "roles_have_no_spaces",
-        "anthropic_secret",
-        "openai_secret",
-        "notify_topic_arn",
-        "notify_secret_name",
-        "traces_queue_url",
-        "traces_secret_name",
-        "status_function",
-        "tool_function",
-        "recover_function",
-        "status_concurrency",
-        "token_issuer",
-        "public_url",
-        "console_issuer",
-        "console_client",
-        "console_scopes",
-        "console_takes",
-        "console_connects",
+        "env", "is_local", "table", "bucket", "session_bucket", "state_machine_arn", "offline", "tenant_claim",
+        "roles_claim", "machine_tenant_claim", "machine_roles_claim", "roles_have_no_spaces", "anthropic_secret",
+        "openai_secret", "notify_topic_arn", "notify_secret_name", "traces_queue_url", "traces_secret_name",
+        "status_function", "tool_function", "recover_function", "status_concurrency", "token_issuer", "public_url",
+        "console_issuer", "console_client", "console_scopes", "console_takes", "console_connects",
     )
-)
+)  # fmt: skip
 """Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {
     "ACTA_ENV": "local",
@@ -156,15 +132,9 @@ class LocalConfig:
             provider=provider(settings.provider, environ),
             model=settings.model,
             lambda_env=(*present, *given, *secrets_of(given, environ)),
-            context={
-                **times_of_engine(environ),
-                **notify_context(environ),
-                **traces_context(environ),
-                **({"provider_limits": environ[PROVIDER_LIMITS]} if environ.get(PROVIDER_LIMITS) else {}),
-                **tools_context(environ),
-            },
+            context=context_of(environ),
             aws_port=port(environ),
-            lambda_endpoint=endpoint(environ),
+            lambda_endpoint=url(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL"),
             emulator_options=emulator_options(environ),
             unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
         )
@@ -190,10 +160,6 @@ def port(environ: Mapping[str, str]) -> int | None:
     return int(text)
 
 
-def endpoint(environ: Mapping[str, str]) -> str | None:
-    return url(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL")
-
-
 def url(environ: Mapping[str, str], name: str) -> str | None:
     text = environ.get(name, "")
     if not text:
@@ -212,21 +178,21 @@ def emulator_options(environ: Mapping[str, str]) -> dict[str, str]:
     return {option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)}
 
 
-def times_of_engine(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Context values of the deployment, as text."""
+def context_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """Context values of the deployment, as text: those that a variable says. Raises SettingsError."""
+    found = {"provider_limits": environ.get(PROVIDER_LIMITS, "")}
+    for name in ("retry_base_seconds", "park_after_seconds"):
+        variable = f"ACTA_{name.upper()}"
+        found[name] = text = environ.get(variable, "")
+        if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
+            raise SettingsError(f"{variable} must be a whole number of seconds from 1, not {text!r}")
+    if environ.get(TRACES_URL):  # spans are exported if there is a URL to send them to
+        found["traces"] = "on"
     return {
-        name: seconds
-        for name in ("retry_base_seconds", "park_after_seconds")
-        if (seconds := _whole_seconds(environ, f"ACTA_{name.upper()}"))
+        **{name: text for name, text in found.items() if text},
+        **notify_context(environ),
+        **tools_context(environ),
     }
-
-
-def _whole_seconds(environ: Mapping[str, str], name: str) -> str:
-    """Empty: it is not set."""
-    text = environ.get(name, "")
-    if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise SettingsError(f"{name} must be a whole number of seconds from 1, not {text!r}")
-    return text
 
 
 def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
@@ -245,11 +211,6 @@ def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:
     if named:
         raise SettingsError(f"{TOOLS_DIR} names {named}, and there is no such directory")
     return {}
-
-
-def traces_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Spans are exported if there is a URL to send them to."""
-    return {"traces": "on"} if environ.get(TRACES_URL) else {}
 
 
 def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -21,11 +21,11 @@ from infra.local.deploy import Deployment, deploy
 from infra.local.emulator import emulator
 from infra.local.former_releases import keep_release, take_newest
 from infra.local.issuer import Issuer
-from infra.local.own_tools.watch import NotDeployed
 from infra.local.page_links import PageLinks
 from infra.local.progress import Progress, Silent
 from infra.local.sign_in_page import SignInPage
 from infra.local.state_directory import RunningStack, StateDir
+from infra.local.tool_watch import NotDeployed
 from infra.own_environments import every_environment
 from infra.packaging.tool_folders import build_all
 from infra.tool_folders import BadFolder, ToolFolder, digest_of, folders_in, require_known, tools_directory

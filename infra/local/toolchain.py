@@ -13,12 +13,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR_PYTHON = ROOT / ".venv-emulator" / "bin" / "python"
 RUNTIME_PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
+VENV = ROOT / ".venv"
+PYTHON, UV = str(VENV / "bin" / "python"), str(VENV / "bin" / "uv")
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 LOCKS = ROOT / "requirements"
 EMULATOR_LOCK = ROOT / "local_aws" / "requirements.txt"
@@ -43,11 +45,6 @@ def fingerprint(*sources: Path) -> str:
     for source in sources:
         digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-def is_current(part: Path, wanted: str) -> bool:
-    stamp = part / STAMP
-    return stamp.is_file() and stamp.read_text() == wanted
 
 
 def run(*command: str) -> None:
@@ -80,74 +77,65 @@ def run(*command: str) -> None:
         raise SetupFailed("\n".join([f"`{name}` failed with exit code {done.returncode}:", *tail]))
 
 
-class Phase:
-    """One line of progress: what is made, then how long it took."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.started = time.monotonic()
-        print(f"  setup  {title} ...", flush=True)
-
-    def done(self) -> None:
-        print(f"  setup  {self.title}: done in {time.monotonic() - self.started:.0f} s", flush=True)
+def make(title: str, stamp: Path, sources: Sequence[Path], *commands: Sequence[str]) -> None:
+    """Runs the commands unless `stamp` says that the part was made from these sources, and then writes it. Prints what
+    is made, and how long it took.
+    """
+    wanted = fingerprint(*sources)
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    started = time.monotonic()
+    print(f"  setup  {title} ...", flush=True)
+    for command in commands:
+        run(*command)
+    stamp.write_text(wanted)
+    print(f"  setup  {title}: done in {time.monotonic() - started:.0f} s", flush=True)
 
 
 def make_main_environment() -> None:
     """.venv: the command line, CDK, checks and tests, and the uv that makes the rest."""
-    venv, lock = ROOT / ".venv", LOCKS / "dev.txt"
-    wanted = fingerprint(lock, LOCKS / "uv.txt", ROOT / "pyproject.toml")
-    if is_current(venv, wanted):
-        return
-    phase = Phase("Python environment of the command line and the tests (.venv)")
-    run(sys.executable, "-m", "venv", "--clear", str(venv))
-    python = str(venv / "bin" / "python")
-    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCKS / "uv.txt"))
-    install(python, lock)
-    uv = str(venv / "bin" / "uv")
-    run(uv, "pip", "install", "--quiet", "--python", python, "--no-build-isolation", "--no-deps", "-e", ".")
-    (venv / STAMP).write_text(wanted)
-    phase.done()
+    lock, uv_lock = LOCKS / "dev.txt", LOCKS / "uv.txt"
+    make(
+        "Python environment of the command line and the tests (.venv)",
+        VENV / STAMP,
+        (lock, uv_lock, ROOT / "pyproject.toml"),
+        (sys.executable, "-m", "venv", "--clear", str(VENV)),
+        (PYTHON, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(uv_lock)),
+        (UV, "pip", "sync", "--quiet", "--python", PYTHON, "--require-hashes", str(lock)),
+        (UV, "pip", "install", "--quiet", "--python", PYTHON, "--no-build-isolation", "--no-deps", "-e", "."),
+    )
 
 
 def make_side_environment(name: str, title: str, lock: Path | None = None) -> None:
     """`lock`: by default the one of that name."""
     venv, lock = ROOT / f".venv-{name}", lock or LOCKS / f"{name}.txt"
-    wanted = fingerprint(lock)
-    if is_current(venv, wanted):
-        return
-    phase = Phase(f"{title} (.venv-{name})")
-    run(str(ROOT / ".venv/bin/uv"), "venv", "--quiet", "--clear", "--python", sys.executable, str(venv))
-    install(str(venv / "bin" / "python"), lock)
-    (venv / STAMP).write_text(wanted)
-    phase.done()
-
-
-def install(python: str, lock: Path) -> None:
-    uv = str(ROOT / ".venv/bin/uv")
-    run(uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(lock))
+    python = str(venv / "bin" / "python")
+    make(
+        f"{title} (.venv-{name})",
+        venv / STAMP,
+        (lock,),
+        (UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(venv)),
+        (UV, "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(lock)),
+    )
 
 
 def add_browser_driver() -> None:
-    lock, stamp = LOCKS / f"{BROWSER}.txt", ROOT / ".venv" / f"{STAMP}-{BROWSER}"
-    wanted = fingerprint(lock)
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return
-    phase = Phase("driver of a browser, for the tests (.venv)")
-    uv, python = str(ROOT / ".venv/bin/uv"), str(ROOT / ".venv/bin/python")
-    run(uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", str(lock))
-    stamp.write_text(wanted)
-    phase.done()
+    lock = LOCKS / f"{BROWSER}.txt"
+    make(
+        "driver of a browser, for the tests (.venv)",
+        VENV / f"{STAMP}-{BROWSER}",
+        (lock,),
+        (UV, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes", "-r", str(lock)),
+    )
 
 
 def make_cdk_cli() -> None:
-    modules = ROOT / "node_modules"
-    wanted = fingerprint(ROOT / "package-lock.json")
-    if is_current(modules, wanted):
-        return
-    phase = Phase("CDK command line (node_modules)")
-    run("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
-    (modules / STAMP).write_text(wanted)
-    phase.done()
+    make(
+        "CDK command line (node_modules)",
+        ROOT / "node_modules" / STAMP,
+        (ROOT / "package-lock.json",),
+        ("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"),
+    )
 
 
 @contextlib.contextmanager

@@ -97,10 +97,10 @@ class GradualRollOut(Construct):
             expression=WORSE_THAN_THE_OLD.format(fewest=FEWEST_ERRORS, worse=WORSE),
             label="the new version fails more than the old one",
             using_metrics={
-                "all_calls": _sum("Invocations", both),
-                "all_errors": _sum("Errors", both),
-                "new_calls": _sum("Invocations", new),
-                "new_errors": _sum("Errors", new),
+                "all_calls": _sum("Invocations", **both),
+                "all_errors": _sum("Errors", **both),
+                "new_calls": _sum("Invocations", **new),
+                "new_errors": _sum("Errors", **new),
             },
             period=PERIOD,
         )
@@ -109,13 +109,7 @@ class GradualRollOut(Construct):
         )
 
     def _server_errors(self, http_api: apigw.IHttpApi) -> cloudwatch.IAlarm:
-        metric = cloudwatch.Metric(
-            namespace="AWS/ApiGateway",
-            metric_name="5xx",
-            dimensions_map={"ApiId": http_api.api_id},
-            statistic="Sum",
-            period=PERIOD,
-        )
+        metric = _sum("5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
         return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, self._description("RollOutApiFails", ""))
 
     def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, says: str) -> cloudwatch.Alarm:
@@ -131,30 +125,19 @@ class GradualRollOut(Construct):
         )
 
 
-def _sum(metric: str, dimensions: Mapping[str, str]) -> cloudwatch.Metric:
+def _sum(metric: str, namespace: str = "AWS/Lambda", **dimensions: str) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace="AWS/Lambda",
+        namespace=namespace,
         metric_name=metric,
-        dimensions_map=dict(dimensions),
+        dimensions_map=dimensions,
         statistic="Sum",
         period=PERIOD,
     )
 
 
 def _configuration(way: Canary | Linear) -> codedeploy.ILambdaDeploymentConfig:
-    kind = codedeploy.LambdaDeploymentConfig
-    match way:
-        case Canary(minutes):
-            return {
-                5: kind.CANARY_10_PERCENT_5_MINUTES,
-                10: kind.CANARY_10_PERCENT_10_MINUTES,
-                15: kind.CANARY_10_PERCENT_15_MINUTES,
-                30: kind.CANARY_10_PERCENT_30_MINUTES,
-            }[minutes]
-        case Linear(minutes):
-            return {
-                1: kind.LINEAR_10_PERCENT_EVERY_1_MINUTE,
-                2: kind.LINEAR_10_PERCENT_EVERY_2_MINUTES,
-                3: kind.LINEAR_10_PERCENT_EVERY_3_MINUTES,
-                10: kind.LINEAR_10_PERCENT_EVERY_10_MINUTES,
-            }[minutes]
+    """One of AWS's own, by its name in CDK."""
+    minutes = f"{way.minutes}_MINUTE{'S' if way.minutes > 1 else ''}"
+    name = f"CANARY_10_PERCENT_{minutes}" if isinstance(way, Canary) else f"LINEAR_10_PERCENT_EVERY_{minutes}"
+    found: codedeploy.ILambdaDeploymentConfig = getattr(codedeploy.LambdaDeploymentConfig, name)
+    return found

@@ -20,8 +20,7 @@ from aws_cdk import aws_sqs as sqs
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
 from infra.names import notification_secret_name, notification_secrets
-from infra.stream.mapping import feed_stream, reads_stream
-from infra.stream.sending import ANY_SUFFIX, may_read_secret, waiting_queue
+from infra.stream.sources import ANY_SUFFIX, feed_stream, may_read_secret, reads_stream, waiting_queue
 
 TOLD_CHANGES = (
     {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},

@@ -14,7 +14,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.environments import Environment, LocalOtlp, Otlp, XRay
-from infra.stream.sending import ANY_SUFFIX, may_read_secret, waiting_queue
+from infra.stream.sources import ANY_SUFFIX, may_read_secret, waiting_queue
 
 TAKE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 KEPT = Duration.days(4)

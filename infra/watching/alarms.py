@@ -1,7 +1,7 @@
 """Alarms for an operator, each with what it means and where its runbook is. Which there are: `catalogue.py`."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from typing import Any
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -59,20 +59,22 @@ class Alarms(Construct):
         super().__init__(scope, "Raised")
         self._environment = environment
         self._action = actions.SnsAction(topic)
-        self._of_functions(functions)
-        for folder, tools in own_tools.items():
-            self._alarm("OwnToolErrors", tools.metric_errors(period=_period("OwnToolErrors")), folder)
-            self._alarm(
-                "OwnToolThrottles", tools.metric_throttles(period=_period("OwnToolThrottles")), folder
-            )
-        self._of_runs(state_machine, functions)
+        self._of_each("Function", functions)
+        self._of_requests()
+        self._of_each("OwnTool", own_tools)
+        self._of_runs(state_machine)
         self._of_the_api(http_api, refusals)
-        self._alarm("UsageBehind", _behind(functions["usage"].function_name))
+        usage = functions["usage"].function_name
+        # How old the oldest commit is that is not in its tenant's usage, in milliseconds.
+        behind = {"FunctionName": usage, "Resource": f"{usage}:{ALIAS}"}
+        self._alarm(
+            "UsageBehind", self._metric("UsageBehind", "IteratorAge", "AWS/Lambda", "Maximum", **behind)
+        )
         if "traces" in functions:
             for kind in (SPANS_LOST_METRIC, SPANS_WAITING_METRIC):
-                self._alarm(kind, self._counted(kind, kind, "traces"))
+                self._alarm(kind, self._metric(kind, service=service_name("traces")))
             # Those that were not handed over.
-            lost = self._counted(SPANS_LOST_METRIC, SPANS_LOST_METRIC, "usage")
+            lost = self._metric(SPANS_LOST_METRIC, service=service_name("usage"))
             self._alarm(SPANS_LOST_METRIC, lost, "usage")
         if notify_queue is not None:
             # A message between two attempts counts as in flight. The metric for the age of the oldest message would not
@@ -82,45 +84,41 @@ class Alarms(Construct):
             )
             self._alarm("NotificationsNotDelivered", waiting)
 
-    def _of_functions(self, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
+    def _of_each(self, prefix: str, functions: Mapping[Any, lambda_.IFunction]) -> None:
         for name, function in functions.items():
-            errors = function.metric_errors(period=_period("FunctionErrors"))
-            throttles = function.metric_throttles(period=_period("FunctionThrottles"))
-            self._alarm("FunctionErrors", errors, name)
-            self._alarm("FunctionThrottles", throttles, name)
-        for name in RECORDING:
-            self._alarm("NotRecorded", self._counted("NotRecorded", NOT_RECORDED_METRIC, name), name)
-        for name in WITH_SESSIONS:
-            self._alarm("SessionsHidden", self._counted("SessionsHidden", SESSIONS_HIDDEN_METRIC, name), name)
+            errors, throttles = f"{prefix}Errors", f"{prefix}Throttles"
+            self._alarm(errors, function.metric_errors(period=_period(errors)), name)
+            self._alarm(throttles, function.metric_throttles(period=_period(throttles)), name)
 
-    def _of_runs(
-        self, state_machine: sfn.IStateMachine, functions: Mapping[FunctionName, lambda_.IFunction]
-    ) -> None:
+    def _of_requests(self) -> None:
+        for kind, metric, names in (
+            ("NotRecorded", NOT_RECORDED_METRIC, RECORDING),
+            ("SessionsHidden", SESSIONS_HIDDEN_METRIC, WITH_SESSIONS),
+        ):
+            for name in names:
+                self._alarm(kind, self._metric(kind, metric, service=service_name(name)), name)
+
+    def _of_runs(self, state_machine: sfn.IStateMachine) -> None:
         self._alarm("ExecutionsFailed", state_machine.metric_failed(period=_period("ExecutionsFailed")))
         self._alarm(
             "ExecutionsTimedOut", state_machine.metric_timed_out(period=_period("ExecutionsTimedOut"))
         )
-        self._alarm("KeysRefused", self._counted("KeysRefused", KEY_REFUSED_METRIC, "step"))
+        refused = self._metric("KeysRefused", KEY_REFUSED_METRIC, service=service_name("step"))
+        self._alarm("KeysRefused", refused)
         for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered"):
-            self._alarm(kind, self._counted(kind, kind))
+            self._alarm(kind, self._metric(kind))
         for round in ROUNDS:
-            ended = self._counted("RecoveryStopped", "RecoveryRounds", dimensions={"round": round})
-            self._alarm("RecoveryStopped", ended, round)
+            self._alarm(
+                "RecoveryStopped", self._metric("RecoveryStopped", "RecoveryRounds", round=round), round
+            )
         most = self._environment.watch.usd_per_hour
         if most is not None:
-            self._alarm("CostPerHour", self._counted("CostPerHour", "CostUsd"), threshold=most)
+            self._alarm("CostPerHour", self._metric("CostPerHour", "CostUsd"), threshold=most)
 
     def _of_the_api(self, http_api: apigw.IHttpApi, refusals: Mapping[str, cloudwatch.IMetric]) -> None:
-        server_errors = cloudwatch.Metric(
-            namespace="AWS/ApiGateway",
-            metric_name="5xx",
-            dimensions_map={"ApiId": http_api.api_id},
-            statistic="Sum",
-            period=_period("Api5xx"),
-        )
-        self._alarm("Api5xx", server_errors)
-        for kind, refused in refusals.items():
-            self._alarm(kind, refused)
+        server_errors = self._metric("Api5xx", "5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
+        for kind, metric in {"Api5xx": server_errors, **refusals}.items():
+            self._alarm(kind, metric)
 
     def _alarm(
         self,
@@ -156,32 +154,19 @@ class Alarms(Construct):
         alarm.add_alarm_action(self._action)
         alarm.add_ok_action(self._action)
 
-    def _counted(
-        self,
-        kind: str,
-        metric: str,
-        function: FunctionName | None = None,
-        dimensions: Mapping[str, str] = MappingProxyType({}),
+    def _metric(
+        self, kind: str, metric: str = "", namespace: str = "", statistic: str = "Sum", **dimensions: str
     ) -> cloudwatch.Metric:
-        """What the functions count themselves: one function alone, or all of them."""
+        """Over the period of the kind. `metric` empty: it is called like the kind. `namespace` empty: what the
+        functions count themselves, all of them together unless a `service` is named.
+        """
         return cloudwatch.Metric(
-            namespace=metrics_namespace(self._environment.name),
-            metric_name=metric,
-            dimensions_map={"service": service_name(function)} if function else dict(dimensions),
-            statistic="Sum",
+            namespace=namespace or metrics_namespace(self._environment.name),
+            metric_name=metric or kind,
+            dimensions_map=dimensions,
+            statistic=statistic,
             period=_period(kind),
         )
-
-
-def _behind(function: str) -> cloudwatch.Metric:
-    """How old the oldest commit is that is not in its tenant's usage, in milliseconds."""
-    return cloudwatch.Metric(
-        namespace="AWS/Lambda",
-        metric_name="IteratorAge",
-        dimensions_map={"FunctionName": function, "Resource": f"{function}:{ALIAS}"},
-        statistic="Maximum",
-        period=_period("UsageBehind"),
-    )
 
 
 def _period(kind: str) -> Duration:

@@ -12,12 +12,13 @@ from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigw
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.names import ALIAS, metrics_namespace
+from infra.names import ALIAS, function_name, metrics_namespace
 from infra.sizing import FunctionName
 from shared.ports.deployment.recovery_scans import ROUNDS
 
@@ -66,11 +67,11 @@ class Dashboard(Construct):
                 self._gateway("4xx", "refused (4xx)"),
                 self._gateway("5xx", "failed (5xx)"),
             ),
-            _graph("Runs started (runs)", self._own("RunsStarted", "started")),
+            _graph("Runs started (runs)", self._metric("RunsStarted", "started")),
             _graph(
                 "Plans (plans)",
-                self._own("PlansCreated", "created"),
-                self._own("PlansCompleted", "completed"),
+                self._metric("PlansCreated", "created"),
+                self._metric("PlansCompleted", "completed"),
             ),
             _graph(
                 "Turns: one model call each, most of the time (milliseconds)",
@@ -79,62 +80,52 @@ class Dashboard(Construct):
             ),
             _graph(
                 "Tool calls (calls)",
-                self._own("ToolCalls", "all"),
-                self._own("ToolsFailed", "with an error as their result"),
+                self._metric("ToolCalls", "all"),
+                self._metric("ToolsFailed", "with an error as their result"),
             ),
             _graph(
                 "Questions to people (questions)",
-                self._own("QuestionsAsked", "asked"),
-                self._own("QuestionsClosed", "decided, expired or withdrawn"),
+                self._metric("QuestionsAsked", "asked"),
+                self._metric("QuestionsClosed", "decided, expired or withdrawn"),
             ),
         )
 
     def _ends(self) -> Sequence[Graph]:
-        by_end = cloudwatch.MathExpression(
-            expression=f"SEARCH('{{{self._namespace},end}} MetricName=\"RunsEnded\"', 'Sum', 300)",
-            label="",
-            using_metrics={},
-            period=PERIOD,
-        )
         return (
-            _graph("Runs that ended, by how (runs)", by_end, stacked=True),
+            _graph("Runs that ended, by how (runs)", self._each("RunsEnded", "end", "Sum"), stacked=True),
             _graph(
                 "From the start of a run to its end (seconds)",
-                self._own("RunSeconds", "half are faster", "p50"),
-                self._own("RunSeconds", "95 of 100 are faster", "p95"),
+                self._metric("RunSeconds", "half are faster", "p50"),
+                self._metric("RunSeconds", "95 of 100 are faster", "p95"),
             ),
-            _graph("Turns of a finished run (turns, on average)", self._own("RunTurns", "turns", "Average")),
+            _graph(
+                "Turns of a finished run (turns, on average)", self._metric("RunTurns", "turns", "Average")
+            ),
             _graph(
                 "Sessions that recovery went on with, and that it cannot help (sessions)",
-                self._own("SessionsRecovered", "went on by recovery"),
-                self._own("SessionsStuck", "stand still", "Maximum"),
+                self._metric("SessionsRecovered", "went on by recovery"),
+                self._metric("SessionsStuck", "stand still", "Maximum"),
             ),
-            _graph("Rounds of recovery that came to their end (rounds)", *self._rounds()),
-            self._lines(),
+            _graph(
+                "Rounds of recovery that came to their end (rounds)",
+                *(self._metric("RecoveryRounds", round, round=round) for round in ROUNDS),
+            ),
+            _graph(
+                "Sessions in a provider's line, by provider (sessions, at least)",
+                self._each("SessionsInLine", "provider", "Maximum"),
+            ),
         )
-
-    def _rounds(self) -> Sequence[cloudwatch.Metric]:
-        return [self._own("RecoveryRounds", round, dimensions={"round": round}) for round in ROUNDS]
-
-    def _lines(self) -> Graph:
-        by_provider = cloudwatch.MathExpression(
-            expression=f"SEARCH('{{{self._namespace},provider}} MetricName=\"SessionsInLine\"', 'Maximum', 300)",
-            label="",
-            using_metrics={},
-            period=PERIOD,
-        )
-        return _graph("Sessions in a provider's line, by provider (sessions, at least)", by_provider)
 
     def _money(self) -> Sequence[Graph]:
         return (
-            _graph("Cost of model calls with a known price (US dollars)", self._own("CostUsd", "dollars")),
-            _graph("Tokens, in and out (tokens)", self._own("Tokens", "tokens")),
-            _graph("Calls of models (calls)", self._own("ModelCalls", "calls")),
+            _graph("Cost of model calls with a known price (US dollars)", self._metric("CostUsd", "dollars")),
+            _graph("Tokens, in and out (tokens)", self._metric("Tokens", "tokens")),
+            _graph("Calls of models (calls)", self._metric("ModelCalls", "calls")),
             _graph(
                 "Work of the engine that failed (invocations)",
-                self._own("Failures", "failed"),
-                self._own("Retries", "of these tried again"),
-                self._own("ProviderErrors", "of these because of a model's provider"),
+                self._metric("Failures", "failed"),
+                self._metric("Retries", "of these tried again"),
+                self._metric("ProviderErrors", "of these because of a model's provider"),
             ),
         )
 
@@ -142,26 +133,20 @@ class Dashboard(Construct):
         self, functions: Functions, state_machine: sfn.IStateMachine, notify_queue: sqs.IQueue | None
     ) -> Sequence[Graph]:
         usage = functions["usage"].function_name
-        behind = cloudwatch.Metric(
-            namespace="AWS/Lambda",
-            metric_name="IteratorAge",
-            dimensions_map={"FunctionName": usage, "Resource": f"{usage}:{ALIAS}"},
-            statistic="Maximum",
-            period=PERIOD,
-            label="oldest commit that is not counted",
+        behind = self._metric(
+            "IteratorAge",
+            "oldest commit that is not counted",
+            "Maximum",
+            "AWS/Lambda",
+            FunctionName=usage,
+            Resource=f"{usage}:{ALIAS}",
         )
-        undelivered = (
-            []
-            if notify_queue is None
-            else [
-                _graph(
-                    "Notifications that nobody has taken yet (notifications)",
-                    notify_queue.metric_approximate_number_of_messages_not_visible(
-                        period=PERIOD, label="waiting"
-                    ),
-                )
-            ]
-        )
+        undelivered = []
+        if notify_queue is not None:
+            waiting = notify_queue.metric_approximate_number_of_messages_not_visible(
+                period=PERIOD, label="waiting"
+            )
+            undelivered = [_graph("Notifications that nobody has taken yet (notifications)", waiting)]
         return (
             _graph(
                 "Errors that functions raised (errors)",
@@ -181,31 +166,29 @@ class Dashboard(Construct):
             *undelivered,
         )
 
-    def _own(
-        self,
-        metric: str,
-        label: str,
-        statistic: str = "Sum",
-        dimensions: Mapping[str, str] = MappingProxyType({}),
+    def _metric(
+        self, metric: str, label: str, statistic: str = "Sum", namespace: str = "", **dimensions: str
     ) -> cloudwatch.Metric:
-        """What the functions count themselves (`shared/embedded_metrics.py`)."""
+        """`namespace` empty: what the functions count themselves (`shared/embedded_metrics.py`)."""
         return cloudwatch.Metric(
-            namespace=self._namespace,
+            namespace=namespace or self._namespace,
             metric_name=metric,
-            dimensions_map=dict(dimensions),
+            dimensions_map=dimensions,
             statistic=statistic,
             period=PERIOD,
             label=label,
         )
 
     def _gateway(self, metric: str, label: str) -> cloudwatch.Metric:
-        return cloudwatch.Metric(
-            namespace="AWS/ApiGateway",
-            metric_name=metric,
-            dimensions_map={"ApiId": self._api_id},
-            statistic="Sum",
+        return self._metric(metric, label, namespace="AWS/ApiGateway", ApiId=self._api_id)
+
+    def _each(self, metric: str, dimension: str, statistic: str) -> cloudwatch.MathExpression:
+        """A line for each value of the dimension."""
+        return cloudwatch.MathExpression(
+            expression=f"SEARCH('{{{self._namespace},{dimension}}} MetricName=\"{metric}\"', '{statistic}', 300)",
+            label="",
+            using_metrics={},
             period=PERIOD,
-            label=label,
         )
 
 
@@ -231,3 +214,45 @@ def _row(graphs: Sequence[Graph]) -> Sequence[cloudwatch.GraphWidget]:
 
 def _graph(title: str, *metrics: cloudwatch.IMetric, stacked: bool = False) -> Graph:
     return Graph(title, metrics, stacked)
+
+
+QUERIES: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "a session's story": (
+            'filter session_id = "ses_01…"',
+            "sort @timestamp asc",
+            "display @timestamp, service, message, op, turn, status, error",
+        ),
+        "runs by how they ended, with what they cost": (
+            'filter message = "run finished"',
+            "stats count() as runs, sum(tokens) as tokens, sum(cost_usd) as usd, avg(seconds) as seconds by end",
+            "sort runs desc",
+        ),
+        "which tenants' runs fail, and why": (
+            'filter message = "run finished" and state = "failed"',
+            "stats count() by tenant_hash, code",
+        ),
+        "what the engine had to try again": (
+            'filter message = "failed"',
+            "stats count() by error, service, bin(5m)",
+        ),
+        "refusals, by route and code": (
+            'filter message = "answered" and status >= 400',
+            "stats count() by route, status, code",
+        ),
+    }
+)
+"""Name -> its steps. Questions for Logs Insights, also in `docs/operations.md`."""
+
+
+def save_queries(scope: Construct, environment: Environment) -> None:
+    """As `Acta/<env>/…`, over the logs of all functions."""
+    groups = [f"/aws/lambda/{function_name(environment.name, each)}" for each in environment.functions]
+    for number, (name, steps) in enumerate(QUERIES.items(), start=1):
+        logs.CfnQueryDefinition(
+            scope,
+            f"Query{number}",
+            name=f"Acta/{environment.name}/{name}",
+            log_group_names=groups,
+            query_string="\n| ".join(steps),
+        )

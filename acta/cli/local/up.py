@@ -23,10 +23,10 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
-from infra.local.own_tools.watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from infra.local.page_links import PageLinks
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
+from infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from local_aws.emulator_process import REGION
 
 DEFAULT_PORT = 2282

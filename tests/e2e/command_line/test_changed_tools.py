@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.own_tools.watch import ToolWatch
+from infra.local.tool_watch import ToolWatch
 from infra.tool_folders import ToolFolder, folders_in
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

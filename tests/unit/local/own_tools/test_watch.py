@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.own_tools.watch import Build, NotDeployed, ToolWatch, seen
 from infra.local.stack import LocalStack, StackFailed
+from infra.local.tool_watch import Build, NotDeployed, ToolWatch, seen
 from infra.packaging.install import Target
 from infra.packaging.tool_folders import BuiltFolder, build_folder
 from infra.tool_folders import BadFolder, ToolFolder, folders_in
