@@ -63,8 +63,8 @@ def test_every_dictionary_ever_used_is_still_the_one_it_was() -> None:
 def test_a_document_of_an_unknown_version_or_dictionary_is_refused_without_quoting_it() -> None:
     stored = from_commit(make_commit("secret-tenant", "ses_1", 1))
     foreign = zlib.compressobj(zdict=b"another dictionary")
-    newer_head = unpack(stored).replace(b'"head":{"version":2', b'"head":{"version":4')
-    next_head = unpack(stored).replace(b'"head":{"version":2', b'"head":{"version":3')
+    newer_head = unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":3')
+    next_head = unpack(stored).replace(b'"head":{"version":1', b'"head":{"version":2')
     new_state = next_head.replace(b'"state":"idle"', b'"state":"secret"')
     bad: list[Callable[[], object]] = [
         lambda: to_commit(NEXT + 1, stored),
