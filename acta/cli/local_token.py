@@ -7,7 +7,7 @@ from pathlib import Path
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import Deployment
 from infra.local.issuer import Issuer
 from infra.local.page_links import PageLinks
@@ -47,19 +47,15 @@ def link_of_local_stack(state_dir: str | None, tenant: str, user: str, roles: Se
     """To the page of the stack that serves `state_dir`, as that person (without roles: an admin). Raises CliError."""
     check_person(tenant, user, roles)
     state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
-    try:
+    with cli_error(NoStack):
         running = state.running()
-    except NoStack as error:
-        raise CliError(str(error)) from None
     return PageLinks(state.path).make(running.api_url, tenant, user, tuple(roles) or ("admin",))
 
 
 def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:
     """The URL of the local stack, which is its issuer's, too, and the command line's client there. Raises CliError."""
-    try:
+    with cli_error(NoStack, words="{}, or give --url, --issuer and --client-id"):
         return StateDir(Path(state_dir or DEFAULT_STATE_DIR)).running().api_url, CLIENT_ID
-    except NoStack as error:
-        raise CliError(f"{error}, or give --url, --issuer and --client-id") from None
 
 
 def deployment_of_local_stack(
@@ -70,10 +66,8 @@ def deployment_of_local_stack(
     Raises CliError where none serves it.
     """
     state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
-    try:
+    with cli_error(NoStack, words="{}, or give --api-url and --token"):
         running = state.running()
-    except NoStack as error:
-        raise CliError(f"{error}, or give --api-url and --token") from None
     if token is None:
         token = Issuer.from_state(state.path, running.api_url).issue_token(LOCAL_TENANT, LOCAL_USER, role)
     return Deployment(running.api_url, token)

@@ -19,13 +19,12 @@ from acta.client.definitions import (
     ToolSecretCalls,
 )
 from acta.client.deployment import Deployment
-from acta.client.flows import Flow, Request, Stream, data, pages
+from acta.client.flows import Flow, Request, Stream, data, pages, path_of
 from acta.client.operation import C, Calls, listing, operation
-from acta.client.paths import path_of
 from acta.client.sessions import SessionCalls
 
 if TYPE_CHECKING:
-    from acta.client.shapes import AuditRecord, CheckedKeys, ConfiguredModels, DeploymentHealth, TenantUsage
+    from acta.client import shapes
 
 
 class DeploymentCalls(Calls[C]):
@@ -40,7 +39,7 @@ class DeploymentCalls(Calls[C]):
         action: str | None = None,
         user: str | None = None,
         session_id: str | None = None,
-    ) -> Stream[AuditRecord]:
+    ) -> Stream[shapes.AuditRecord]:
         """Who did what, newest first, for admins. Times are RFC 3339."""
         query = {"from": since, "to": until, "action": action, "user": user, "session_id": session_id}
         return pages(path_of("audit"), **query)
@@ -54,7 +53,7 @@ class DeploymentCalls(Calls[C]):
         until: str | None = None,
         limit: int = 200,
         cursor: str | None = None,
-    ) -> Flow[TenantUsage]:
+    ) -> Flow[shapes.TenantUsage]:
         """What the tenant has used, in sums; of those who are no admins their own. Times are RFC 3339. `limit`: rows of
         the answer, which has the sum of all of them in any case.
         """
@@ -62,17 +61,17 @@ class DeploymentCalls(Calls[C]):
         return data(Request("GET", path_of("usage"), query))
 
     @operation
-    def models(self) -> Flow[ConfiguredModels]:
+    def models(self) -> Flow[shapes.ConfiguredModels]:
         """Models, prices, and whether there are keys; for admins."""
         return data(Request("GET", path_of("models")))
 
     @operation
-    def check_models(self) -> Flow[CheckedKeys]:
+    def check_models(self) -> Flow[shapes.CheckedKeys]:
         """Asks the providers whether they take the keys; for admins."""
         return data(Request("POST", path_of("models", "check"), body={}))
 
     @operation
-    def health(self) -> Flow[DeploymentHealth]:
+    def health(self) -> Flow[shapes.DeploymentHealth]:
         """Environment, release, schema versions and the tenant's limits; for admins."""
         return data(Request("GET", path_of("admin", "health")))
 

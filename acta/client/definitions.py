@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from acta.client.flows import Flow, Request, Stream, content, data, given, pages
+from acta.client.flows import (
+    Flow,
+    Request,
+    Stream,
+    content,
+    data,
+    file_path,
+    given,
+    pages,
+    path_of,
+    tool_secret_path,
+)
 from acta.client.operation import C, Calls, listing, operation
-from acta.client.paths import file_path, path_of, tool_secret_path
 
 if TYPE_CHECKING:
-    from acta.client.shapes import (
-        Agent,
-        DeletedFile,
-        File,
-        FileVersion,
-        ListedMcpTools,
-        McpServer,
-        Memory,
-        Notifications,
-        Prompt,
-        PromptInForce,
-        Tool,
-        ToolSecret,
-        ToolTrial,
-        WrittenFile,
-    )
+    from acta.client import shapes
 
 Fields = Mapping[str, Any]
 """Of a body, as the deployment's document has them."""
@@ -35,7 +30,7 @@ class FileCalls(Calls[C]):
     """The tenant's storage, which the agents' file tools see. A path `~/…` is your own; nobody else sees it."""
 
     @listing
-    def list(self, prefix: str | None = None) -> Stream[File]:
+    def list(self, prefix: str | None = None) -> Stream[shapes.File]:
         return pages(path_of("files"), prefix=prefix)
 
     @operation
@@ -46,7 +41,7 @@ class FileCalls(Calls[C]):
     @operation
     def write(
         self, path: str, content: bytes, *, new: bool = False, etag: str | None = None
-    ) -> Flow[WrittenFile]:
+    ) -> Flow[shapes.WrittenFile]:
         """Replaces what is there. PreconditionFailed with `new` where something is, with `etag` where it is not the
         version that has this one.
         """
@@ -60,17 +55,17 @@ class FileCalls(Calls[C]):
         return data(Request("DELETE", file_path(path)))
 
     @listing
-    def deleted(self, prefix: str | None = None) -> Stream[DeletedFile]:
+    def deleted(self, prefix: str | None = None) -> Stream[shapes.DeletedFile]:
         """Those that were deleted and not written again. `versions` and `restore` bring one back."""
         return pages(path_of("files"), prefix=prefix, deleted="1")
 
     @listing
-    def versions(self, path: str) -> Stream[FileVersion]:
+    def versions(self, path: str) -> Stream[shapes.FileVersion]:
         """What it was, newest first, also of a deleted one."""
         return pages(file_path(path), versions="1")
 
     @operation
-    def restore(self, path: str, version_id: str) -> Flow[WrittenFile]:
+    def restore(self, path: str, version_id: str) -> Flow[shapes.WrittenFile]:
         """Writes the earlier version again."""
         return data(Request("POST", file_path(path), {"restore": version_id}, body={}))
 
@@ -79,19 +74,19 @@ class AgentCalls(Calls[C]):
     """Who works: a prompt, a model, tools, limits. Changed by admins, in force from the next turn."""
 
     @listing
-    def list(self) -> Stream[Agent]:
+    def list(self) -> Stream[shapes.Agent]:
         return pages(path_of("agents"))
 
     @operation
-    def get(self, agent_id: str) -> Flow[Agent]:
+    def get(self, agent_id: str) -> Flow[shapes.Agent]:
         return data(Request("GET", path_of("agents", agent_id)))
 
     @operation
-    def create(self, definition: Fields) -> Flow[Agent]:
+    def create(self, definition: Fields) -> Flow[shapes.Agent]:
         return data(Request("POST", path_of("agents"), body=dict(definition)))
 
     @operation
-    def replace(self, agent_id: str, definition: Fields) -> Flow[Agent]:
+    def replace(self, agent_id: str, definition: Fields) -> Flow[shapes.Agent]:
         """The whole definition. With its `version`, Conflict where somebody has changed it since."""
         return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
 
@@ -105,19 +100,19 @@ class ToolCalls(Calls[C]):
     """What agents may call. Changed by admins."""
 
     @listing
-    def list(self) -> Stream[Tool]:
+    def list(self) -> Stream[shapes.Tool]:
         return pages(path_of("tools"))
 
     @operation
-    def get(self, name: str) -> Flow[Tool]:
+    def get(self, name: str) -> Flow[shapes.Tool]:
         return data(Request("GET", path_of("tools", name)))
 
     @operation
-    def create(self, definition: Fields) -> Flow[Tool]:
+    def create(self, definition: Fields) -> Flow[shapes.Tool]:
         return data(Request("POST", path_of("tools"), body=dict(definition)))
 
     @operation
-    def replace(self, name: str, definition: Fields) -> Flow[Tool]:
+    def replace(self, name: str, definition: Fields) -> Flow[shapes.Tool]:
         """The whole tool. With its `version`, Conflict where somebody has changed it since."""
         return data(Request("PUT", path_of("tools", name), body=dict(definition)))
 
@@ -128,7 +123,7 @@ class ToolCalls(Calls[C]):
         return data(Request("DELETE", path_of("tools", name), wanted))
 
     @operation
-    def call(self, name: str, input: Fields, *, confirm: bool = False) -> Flow[ToolTrial]:
+    def call(self, name: str, input: Fields, *, confirm: bool = False) -> Flow[shapes.ToolTrial]:
         """Tries it once outside a session. `confirm`: also a tool of high stakes. For admins."""
         body = {"input": dict(input), "confirm": confirm}
         return data(Request("POST", path_of("tools", name, "call"), body=body))
@@ -138,15 +133,15 @@ class McpServerCalls(Calls[C]):
     """Servers whose tools agents may have, once they are confirmed. For admins."""
 
     @listing
-    def list(self) -> Stream[McpServer]:
+    def list(self) -> Stream[shapes.McpServer]:
         return pages(path_of("mcp-servers"))
 
     @operation
-    def get(self, name: str) -> Flow[McpServer]:
+    def get(self, name: str) -> Flow[shapes.McpServer]:
         return data(Request("GET", path_of("mcp-servers", name)))
 
     @operation
-    def write(self, name: str, definition: Fields) -> Flow[McpServer]:
+    def write(self, name: str, definition: Fields) -> Flow[shapes.McpServer]:
         """The whole server, new or not. With its `version`, Conflict where somebody has changed it since."""
         return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
 
@@ -157,12 +152,12 @@ class McpServerCalls(Calls[C]):
         return data(Request("DELETE", path_of("mcp-servers", name), wanted))
 
     @operation
-    def refresh(self, name: str) -> Flow[ListedMcpTools]:
+    def refresh(self, name: str) -> Flow[shapes.ListedMcpTools]:
         """What the server says of its tools now, beside what was confirmed. Nothing is stored."""
         return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
 
     @operation
-    def confirm(self, name: str, tools: Fields) -> Flow[McpServer]:
+    def confirm(self, name: str, tools: Fields) -> Flow[shapes.McpServer]:
         """Lets agents have tools. `tools`: by the server's names, with the `pin` of what was looked at."""
         return data(Request("POST", path_of("mcp-servers", name, "confirm"), body={"tools": dict(tools)}))
 
@@ -171,11 +166,11 @@ class ToolSecretCalls(Calls[C]):
     """Credentials that tools send along. Set by admins, read by nobody."""
 
     @listing
-    def list(self) -> Stream[ToolSecret]:
+    def list(self) -> Stream[shapes.ToolSecret]:
         return pages(path_of("tool-secrets"))
 
     @operation
-    def write(self, name: str, value: str, hosts: Sequence[str] | None = None) -> Flow[ToolSecret]:
+    def write(self, name: str, value: str, hosts: Sequence[str] | None = None) -> Flow[shapes.ToolSecret]:
         """`hosts`: tools may send it there alone; None: those that it has already, else any."""
         named = None if hosts is None else [*hosts]
         return data(Request("PUT", tool_secret_path(name), body=given(value=value, hosts=named)))
@@ -189,12 +184,12 @@ class NotificationCalls(Calls[C]):
     """Where the tenant is told of questions and ended sessions. For admins."""
 
     @operation
-    def read(self) -> Flow[Notifications]:
+    def read(self) -> Flow[shapes.Notifications]:
         """Raises NotFound where nothing is set."""
         return data(Request("GET", path_of("notifications")))
 
     @operation
-    def write(self, url: str | None = None, secret: str | None = None) -> Flow[Notifications]:
+    def write(self, url: str | None = None, secret: str | None = None) -> Flow[shapes.Notifications]:
         """`url`: of the tenant's webhook; None: only sessions with a `notify_url` are told of. `secret`: what
         notifications are signed with; None: as before.
         """
@@ -209,12 +204,12 @@ class PromptCalls(Calls[C]):
     """The managed prompts, for admins."""
 
     @listing
-    def list(self) -> Stream[Prompt]:
+    def list(self) -> Stream[shapes.Prompt]:
         """The versions in force."""
         return pages(path_of("admin", "prompts"))
 
     @operation
-    def get(self, name: str) -> Flow[PromptInForce]:
+    def get(self, name: str) -> Flow[shapes.PromptInForce]:
         return data(Request("GET", path_of("admin", "prompts", name)))
 
     @operation
@@ -227,7 +222,7 @@ class PromptCalls(Calls[C]):
         expected_version: int | None = None,
         applied: Fields | None = None,
         active: bool | None = None,
-    ) -> Flow[Prompt]:
+    ) -> Flow[shapes.Prompt]:
         """A new version, in force unless `active` is false: then sessions may try it. With `expected_version`, Conflict
         where another one is in force. `applied`: the files it comes from; None: as it was.
         """
@@ -241,14 +236,14 @@ class PromptCalls(Calls[C]):
         return data(Request("PUT", path_of("admin", "prompts", name), body=body))
 
     @listing
-    def versions(self, name: str) -> Stream[Prompt]:
+    def versions(self, name: str) -> Stream[shapes.Prompt]:
         """Newest first."""
         return pages(path_of("admin", "prompts", name, "versions"))
 
     @operation
     def restore(
         self, name: str, version: int, *, comment: str | None = None, expected_version: int | None = None
-    ) -> Flow[Prompt]:
+    ) -> Flow[shapes.Prompt]:
         """A new version with the text of an earlier one."""
         path = path_of("admin", "prompts", name, "versions", str(version), "restore")
         return data(Request("POST", path, body=given(comment=comment, expected_version=expected_version)))
@@ -258,17 +253,17 @@ class MemoryCalls(Calls[C]):
     """What agents remember from one session to the next."""
 
     @listing
-    def list(self, agent_id: str | None = None) -> Stream[Memory]:
+    def list(self, agent_id: str | None = None) -> Stream[shapes.Memory]:
         return pages(path_of("memories"), agent_id=agent_id)
 
     @operation
-    def get(self, memory_id: str) -> Flow[Memory]:
+    def get(self, memory_id: str) -> Flow[shapes.Memory]:
         return data(Request("GET", path_of("memories", memory_id)))
 
     @operation
     def create(
         self, kind: str, text: str, *, tags: Sequence[str] = (), agent_id: str | None = None
-    ) -> Flow[Memory]:
+    ) -> Flow[shapes.Memory]:
         body = given(kind=kind, text=text, tags=[*tags], agent_id=agent_id)
         return data(Request("POST", path_of("memories"), body=body))
 
@@ -281,7 +276,7 @@ class MemoryCalls(Calls[C]):
         *,
         tags: Sequence[str] = (),
         shared: Literal[True] | None = None,
-    ) -> Flow[Memory]:
+    ) -> Flow[shapes.Memory]:
         """The whole memory. `shared`: everybody's sessions may be reminded of it from now on."""
         body = given(kind=kind, text=text, tags=[*tags], shared=shared)
         return data(Request("PUT", path_of("memories", memory_id), body=body))

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from acta.client.errors import (
     ApiError,
@@ -251,3 +252,21 @@ def gateway_message(status: int) -> str:
             "moment"
         )
     return f"the API answered with status {status}"
+
+
+def session_path(session_id: str, *rest: str) -> str:
+    """`/v1/sessions/{session_id}`, with the parts of `rest` below it."""
+    return path_of("sessions", session_id, *rest)
+
+
+def tool_secret_path(name: str) -> str:
+    return path_of("tool-secrets", name)
+
+
+def file_path(name: str) -> str:
+    return f"/v1/files/{quote(name, safe='/')}"
+
+
+def path_of(*parts: str) -> str:
+    """`/v1/` and the parts."""
+    return "/".join(["/v1", *(quote(part, safe="") for part in parts)])

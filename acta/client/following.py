@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acta.client.errors import ClientError, RateLimited, ServerError, UnexpectedAnswer, Unreachable
-from acta.client.flows import Item, Pause, Request, Stream, data
+from acta.client.flows import Item, Pause, Request, Stream, data, session_path
 from acta.client.interventions import has_ended, is_paused, needs_a_person, open_interventions
-from acta.client.paths import session_path
 
 if TYPE_CHECKING:
-    from acta.client.shapes import Event, Session
+    from acta.client import shapes
 
 LONG_POLL_SECONDS = 10
 MAX_PAUSE_MS = 60_000
@@ -33,8 +32,8 @@ class Update:
     place after them, to go on from later. `partial`: the end of what the model is writing, where that is told.
     """
 
-    session: Session
-    events: list[Event]
+    session: shapes.Session
+    events: list[shapes.Event]
     cursor: str = "0"
     partial: str | None = None
 

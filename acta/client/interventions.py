@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta.client.errors import UnexpectedAnswer
-from acta.client.flows import Flow, Request, data
-from acta.client.paths import session_path
+from acta.client.flows import Flow, Request, data, session_path
 
 ENDED_STATES = ("completed", "failed", "cancelled")
 ID_PREFIX = "int_"

@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from acta.client.flows import Flow, Request, Stream, data, first, flattened, given, pages
+from acta.client.flows import (
+    Flow,
+    Request,
+    Stream,
+    data,
+    first,
+    flattened,
+    given,
+    pages,
+    path_of,
+    session_path,
+)
 from acta.client.following import PATIENCE_SECONDS, Told, Update, updates
 from acta.client.interventions import whole_inputs
 from acta.client.operation import C, Calls, listing, operation
-from acta.client.paths import path_of, session_path
 
 if TYPE_CHECKING:
-    from acta.client.shapes import (
-        CallInput,
-        CancelledSession,
-        Event,
-        ForkedSession,
-        Intervention,
-        Message,
-        Plan,
-        Plans,
-        Receipt,
-        Scratchpad,
-        Session,
-        Step,
-        TextPart,
-        TraceRow,
-    )
+    from acta.client import shapes
 
 
 class SessionCalls(Calls[C]):
@@ -53,7 +48,7 @@ class SessionCalls(Calls[C]):
         prompts: Mapping[str, int] | None = None,
         idempotency_key: str | None = None,
         **more: Any,
-    ) -> Flow[Session]:
+    ) -> Flow[shapes.Session]:
         """Starts a session on the goal `content`; without one it stays idle. `more`: further fields of the body, as the
         deployment's document has them.
         """
@@ -89,7 +84,7 @@ class SessionCalls(Calls[C]):
         prompts: Mapping[str, int] | None = None,
         idempotency_key: str | None = None,
         **more: Any,
-    ) -> Flow[ForkedSession]:
+    ) -> Flow[shapes.ForkedSession]:
         """A new session that goes on from the end of the turn of the event `at`, by default of the newest turn that has
         ended. Without `content` it goes on with the run. Files are as they are now. `more`: further fields of the
         body.
@@ -109,10 +104,10 @@ class SessionCalls(Calls[C]):
         return data(Request("POST", path, body=body, headers=_key(idempotency_key)))
 
     @operation
-    def session(self, session_id: str) -> Flow[Session]:
+    def session(self, session_id: str) -> Flow[shapes.Session]:
         """As it is now."""
         answer = yield from data(Request("GET", session_path(session_id), {"after": "0", "wait": 0}))
-        session: Session = answer["session"]
+        session: shapes.Session = answer["session"]
         return session
 
     @listing
@@ -126,7 +121,7 @@ class SessionCalls(Calls[C]):
         goal: str | None = None,
         goal_met: bool | None = None,
         limit: int | None = None,
-    ) -> Stream[Session]:
+    ) -> Stream[shapes.Session]:
         """Newest first. `metadata`: a name and its value; `goal`: words at its beginning; `goal_met`: of completed
         ones. `limit`: of a page; all pages are read as far as you iterate.
         """
@@ -160,14 +155,14 @@ class SessionCalls(Calls[C]):
     @listing
     def follow(
         self, session_id: str, *, after: str = "0", patience_seconds: float = PATIENCE_SECONDS
-    ) -> Stream[Event]:
+    ) -> Stream[shapes.Event]:
         """Every event until the session ends, each once and in order. What breaks on the way is waited out."""
         return flattened(
             updates(session_id, after, patience_seconds=patience_seconds), lambda one: one.events
         )
 
     @operation
-    def wait(self, session_id: str, *, for_people: bool = False) -> Flow[Session]:
+    def wait(self, session_id: str, *, for_people: bool = False) -> Flow[shapes.Session]:
         """The session once it has ended, is idle, or needs a person: see `state` and `interventions`.
 
         `for_people`: wait while it needs a person, too.
@@ -178,18 +173,20 @@ class SessionCalls(Calls[C]):
         return update.session
 
     @operation
-    def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[Session]:
+    def say(
+        self, session_id: str, content: str, *, idempotency_key: str | None = None
+    ) -> Flow[shapes.Session]:
         """Answers what is asked, tells a running session something, or begins the next run of one that has ended."""
         path = session_path(session_id, "messages")
         return data(Request("POST", path, body={"content": content}, headers=_key(idempotency_key)))
 
     @operation
-    def pause(self, session_id: str) -> Flow[Session]:
+    def pause(self, session_id: str) -> Flow[shapes.Session]:
         """No call with an effect is started after the answer."""
         return data(Request("POST", session_path(session_id, "pause"), body={}))
 
     @operation
-    def resume(self, session_id: str) -> Flow[Session]:
+    def resume(self, session_id: str) -> Flow[shapes.Session]:
         """Goes on, or tries now what it waits to try again."""
         return data(Request("POST", session_path(session_id, "resume"), body={}))
 
@@ -202,7 +199,7 @@ class SessionCalls(Calls[C]):
         token_budget: int | None = None,
         cost_budget_usd: float | None = None,
         review_every: int | None = None,
-    ) -> Flow[Session]:
+    ) -> Flow[shapes.Session]:
         """Raises or lowers limits; those that are not given stay."""
         body = given(
             max_steps=max_steps,
@@ -213,7 +210,7 @@ class SessionCalls(Calls[C]):
         return data(Request("PATCH", session_path(session_id), body=body))
 
     @operation
-    def cancel(self, session_id: str) -> Flow[CancelledSession]:
+    def cancel(self, session_id: str) -> Flow[shapes.CancelledSession]:
         """Ends it. The answer's `in_flight` names calls that may still have their effect."""
         return data(Request("POST", session_path(session_id, "cancel"), body={}))
 
@@ -231,7 +228,7 @@ class SessionCalls(Calls[C]):
         *,
         input: Mapping[str, Any] | None = None,
         comment: str | None = None,
-    ) -> Flow[Intervention]:
+    ) -> Flow[shapes.Intervention]:
         """`option`: one of the intervention's `options`; `input`: what it takes. The first decision counts: a later one
         raises Conflict.
         """
@@ -241,19 +238,19 @@ class SessionCalls(Calls[C]):
     @listing
     def interventions(
         self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
-    ) -> Stream[Intervention]:
+    ) -> Stream[shapes.Intervention]:
         """Of all sessions that you may see, or of one: its pending ones, unless `state` says another, or `all`."""
         path = path_of("interventions") if session_id is None else session_path(session_id, "interventions")
         return pages(path, state=state, limit=limit)
 
     @operation
-    def intervention(self, session_id: str, intervention_id: str) -> Flow[Intervention]:
+    def intervention(self, session_id: str, intervention_id: str) -> Flow[shapes.Intervention]:
         return data(Request("GET", session_path(session_id, "interventions", intervention_id)))
 
     @operation
     def call_input(
         self, session_id: str, intervention_id: str, *, call_id: str | None = None
-    ) -> Flow[CallInput]:
+    ) -> Flow[shapes.CallInput]:
         """The whole input of a call that is decided on. `call_id`: which of several."""
         path = session_path(session_id, "interventions", intervention_id, "input")
         return data(Request("GET", path, {"call_id": call_id}))
@@ -267,12 +264,12 @@ class SessionCalls(Calls[C]):
         return whole_inputs(session_id, intervention)
 
     @listing
-    def messages(self, session_id: str) -> Stream[Message]:
+    def messages(self, session_id: str) -> Stream[shapes.Message]:
         """The conversation, oldest first."""
         return pages(session_path(session_id, "messages"))
 
     @operation
-    def plan(self, session_id: str) -> Flow[Plans]:
+    def plan(self, session_id: str) -> Flow[shapes.Plans]:
         """The plan as it is, and its first versions. Raises PlanNotFound before there is one."""
         return data(Request("GET", session_path(session_id, "plan")))
 
@@ -284,7 +281,7 @@ class SessionCalls(Calls[C]):
         *,
         version: int,
         comment: str | None = None,
-    ) -> Flow[Plan]:
+    ) -> Flow[shapes.Plan]:
         """Adds, edits, skips and reorders pending steps, all or none; the agent is told. `version`: of the plan as you
         have read it. Raises Changed where it is at another one.
         """
@@ -293,27 +290,27 @@ class SessionCalls(Calls[C]):
         return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
 
     @operation
-    def text_part(self, session_id: str, text_id: str, *, offset: int = 0) -> Flow[TextPart]:
+    def text_part(self, session_id: str, text_id: str, *, offset: int = 0) -> Flow[shapes.TextPart]:
         """A part of a long result. `text_id`: of `whole` in a message; `offset`: `next_offset` of the part before."""
         return data(Request("GET", session_path(session_id, "texts", text_id), {"offset": offset}))
 
     @operation
-    def scratchpad(self, session_id: str) -> Flow[Scratchpad]:
+    def scratchpad(self, session_id: str) -> Flow[shapes.Scratchpad]:
         """The agent's notes."""
         return data(Request("GET", session_path(session_id, "scratchpad")))
 
     @listing
-    def steps(self, session_id: str) -> Stream[Step]:
+    def steps(self, session_id: str) -> Stream[shapes.Step]:
         """The step log, oldest first: times, tokens, decisions, errors."""
         return pages(session_path(session_id, "steps"))
 
     @listing
-    def trace(self, session_id: str) -> Stream[TraceRow]:
+    def trace(self, session_id: str) -> Stream[shapes.TraceRow]:
         """Thoughts, actions and observations, oldest first."""
         return pages(session_path(session_id, "trace"))
 
     @operation
-    def receipt(self, session_id: str) -> Flow[Receipt]:
+    def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
         """What it has cost."""
         return data(Request("GET", session_path(session_id, "receipt")))
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from acta.testing.memory.admission import MemoryAdmission
-from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.attempts import MemoryAttempts, MemoryPartials
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
@@ -14,7 +14,6 @@ from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.running_text import MemoryPartials
 from acta.testing.memory.table import MemoryTable
 from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from acta.testing.memory.workflow import MemoryWorkflow

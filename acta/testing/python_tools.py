@@ -10,7 +10,7 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,15 +22,16 @@ from pydantic.errors import PydanticUserError
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta.testing.tool_files import MOST_FILES, ToolFiles
-from acta.tools.call import Call, Files, NoFiles
+from acta.tools.call import Call, File, Files, NoFiles
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.errors import BadTool, SecretMissing
+from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, run, to_result
 from shared.adapters.tools.python.from_spec import from_spec
 from shared.adapters.tools.tenant.definition import Unusable
 from shared.domain.definitions.function_names import EVERY_TENANT
 from shared.domain.definitions.tool import ToolSpec
+from shared.ports.files import FileExists, FileMissing, FileStore
 
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"
@@ -270,3 +271,39 @@ def _reader(secrets: Mapping[str, str]) -> Callable[[str], str]:
         return secrets[name]
 
     return read
+
+
+MOST_FILES = 1_000
+MOST_BYTES = 4_194_304
+"""`max_file_bytes` of an environment that says nothing else."""
+
+
+class ToolFiles(CheckedFiles):
+    """`user`: whose private files it reaches; None: nobody's."""
+
+    def __init__(
+        self, store: FileStore, tenant: str, user: str | None, effect_id: str, *, writes: bool
+    ) -> None:
+        super().__init__(effect_id, writes=writes, private=user is not None, max_bytes=MOST_BYTES)
+        self._files = store.seen_by(user)
+        self._tenant = tenant
+
+    def _listed(self, prefix: str) -> Iterable[File]:
+        found = self._files.list(self._tenant, prefix, MOST_FILES).files
+        return (File(each.path, each.bytes) for each in found)
+
+    def _stored(self, path: str) -> bytes | None:
+        try:
+            return self._files.read(self._tenant, path)
+        except FileMissing:
+            return None
+
+    def _store(self, path: str, data: bytes, write_id: str, *, replace: bool) -> bool:
+        if replace:
+            self._files.write(self._tenant, path, data)
+            return True
+        try:
+            self._files.create(self._tenant, path, data, write_id)
+        except FileExists:
+            return False
+        return True

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Self
 
 from acta.testing.agents import Agent, check_tools, to_definition
 from acta.testing.in_process import TENANT, USER, InProcess
-from acta.testing.python_tools import Tools, put_files, tools_of
+from acta.testing.python_tools import MOST_FILES, Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
-from acta.testing.tool_files import MOST_FILES
 from shared.agent.queries.history import HistoryCursor
 from shared.agent.queries.poll import Cursor, poll
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in

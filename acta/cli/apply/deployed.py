@@ -8,7 +8,7 @@ from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, TOOLS, Digest, Kin
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.apply.schema import Json
 from acta.client.api import Client
-from acta.client.paths import path_of
+from acta.client.flows import path_of
 
 Answer = Mapping[str, Any]
 OF_THE_RELEASE = "acta"

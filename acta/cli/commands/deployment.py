@@ -169,7 +169,7 @@ OPERATIONS = (
     ),
     api_command(
         "audit",
-        "operations.audit:audit",
+        "operations.usage:audit",
         "Show who did what, newest first (role admin).",
         option(
             "--since", type=Instant(), metavar="TIME", help="from this time on, such as 2026-11-22T09:00:00Z"

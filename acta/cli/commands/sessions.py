@@ -187,7 +187,7 @@ COMMANDS = (
     ),
     api_command(
         "limits",
-        "sessions.limits:limits",
+        "sessions.listings:limits",
         "Show a session's limits, or change them while it runs or before its next run.",
         session_id(),
         option("--max-steps", type=int, metavar="N", help="turns of a run"),

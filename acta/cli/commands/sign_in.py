@@ -22,7 +22,7 @@ LOGIN = Command(
 )
 CONSOLE = Command(
     "console",
-    "sign_in.console:console",
+    "sign_in.login:console",
     "Open the page of a deployment in your browser; that of the local stack opens signed in.",
     option(
         "--env", metavar="NAME", help="an environment that you have signed in to (default: the local stack)"

@@ -13,7 +13,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.sessions.follow import print_outcome, watch_session
 from acta.cli.sessions.listings import trace_lines
-from acta.cli.terminal.stop_signals import stopped_by_signals
+from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import echo
 from acta.client.api import Client
 from acta.client.deployment import Deployment

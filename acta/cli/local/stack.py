@@ -2,14 +2,16 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from acta.cli.exit_codes import CliError
-from acta.cli.local.progress import progress_on
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import cli_error, elapsed, encodable, one_line
 from infra.local.cdk import CommandFailed, ToolMissing
+from infra.local.progress import Progress
 from infra.local.stack import LocalStack, StackFailed, lost_since
 from infra.local.state_directory import StateInUse
 from local_aws.emulator_process import EmulatorFailed
@@ -25,10 +27,8 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
     `port`: of the API; None: that of last time, else `preferred`, else a free one. Raises CliError where the stack
     does not start.
     """
-    try:
+    with cli_error(SettingsError, cut=400):
         stack = LocalStack(state_dir, port=port, preferred_port=preferred, environ=os.environ)
-    except SettingsError as error:
-        raise CliError(one_line(str(error), 400)) from None
     for name in stack.config.unknown:
         print(f"acta: nothing reads {name}; is it misspelt?", file=sys.stderr)
     try:
@@ -67,3 +67,74 @@ def model_line(stack: LocalStack) -> str:
             "offline: no LLM is used, rules play the model (set ANTHROPIC_API_KEY or OPENAI_API_KEY for one)"
         )
     return f"{stack.config.provider}, {stack.config.model or DEFAULT_MODELS[stack.config.provider]}"
+
+
+class PlainProgress:
+    """A line when a phase ends; phases may overlap."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.started: dict[str, float] = {}
+
+    def begin(self, phase: str) -> None:
+        self.started[phase] = time.monotonic()
+        self.line(f"  {phase} ...")
+
+    def note(self, phase: str, text: str) -> None:
+        pass
+
+    def end(self, phase: str, text: str = "") -> None:
+        seconds = time.monotonic() - self.started.pop(phase)
+        self.line(f"  {phase}: done in {seconds:.0f} s" + (f" ({text})" if text else ""))
+
+    def line(self, text: str) -> None:
+        # in one write: phases overlap, and their lines must not
+        self.stream.write(encodable(f"{text}\n", self.stream.encoding))
+        self.stream.flush()
+
+
+@contextmanager
+def progress_on(stream: TextIO = sys.stderr) -> Iterator[Progress]:
+    if not stream.isatty():
+        yield PlainProgress(stream)
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import ProgressColumn, SpinnerColumn, TextColumn
+    from rich.text import Text
+
+    class Clock(ProgressColumn):
+        def render(self, task: object) -> Text:
+            return Text(elapsed(getattr(task, "elapsed", None) or 0), "dim")
+
+    columns = (
+        SpinnerColumn(finished_text=Text("✔", "green") if "utf" in (stream.encoding or "").lower() else "x"),
+        TextColumn("{task.description}", markup=False),
+        Clock(),
+        TextColumn("{task.fields[note]}", style="dim", markup=False),
+    )
+    with Bars(*columns, console=Console(file=stream, highlight=False), redirect_stdout=False) as bars:
+        yield LiveProgress(bars)
+
+
+class LiveProgress:
+    """Draws on a rich progress display."""
+
+    def __init__(self, bars: "object") -> None:
+        from rich.progress import Progress as Bars
+
+        assert isinstance(bars, Bars)
+        self.bars = bars
+        self.tasks: dict[str, int] = {}
+
+    def begin(self, phase: str) -> None:
+        self.tasks[phase] = int(self.bars.add_task(phase, total=1, note=""))
+
+    def note(self, phase: str, text: str) -> None:
+        self.bars.update(self._task(phase), note=one_line(text, 60))
+
+    def end(self, phase: str, text: str = "") -> None:
+        self.bars.update(self._task(phase), completed=1, note=text)
+
+    def _task(self, phase: str):  # type: ignore[no-untyped-def]
+        return self.tasks[phase]

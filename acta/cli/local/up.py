@@ -18,7 +18,7 @@ from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local.tool_lines import ToolLines
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
-from acta.cli.terminal.stop_signals import stopped_by_signals
+from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment

@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair_failed import World
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.questions import asks_at_terminal
-from acta.cli.terminal.text import echo, one_line, show
+from acta.cli.terminal.text import cli_error, echo, one_line, show
 from infra.deployed.releases import (
     Deployed,
     MovedByAnother,
@@ -111,20 +111,14 @@ def told(target: Release, moved: list[FunctionName], words: str, *, as_json: boo
 
 
 def looked_at(clients: Clients) -> Deployed:
-    with aws_errors():
-        try:
-            return look(clients.environment, clients.lambdas)
-        except NotPossible as error:
-            raise CliError(one_line(str(error), 400)) from None
+    with aws_errors(), cli_error(NotPossible, cut=400):
+        return look(clients.environment, clients.lambdas)
 
 
 def chosen(clients: Clients, deployed: Deployed, to: str | None) -> Release:
-    with aws_errors():
-        try:
-            require_rest(clients.environment, clients.cloudformation)
-            return choose(deployed, to)
-        except NotPossible as error:
-            raise CliError(one_line(str(error), 400)) from None
+    with aws_errors(), cli_error(NotPossible, cut=400):
+        require_rest(clients.environment, clients.cloudformation)
+        return choose(deployed, to)
 
 
 def confirmed(world: World, environment: str, target: Release, *, as_json: bool) -> bool:

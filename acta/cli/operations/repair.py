@@ -11,7 +11,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.repair_failed import Recovery, repair_failed
 from acta.cli.operations.target import account_of
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import cli_error, one_line
 from infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
@@ -82,10 +82,8 @@ def recovery_of(arguments: Namespace) -> Recovery:
     client = lambda_client(account)
 
     def ask(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        try:
+        with cli_error(RecoveryFailed, cut=300):
             return run_recovery(client, account.environment, request)
-        except RecoveryFailed as failure:
-            raise CliError(one_line(str(failure), 300)) from None
 
     return ask
 

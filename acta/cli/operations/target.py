@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import cli_error, echo, one_line
 from infra.deployed import account
 from infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
 from infra.environments import LOCAL, Environment, UnusableValue, select
@@ -34,7 +34,7 @@ class Target(NamedTuple):
 
 def environment_named(name: str) -> Environment:
     """Of `infra/environments.py` or the operator's own file. Raises CliError."""
-    try:
+    with cli_error(UnusableValue, cut=500):
         among = every_environment(os.environ)
         in_aws = {key: each for key, each in among.items() if not each.is_local or _asks_a_local_aws()}
         if name not in in_aws:
@@ -43,8 +43,6 @@ def environment_named(name: str) -> Environment:
                 "infra/environments.py (docs/deploy.md)"
             )
         chosen = select(name, in_aws)
-    except UnusableValue as error:
-        raise CliError(one_line(str(error), 500)) from None
     return chosen.with_tools_dir(str(Path(chosen.tools_dir).absolute()))
 
 
@@ -56,15 +54,9 @@ def target(name: str, client: Any = None) -> Target:
     environment = environment_named(name)
     if client is None:
         require_credentials()
-    try:
+    unknown = "AWS did not say whose credentials these are ({}): sign in again, or set AWS_REGION"
+    with cli_error(WrongAccount), cli_error(AccountUnknown, words=unknown, cut=300):
         found = caller(environment, client)
-    except WrongAccount as error:
-        raise CliError(str(error)) from None
-    except AccountUnknown as error:
-        raise CliError(
-            f"AWS did not say whose credentials these are ({one_line(str(error), 300)}): sign in again, or set "
-            "AWS_REGION"
-        ) from None
     print(
         f"environment {environment.name}: account {found.account}, region {found.region}, as {found.arn}",
         file=sys.stderr,
@@ -79,11 +71,9 @@ def account_of(arguments: Namespace) -> Account:
 
 def local_account(arguments: Namespace) -> Account:
     """Of the local stack of --state. Raises CliError."""
-    try:
+    with cli_error(NoStack, NoCredentials, words="{}, or give --env"):
         state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
         running, credentials = state.running(), Credentials.from_file(state.credentials)
-    except (NoStack, NoCredentials) as error:
-        raise CliError(f"{error}, or give --env") from None
     return Account.local(running.aws_endpoint_url, credentials.as_arguments())
 
 
@@ -105,10 +95,8 @@ def warn_unpinned(chosen: Target) -> None:
 
 def require_credentials() -> None:
     """Raises CliError. Checked first, because bundling takes minutes."""
-    try:
+    with cli_error(account.CredentialsMissing, cut=400):
         account.require_credentials()
-    except account.CredentialsMissing as error:
-        raise CliError(one_line(str(error), 400)) from None
 
 
 def _asks_a_local_aws() -> bool:

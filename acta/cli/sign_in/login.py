@@ -1,5 +1,6 @@
-"""`acta login` and `acta logout`."""
+"""`acta login` and `acta logout`; `acta console`: the page of a deployment, in a browser."""
 
+import json
 import sys
 import webbrowser
 from argparse import Namespace
@@ -8,10 +9,11 @@ from datetime import UTC, datetime
 
 import httpx2
 
-from acta.cli.connection import Invocation
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation, deployment_signed_in_to
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import LOCAL, Outputs, Target, outputs_for_login, target_of
-from acta.cli.terminal.text import one_line, show
+from acta.cli.terminal.text import echo, one_line, show
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
 from acta.client.sign_in.oidc import Attempt, Issuer, Tokens
@@ -119,3 +121,25 @@ def end(store: Store, environment: str, http: httpx2.Client | None) -> bool:
     finally:
         if http is None:
             used.close()
+
+
+PAGE = "/console"
+
+
+def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
+    """The local stack's page opens signed in, by a link that is of use once, within a minute; in AWS people sign in on
+    the page. Raises CliError and ClientError.
+    """
+    if arguments.env and arguments.env != LOCAL:
+        address = f"{deployment_signed_in_to(arguments).api_url.rstrip('/')}{PAGE}"
+    else:
+        # imported only now: it loads what signs tokens
+        from acta.cli.local_token import link_of_local_stack
+
+        address = link_of_local_stack(arguments.state, arguments.tenant, arguments.user, arguments.role or ())
+    if arguments.json:
+        echo(json.dumps({"url": address}))
+        return exit_codes.OK
+    if arguments.no_browser or not opens(address):
+        echo(address)
+    return exit_codes.OK

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local_token import local_sign_in
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in.oidc import Application
 from acta.client.sign_in.store import Store
@@ -91,10 +91,9 @@ def outputs_for_login(environment: str) -> Outputs:
     """With the caller's AWS credentials. Raises CliError."""
     from infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
 
-    try:
+    unknown = (
+        "could not be looked up ({}): use AWS credentials of its account, or give --url, --issuer and --client-id, "
+        "which whoever deployed it can tell you"
+    )
+    with cli_error(OutputsUnknown, words=f"where {environment} is {unknown}", cut=300):
         return stack_outputs(environment, callers_client(environment, "cloudformation"))
-    except OutputsUnknown as error:
-        raise CliError(
-            f"where {environment} is could not be looked up ({one_line(str(error), 300)}): use AWS credentials of its "
-            "account, or give --url, --issuer and --client-id, which whoever deployed it can tell you"
-        ) from None

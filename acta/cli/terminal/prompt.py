@@ -1,7 +1,8 @@
-"""Reading lines from the person at the terminal, with a prompt that another thread can interrupt.
+"""The person at the terminal: lines that are read from them, and signals that end a command.
 
-The main thread waits in `input`. Another thread reaches it through a signal of its own, `WAKE_SIGNAL`, whose handler
-raises an exception in the main thread: to show a notice above the prompt, or to take the prompt away.
+A prompt can be interrupted by another thread. The main thread waits in `input`; the other one reaches it through a
+signal of its own, `WAKE_SIGNAL`, whose handler raises an exception in the main thread: to show a notice above the
+prompt, or to take the prompt away.
 """
 
 import contextlib
@@ -184,3 +185,26 @@ def discard_typed_ahead() -> None:
         return
     with contextlib.suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Raises KeyboardInterrupt. Later signals are ignored, so that none of them interrupts the clean-up."""
+    for other in ENDING_SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Inside, the first ending signal raises KeyboardInterrupt.
+
+    That holds for Ctrl-C too where a shell started the command in the background and SIGINT is ignored by default.
+    """
+    before: dict[signal.Signals, Any] = {
+        number: signal.signal(number, interrupt) for number in ENDING_SIGNALS
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

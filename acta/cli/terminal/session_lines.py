@@ -9,24 +9,9 @@ from acta.client.interventions import is_paused
 Data = Mapping[str, Any]
 TEXT_LIMIT = 140
 DESCRIPTION_LIMIT = 96
-MARKS = {
-    "pending": "·",
-    "in_progress": "▶",
-    "completed": "✔",
-    "failed": "✘",
-    "skipped": "–",
-    "left": "■",
-    "not_met": "◐",
-}
-ASCII_MARKS = {
-    "pending": ".",
-    "in_progress": ">",
-    "completed": "x",
-    "failed": "!",
-    "skipped": "-",
-    "left": "#",
-    "not_met": "~",
-}
+MARKED = ("pending", "in_progress", "completed", "failed", "skipped", "left", "not_met")
+MARKS = dict(zip(MARKED, "·▶✔✘–■◐", strict=True))
+ASCII_MARKS = dict(zip(MARKED, ".>x!-#~", strict=True))
 CLOSED = ("completed", "failed")
 """Of a plan: nobody works on a step of it any more."""
 

@@ -8,14 +8,17 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
 from shared.domain.untrusted.visible import visible
 
 __all__ = [
     "Screen",
+    "cli_error",
     "dollars",
     "echo",
     "elapsed",
@@ -58,6 +61,18 @@ def encodable(text: str, encoding: str | None) -> str:
 def echo(text: str) -> None:
     """Prints a line on standard output, with what the terminal cannot show escaped."""
     print(encodable(text, sys.stdout.encoding), flush=True)
+
+
+@contextmanager
+def cli_error(*kinds: type[Exception], words: str = "{}", cut: int | None = None) -> Iterator[None]:
+    """Inside, an error of these kinds ends the command with its own words. `words`: what is said around them. `cut`:
+    they are foreign, so they are escaped, and cut at so many characters. Raises CliError.
+    """
+    try:
+        yield
+    except kinds as error:
+        said = str(error) if cut is None else one_line(str(error), cut)
+        raise CliError(words.format(said)) from None
 
 
 def show(value: Any, lines: Iterable[str], *, as_json: bool) -> int:

@@ -1,10 +1,12 @@
-"""Markers of model calls in memory."""
+"""What a turn keeps of its model call in memory: the marker of each attempt, and the text that is being written."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from shared.adapters.dynamodb.attempts import from_marker, to_marker
+from shared.adapters.dynamodb.running_text import from_partial, to_partial
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
 from shared.domain.session.attempt import Marker
+from shared.domain.session.running_text import PARTIAL_VERSION, Partial
 from shared.ports.attempts import AttemptsChanged
 
 
@@ -31,3 +33,19 @@ class MemoryAttempts:
 
 def _marker(stored: StoredDocument | None) -> Marker:
     return Marker() if stored is None else to_marker(stored.version, stored.body)
+
+
+class MemoryPartials:
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        with self._table.lock:
+            if (tenant, session_id) not in self._table.deleted:
+                stored = StoredDocument(PARTIAL_VERSION, from_partial(partial))
+                self._table.partials[tenant, session_id] = stored
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        with self._table.lock:
+            stored = self._table.partials.get((tenant, session_id))
+        return None if stored is None else to_partial(stored.version, stored.body)

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target
-from acta.cli.terminal.stop_signals import stopped_by_signals
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.prompt import stopped_by_signals
+from acta.cli.terminal.text import cli_error, echo
 from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
 from infra.environments import UnusableValue
@@ -44,13 +43,11 @@ class SynthesisedApp(NamedTuple):
     def deployed(self, client: Any = None) -> dict[str, Template]:
         """The templates of the stacks that are there, by name. `client`: as `CloudFormation`'s. Raises CliError."""
         cloudformation = CloudFormation(self.target.caller.region, client)
-        try:
+        with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
             return {
                 each.name: cloudformation.template(each)
                 for each in cloudformation.deployed(self.target.environment)
             }
-        except StacksUnknown as error:
-            raise CliError(f"what is deployed could not be read: {one_line(str(error), 300)}") from None
 
     def changes(self, deployed: Mapping[str, Template]) -> dict[str, Changes]:
         """By stack, in the order in which they are deployed."""
@@ -104,30 +101,24 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     """
     check_tools()
     environment = target.environment
-    try:
+    with cli_error(BadFolder, UnusableValue):
         folders = environment.tool_folders
         require_known(folders, every_environment(os.environ))
         tools = digest_of(folders)
-    except (BadFolder, UnusableValue) as bad:
-        raise CliError(str(bad)) from None
     # Without folders it is the same app wherever the command is given.
     place = {"tools_dir": environment.tools_dir} if tools else {}
     given = {"env": environment.name, **place, **context}
     usual = environment.with_tools_dir(DEFAULT_DIR)
     assembly = Assembly.of_sources(given, environment=f"{usual!r}{tools}")
     if not assembly.is_synthesised:
-        try:
+        with cli_error(BadFolder):
             build_all(folders, environment)
-        except BadFolder as bad:
-            raise CliError(str(bad)) from None
         print("synthesising: the first time takes some minutes …", file=sys.stderr, flush=True)
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)
     commands = Commands(cdk_environ(target.environ), assembly.folder.parent / "synth.log")
     try:
-        with stopped_by_signals():
+        with cli_error(CommandFailed), stopped_by_signals():
             assembly.synthesise(commands)
-    except CommandFailed as error:
-        raise CliError(str(error)) from None
     finally:
         commands.stop()
     return SynthesisedApp(target, assembly.folder)
@@ -144,7 +135,5 @@ def run_cdk(target: Target, *arguments: str, app: Path | None = None) -> None:
 
 def check_tools() -> None:
     """Raises CliError where Node.js or the CDK command line is missing."""
-    try:
+    with cli_error(ToolMissing):
         require_cdk(os.environ)
-    except ToolMissing as error:
-        raise CliError(str(error)) from None

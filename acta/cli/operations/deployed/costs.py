@@ -5,11 +5,10 @@ from argparse import Namespace
 from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.policies import resources_in_templates
 from acta.cli.operations.target import environment_named
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import dollars, echo
+from acta.cli.terminal.text import cli_error, dollars, echo
 from infra.costs import Costs, UnknownPrice, costs
 
 
@@ -17,7 +16,7 @@ def show_costs(arguments: Namespace) -> int:
     """Asks AWS for nothing. Raises CliError."""
     environment = environment_named(arguments.env) if arguments.env else None
     resources = resources_in_templates(environment) if environment is not None else None
-    try:
+    with cli_error(UnknownPrice):
         found = costs(
             arguments.turns,
             arguments.model,
@@ -25,8 +24,6 @@ def show_costs(arguments: Namespace) -> int:
             resources=resources,
             seconds=arguments.model_seconds,
         )
-    except UnknownPrice as error:
-        raise CliError(str(error)) from None
     if arguments.json:
         print(json.dumps(as_json(found, arguments.sessions)))
         return exit_codes.OK

@@ -15,7 +15,7 @@ from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.questions import says_yes
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import cli_error, echo, one_line
 from infra.deployed.account import client_in
 from infra.deployed.bootstrap import NotBootstrapped, check_bootstrap
 from infra.deployed.changes import Changes
@@ -169,10 +169,8 @@ def choose_write_version(environment: Environment, cloudformation: Any, live: Li
 
     Raises CliError where the deployed release and this one cannot work on the same sessions.
     """
-    try:
+    with cli_error(ReleaseTooFar):
         choice = choose(environment, cloudformation, live)
-    except ReleaseTooFar as error:
-        raise CliError(str(error)) from None
     print(
         f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", file=sys.stderr, flush=True
     )
@@ -181,10 +179,8 @@ def choose_write_version(environment: Environment, cloudformation: Any, live: Li
 
 def require_bootstrap(chosen: Target, client: Any = None) -> None:
     """Raises CliError. `client`: as `check_bootstrap`'s."""
-    try:
+    with cli_error(NotBootstrapped):
         check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region, client)
-    except NotBootstrapped as error:
-        raise CliError(str(error)) from None
 
 
 def require_concurrency(environment: Environment, client: Any = None) -> None:

@@ -8,7 +8,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, run_cdk
 from acta.cli.operations.target import Target, target
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import cli_error, echo, one_line
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.deployed.teardown import Fate, Thing, empty_bucket, fate_of
 
@@ -47,13 +47,11 @@ def fate_in(chosen: Target) -> Fate:
     """Raises CliError where nothing is deployed, or it cannot be read."""
     name, where = chosen.environment.name, f"account {chosen.caller.account}, {chosen.caller.region}"
     cloudformation = CloudFormation(chosen.caller.region)
-    try:
+    with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
         stacks = cloudformation.deployed(chosen.environment)
         if not stacks:
             raise CliError(f"environment {name} is not deployed in {where}: there is nothing to delete")
         return fate_of(stacks, cloudformation)
-    except StacksUnknown as error:
-        raise CliError(f"what is deployed could not be read: {one_line(str(error), 300)}") from None
 
 
 def require_unprotected(chosen: Target, fate: Fate) -> None:
@@ -90,10 +88,8 @@ def empty(bucket: str, region: str) -> None:
     """Raises CliError."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    try:
+    with cli_error(BotoCoreError, ClientError, words=f"bucket {bucket} could not be emptied: {{}}", cut=300):
         deleted = empty_bucket(bucket, region)
-    except (BotoCoreError, ClientError) as error:
-        raise CliError(f"bucket {bucket} could not be emptied: {one_line(str(error), 300)}") from None
     if deleted:
         echo(f"bucket {bucket}: {deleted} objects deleted")
 

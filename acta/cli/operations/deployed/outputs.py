@@ -10,7 +10,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target, target
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import one_line
+from acta.cli.terminal.text import cli_error
 from infra.deployed.stacks import CloudFormation, DeployedStack, StacksUnknown, names_of
 
 FAILED = ("ROLLBACK", "FAILED")
@@ -25,10 +25,8 @@ def outputs(arguments: Namespace) -> int:
 
 def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
     """`client`: as `CloudFormation`'s."""
-    try:
+    with cli_error(StacksUnknown, words="the stacks could not be read: {}", cut=300):
         stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
-    except StacksUnknown as error:
-        raise CliError(f"the stacks could not be read: {one_line(str(error), 300)}") from None
     if not stacks:
         raise not_deployed(chosen)
     found = of_stacks(stacks)

@@ -13,8 +13,8 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import check_tools
 from acta.cli.operations.target import environment_named, target
-from acta.cli.terminal.stop_signals import stopped_by_signals
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.prompt import stopped_by_signals
+from acta.cli.terminal.text import cli_error, echo, one_line
 from infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
 from infra.environments import Environment
 from infra.local.cdk import CommandFailed, Commands, cdk_environ
@@ -30,10 +30,8 @@ def write_policies(arguments: Namespace) -> int:
     environment = environment_named(arguments.env)
     place = _place(environment)
     folder = Path(arguments.policies)
-    try:
+    with cli_error(UnknownResource):
         documents = execution_policies(environment, place, resources_in_templates(environment))
-    except UnknownResource as error:
-        raise CliError(str(error)) from None
     named = {DEPLOYER: deployer_policy(environment, place)}
     named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
     try:
@@ -55,10 +53,8 @@ def resources_in_templates(environment: Environment) -> Counter[str]:
         commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
         app = Path(scratch) / "app"
         try:
-            with stopped_by_signals():
+            with cli_error(CommandFailed), stopped_by_signals():
                 commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
-        except CommandFailed as error:
-            raise CliError(str(error)) from None
         finally:
             commands.stop()
         templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]

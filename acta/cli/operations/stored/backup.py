@@ -9,7 +9,7 @@ from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import one_line, show
+from acta.cli.terminal.text import cli_error, one_line, show
 from infra.deployed.tenants.back_up import NothingThere, back_up
 from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Place, place_of
@@ -94,10 +94,8 @@ def _stores(arguments: Namespace) -> TenantStores:
 
 
 def _place(where: str, stores: TenantStores) -> Place:
-    try:
+    with cli_error(ValueError):
         return place_of(where, stores.s3)
-    except ValueError as error:
-        raise CliError(str(error)) from None
 
 
 def _complain(session_id: str, why: str) -> None:

@@ -3,8 +3,7 @@ import pytest
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, InvalidPath, UnexpectedAnswer, Unreachable
-from acta.client.flows import MAX_ATTEMPTS
-from acta.client.paths import file_path, session_path, tool_secret_path
+from acta.client.flows import MAX_ATTEMPTS, file_path, session_path, tool_secret_path
 from local_aws.loopback import free_port
 from tests.unit.acta.fake_deployment import FakeDeployment, Reply, failure, success
 

@@ -4,20 +4,18 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
 
-from acta.client import definitions, sessions
+from acta.client import definitions, sessions, shapes
 from acta.client.api import AsyncClient, Client, DeploymentCalls
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, ServerError, class_of
-from acta.client.flows import Flow, Pause, Request, Stream
+from acta.client.flows import Pause, Request
 from acta.client.following import Update
 from acta.client.operation import listing, operation
-from acta.client.shapes import MODULES
 from infra.document import errors
 from infra.document.operations import OPERATIONS
 from infra.document.operations.operation import Operation
@@ -41,6 +39,8 @@ BY_PATH = ("get", "items", "post", "put")
 """Of `DeploymentCalls`: any path may be given."""
 FOLLOWING = ("updates", "follow", "wait", "session", "with_whole_inputs")
 """They give a part of the polling answer, or what they were given."""
+NAMES = {"shapes": shapes, "Update": Update}
+"""What annotations name and the client does not import while it runs."""
 WORDS = {
     "definition": {"name": "x"},
     "input": {},
@@ -69,13 +69,6 @@ class Call(NamedTuple):
         return step
 
 
-def shapes() -> dict[str, Any]:
-    found: dict[str, Any] = {"Flow": Flow, "Stream": Stream, "Update": Update}
-    for each in MODULES:
-        found.update(vars(import_module(f"shared.api.response.shapes.{each}")))
-    return found
-
-
 def calls() -> Iterator[Call]:
     for each in CLASSES:
         for name, one in vars(each).items():
@@ -101,7 +94,7 @@ def test_every_call_asks_a_route_and_gives_what_the_document_says(name: str) -> 
     told = described(call.request)
     if call.build.__name__ in FOLLOWING:
         return
-    returned = get_type_hints(call.build, globalns={**vars(sys.modules[call.build.__module__]), **shapes()})
+    returned = get_type_hints(call.build, globalns={**vars(sys.modules[call.build.__module__]), **NAMES})
     # of a Flow the third argument is what it returns; of a Stream the first has Item[...] of what it gives
     yields, _, result = get_args(returned["return"])
     items = [get_args(one)[0] for one in get_args(yields) if one not in (Request, Pause)]

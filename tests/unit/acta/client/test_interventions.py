@@ -26,11 +26,11 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
     text = canonical_json(whole)
     large["input_hash"] = input_hash(text)
     small = {"call_id": "c1", "name": "list_files", "input": {}, "shortened": False}
-    review = {"intervention_id": "int_1", "context": {"calls": [small, large, "by_name_only"]}}
+    review = {"intervention_id": "int_1", "context": {"calls": [small, large]}}
     client = Client(Deployment(deployment.url, "a.b.c"))
     deployment.on("GET", path, success({"input_text": text}), success({"input_text": "{}"}))
     calls = client.with_whole_inputs(SESSION_ID, review)["context"]["calls"]
-    assert calls == [small, {**large, "input": whole, "input_text": text}, "by_name_only"]
+    assert calls == [small, {**large, "input": whole, "input_text": text}]
     assert [request.path for request in deployment.requests] == [f"{path}?call_id=c+2"]
     with pytest.raises(UnexpectedAnswer):
         client.with_whole_inputs(SESSION_ID, review)

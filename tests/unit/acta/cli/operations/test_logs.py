@@ -11,10 +11,10 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
-from acta.cli.operations.log_words import happened
 from acta.cli.operations.logs import (
     began,
     follow,
+    happened,
     is_part_of_the_story,
     named,
     own_tools,
