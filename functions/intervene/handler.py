@@ -34,6 +34,8 @@ def _do(step: EngineEvent) -> dict[str, Any]:
     repository, workflow = dependencies().deps.repository, dependencies().deps.workflow
     match step.op:
         case "ask":
+            if step.entered is None:
+                raise Refused("a wait without the time of its beginning")
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
             ask(repository, workflow, dependencies().timeouts, step.at, wait)
         case "handle_error":

@@ -172,7 +172,7 @@ def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
         commit = stores.log.latest(entry.tenant, entry.session_id)
     except PoisonedSession:
         return () if entry.listed is None else (entry.listed.created_by,)
-    return () if commit is None else (commit.head.created_by, *(commit.head.writers or ()))
+    return () if commit is None else (commit.head.created_by, *commit.head.writers)
 
 
 def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:

@@ -101,7 +101,7 @@ def ask_for_budget(
     """
 
     def ask(change: Change) -> None:
-        charge_attempts(change, attempts, session, window)
+        charge_attempts(change, attempts, window)
         change.set(budget=budget.renewed(change.head, change.now, window))
         if any(call.needed_limits(change.head)):
             warn(change)
@@ -143,7 +143,6 @@ def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | No
 def charge_attempts(
     change: Change,
     attempts: Iterable[Attempt] | None,
-    session: Session,
     window: float,
     *,
     with_running: bool = False,
@@ -161,7 +160,7 @@ def charge_attempts(
     response = change.head.background
     running = response.attempt_id if response is not None and not with_running else ""
     known = tuple(one for one in attempts if one.attempt_id != running)
-    for one in open_attempts(change.head, known, lambda key: session.recorded(key) is not None):
+    for one in open_attempts(change.head, known):
         change.set(budget=budget.renewed(change.head, one.started, window))
         if one.outcome != ANSWERED:
             change.failed_attempt(partial(_row, one, change.now))
@@ -212,12 +211,12 @@ def charge_lease(change: Change, tokens: int) -> None:
         change.set(lease=lease.charged(tokens))
 
 
-def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply, session: Session) -> None:
+def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply) -> None:
     """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
     vanished and charged its reservation, that is taken back.
     """
-    charged = bill.own.attempt_id in (change.head.budget.settled or ())
-    charge_attempts(change, bill.attempts, session, bill.window)
+    charged = bill.own.attempt_id in change.head.budget.settled
+    charge_attempts(change, bill.attempts, bill.window)
     taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
     record_call(change, asked, reply, bill.own, taken_back)
     charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))
@@ -290,10 +289,9 @@ def record_call(
     }
     charged = cost if cost is not None else cost_usd(*asked, used)
     of_budget = change.head.budget
-    tokens = before.total_tokens if of_budget.charged_tokens is None else of_budget.charged_tokens
     charges = {
         "charged_usd": round(spent_usd(change.head) + (charged or 0.0), 6),
-        "charged_tokens": tokens + charged_tokens(NamedModel(provider, model), used),
+        "charged_tokens": of_budget.charged_tokens + charged_tokens(NamedModel(provider, model), used),
     }
     change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
     use = ModelUse(

@@ -92,7 +92,7 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
     def build(now: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, turn.at)
         if shorter.spent is not None:
-            _settle(change, shorter.spent, session)
+            _settle(change, shorter.spent)
         if change.head.is_over:
             if shorter.spent is None:
                 return None
@@ -156,9 +156,9 @@ def _freed(session: Session, shorter: Shorter) -> int:
     return before - total_bytes([*shorter.entries, *shorter.results.values()])
 
 
-def _settle(change: Change, spent: Spent, session: Session) -> None:
+def _settle(change: Change, spent: Spent) -> None:
     """Adds the summariser's call to the step log and to the bill, like any other call."""
     if spent.reply is None:
-        charge_attempts(change, spent.bill.attempts, session, spent.bill.window)
+        charge_attempts(change, spent.bill.attempts, spent.bill.window)
     else:
-        settle_call(change, spent.bill, spent.context.first_model, spent.reply, session)
+        settle_call(change, spent.bill, spent.context.first_model, spent.reply)

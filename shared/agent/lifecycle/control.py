@@ -128,11 +128,10 @@ def cancel(
             return _nothing_to_do(change, requester)
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
-        is_told = change.head.budget.settled is not None  # else only the log says what was charged
-        if attempts is not None and is_told:
+        if attempts is not None:
             # read with each head: what an earlier one left open may be charged, and no longer named in this one
             so_far = attempts_so_far(attempts, change.head)
-            charge_attempts(change, so_far, now, token_window, with_running=True)
+            charge_attempts(change, so_far, token_window, with_running=True)
         else:
             keep_what_is_uncharged(change)
         cancelled(change, requester.user)

@@ -118,7 +118,7 @@ def _go_on(change: Change, run_id: str, before: Run, max_steps: int) -> Decision
 
 def _tell(change: Change) -> None:
     """The model's next request says where the conversation comes from."""
-    change.set(progress=Progress(continues="", hint=NOTE))
+    change.set(progress=Progress(hint=NOTE))
 
 
 def _copied(

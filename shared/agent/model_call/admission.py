@@ -184,7 +184,7 @@ def wait_in_line(
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
-        charge_attempts(change, attempts, session, deps.token_window)
+        charge_attempts(change, attempts, deps.token_window)
         draft = wait_through(change, wait, rules)
         run = change.head.run
         if run is None or not is_worth_parking(change.head, change.now, deps.timeouts.warn):

@@ -172,9 +172,9 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
         check_run(change.head, at)
         if change.head.background == running:
             if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
-                settle_call(change, bill, NamedModel(running.provider, running.model), answer, now)
+                settle_call(change, bill, NamedModel(running.provider, running.model), answer)
             else:
-                charge_attempts(change, bill.attempts, now, bill.window, with_running=True)
+                charge_attempts(change, bill.attempts, bill.window, with_running=True)
             change.set(background=None)
         return CommitDraft(change, end_decision(change.head))
 
@@ -226,7 +226,7 @@ def _bill(
     """With the attempts that no commit has settled, the response's own the last."""
     head = session.head
     marker = deps.attempts.read(head.tenant, head.session_id)
-    unsettled = open_attempts(head, marker.attempts, lambda key: session.recorded(key) is not None)
+    unsettled = open_attempts(head, marker.attempts)
     own = next((one for one in marker.attempts if one.attempt_id == running.attempt_id), None)
     own = own or _unmarked(head, running)
     if isinstance(answer, ModelReply | SessionError | TransientError):

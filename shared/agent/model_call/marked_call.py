@@ -11,7 +11,6 @@ from typing import NamedTuple
 from shared.agent.budget.session_budget import Bill, SizedRequest, affordable, charge_attempts, with_outcome
 from shared.agent.model_call.turn_context import Turn, TurnContext
 from shared.agent.session.kept_replies import KeptReply, kept
-from shared.agent.session.session import Session
 from shared.domain.errors import CommitContention, Fenced, SessionError, TransientError
 from shared.domain.ids import ATTEMPT
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
@@ -98,7 +97,7 @@ def mark_call(
             turn.at,
             reservation.tokens + Pending.of(before).tokens,
             policies,
-            partial(charge_attempts, attempts=before, session=session, window=turn.deps.token_window),
+            partial(charge_attempts, attempts=before, window=turn.deps.token_window),
         )
         if decision is not None:
             return decision
@@ -106,7 +105,7 @@ def mark_call(
         try:
             _write(turn, attempts, after)
         except AttemptsChanged as changed:
-            before, after = _open(session, changed.marker), changed.marker.last_id
+            before, after = open_attempts(session.head, changed.marker.attempts), changed.marker.last_id
             found = kept(turn.deps.repository, session.head, key.rpartition("/")[2], changed.marker)
             if found is not None:
                 return _kept_call(turn, found, before, asked)
@@ -126,7 +125,7 @@ def kept_call(turn: Turn, asked: SizedRequest) -> KeptCall | None:
     if not turn.attempt and session.head.outage is None and not is_restarted:
         return None
     marker = deps.attempts.read(at.tenant, at.session_id)
-    before = _open(session, marker)
+    before = open_attempts(session.head, marker.attempts)
     try:
         found = kept(deps.repository, session.head, turn.kind, marker)
     except TransientError:
@@ -233,10 +232,6 @@ def _in_window(turn: Turn) -> Head:
 def _last_settled(head: Head) -> str | None:
     """The last attempt of the marker, unless something has come between: nothing is read to know it."""
     return head.budget.settled[-1] if head.budget.settled else None
-
-
-def _open(session: Session, marker: Marker) -> tuple[Attempt, ...]:
-    return open_attempts(session.head, marker.attempts, lambda key: session.recorded(key) is not None)
 
 
 def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:

@@ -185,12 +185,10 @@ class TurnContext(NamedTuple):
         others = (NamedModel(one.provider or first.provider, one.model) for one in self.agent.fallbacks)
         return (first, *others)
 
-    def waits_for_tokens(self, head: Head) -> bool:
-        """Whether a run out of tokens waits until its budget renews; else a person is asked. While the release before
-        may write the head, nothing renews.
-        """
-        waits = self.agent.limits.at_token_limit != "ask"
-        return waits and self.deps.token_window > 0 and head.budget.settled is not None
+    @property
+    def waits_for_tokens(self) -> bool:
+        """Whether a run out of tokens waits until its budget renews; else a person is asked."""
+        return self.agent.limits.at_token_limit != "ask" and self.deps.token_window > 0
 
     @property
     def context_window(self) -> int:

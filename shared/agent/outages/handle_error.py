@@ -71,7 +71,7 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
         head = change.head
         if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
             return None
-        charge_attempts(change, lost, session, deps.token_window)
+        charge_attempts(change, lost, deps.token_window)
         if cause is None:
             code, message = POISONED
             return failed(change, code, message.format(error=error))
@@ -100,7 +100,7 @@ def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...] | N
     head = session.head
     try:
         marker = deps.attempts.read(head.tenant, head.session_id)
-        unsettled = open_attempts(head, marker.attempts, lambda key: session.recorded(key) is not None)
+        unsettled = open_attempts(head, marker.attempts)
         reply = _kept_reply(deps, head, marker) if unsettled else None
     except (TransientError, PoisonedSession):
         return None

@@ -33,7 +33,7 @@ def park(deps: ErrorDeps, at: Position) -> Decision:
         run = change.head.run
         if run is None or not is_worth_parking(change.head, change.now, timeouts.warn):
             return None
-        charge_attempts(change, lost, session, deps.token_window)
+        charge_attempts(change, lost, deps.token_window)
         begin_next_generation(change, run, run.restarts, parked=True)
         return CommitDraft(change, Decision(next="done", at=at))
 

@@ -21,9 +21,8 @@ from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts, Run
 from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
-REPAIRABLE = ("STEP_FAILED", "RECOVERY_EXHAUSTED", "PROVIDER_", "STORE_UNAVAILABLE")
-"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed. Some are of
-earlier releases, whose runs failed where they now wait."""
+REPAIRABLE = ("STEP_FAILED", "PROVIDER_")
+"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
 REPAIRED = "repaired"
 UNLISTED_UNTIL = timedelta(seconds=60)
 """The engine's list may be so old. Where it is older the session's execution is fenced, and a turn made twice."""
@@ -118,7 +117,7 @@ def repair(
         if not is_repairable(head):
             code = head.error.code if head.error is not None else ""
             raise Conflict(f"The session failed with {code}, which a repair does not change.")
-        progress = head.progress.model_copy(update={"provider_waits": 0, "planning_attempts": 0})
+        progress = head.progress.model_copy(update={"planning_attempts": 0})
         change.set(error=None, progress=progress)
         begin_next_generation(change, run, Restarts())
         decision = _again(change.head)

@@ -81,7 +81,7 @@ def context_of(
         effect_id=call.effect_id,
         deadline_seconds=min(deadline, spec.timeout_seconds),
         user=head.created_by,
-        read_outside=head.read_outside is not False,
+        read_outside=head.read_outside,
         private=head.private_to is not None,
         answered=_answered(head, call.call_id),
         takes_tasks=runtime.takes_tasks,

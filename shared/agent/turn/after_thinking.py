@@ -62,7 +62,7 @@ def after_thinking(
         undelivered=len(head.undelivered),
         iteration=head.run.iteration,
         max_steps=head.run.max_steps,
-        over_budget=tokens_left(head) == 0 and not context.waits_for_tokens(head),
+        over_budget=tokens_left(head) == 0 and not context.waits_for_tokens,
         text_replies=text_replies,
         question=applied.question,
         closing=applied.closing,

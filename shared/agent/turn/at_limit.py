@@ -31,7 +31,7 @@ def wait_or_ask(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
         ends = change.head.budget.window_ends
-        charge_attempts(change, attempts, session, deps.token_window)
+        charge_attempts(change, attempts, deps.token_window)
         change.set(budget=renewed(change.head, change.now, deps.token_window))
         if ends is not None and ends <= change.now:  # the budget has renewed since it was looked at
             return _again(turn, change)
@@ -53,6 +53,6 @@ def _again(turn: Turn, change: Change) -> CommitDraft:
 def _is_worth_waiting(turn: Turn, asked: SizedRequest, attempts: tuple[Attempt, ...]) -> bool:
     """A new window helps where it is the tokens that are short, and the call fits into one."""
     head, most = turn.session.head, asked.request.max_tokens
-    if not turn.context.waits_for_tokens(head) or not fits_new_window(head, asked.bytes, most):
+    if not turn.context.waits_for_tokens or not fits_new_window(head, asked.bytes, most):
         return False
     return not lacks_money(head, asked.bytes, most, turn.context.models, Pending.of(attempts))

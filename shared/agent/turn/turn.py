@@ -143,7 +143,7 @@ def load(
 
         def build(now: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
-            charge_attempts(change, lost, now, deps.token_window, with_running=True)
+            charge_attempts(change, lost, deps.token_window, with_running=True)
             return failed_turn(deps, change, error)
 
         return deps.repository.decided(session, at.key(kind), build)
@@ -253,10 +253,10 @@ def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
         case IdentifiedReply():
             reply = answer.result.reply
             calibrate(change, answer.bill, reply.usage.input)
-            settle_call(change, answer.bill, turn.context.first_model, reply, session)
+            settle_call(change, answer.bill, turn.context.first_model, reply)
             return _apply_reply(answer.call, answer.result, session.results, change)
         case error:
-            charge_attempts(change, answer.bill.attempts, session, answer.bill.window)
+            charge_attempts(change, answer.bill.attempts, answer.bill.window)
             return without_reply(turn, change, error)
 
 
@@ -360,7 +360,7 @@ def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Dec
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
-        charge_attempts(change, bill.attempts, session, bill.window)
+        charge_attempts(change, bill.attempts, bill.window)
         return without_reply(turn, change, error)
 
     return commit_failure(turn, error, build)
@@ -385,9 +385,7 @@ def _apply_reply(
     undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered)
     progress = change.head.progress
     cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
-    progress = progress.model_copy(
-        update={"hint": "", "continues": "", "provider_waits": 0, "cut_offs": cut_offs}
-    )
+    progress = progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs})
     change.set(undelivered=undelivered, progress=progress)
     if turn.context.notes.outside:
         change.set(read_outside=True)

@@ -53,8 +53,6 @@ def failed_turn(deps: TurnDeps, change: Change, error: SessionError) -> CommitDr
 
 def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:
     """Waits as long as the provider asks, or longer where it has asked before, and takes the turn again."""
-    progress = change.head.progress
-    change.set(progress=progress.model_copy(update={"provider_waits": progress.provider_waits + 1}))
     return _wait_out(turn, change, error, retry_after=error.retry_after)
 
 

@@ -43,7 +43,7 @@ class Source(FrozenModel):
 
 
 class Memory(FrozenModel):
-    """`memory_id`: ids sort by time, so that reversed they are newest first. `origin` None: a release before wrote it.
+    """`memory_id`: ids sort by time, so that reversed they are newest first.
     `only_for`: only this user's sessions are reminded of it, and only this user and admins see it; None: everybody.
     `private`: it was noted in a private session of that user's. Then only their private sessions are reminded of it,
     and no admin sees it.
@@ -57,7 +57,7 @@ class Memory(FrozenModel):
     source: Source = Field(default_factory=Source)
     created_at: datetime
     updated_at: datetime
-    origin: Origin | None = None
+    origin: Origin
     only_for: str | None = None
     private: bool = False
 

@@ -35,19 +35,14 @@ def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) 
         for step in plan.steps
     )
     owed = tuple(name for name in plan.owed if name not in (tool, ANY_RISKY_TOOL))
-    approved = plan.approved
-    if approved is not None:
-        approved = tuple(sorted({*approved, *(set(plan.owed) - set(owed))}))
+    approved = tuple(sorted({*plan.approved, *(set(plan.owed) - set(owed))}))
     return plan.model_copy(update={"steps": steps, "owed": owed, "approved": approved})
 
 
 def without_permissions(plan: ExecutionPlan) -> ExecutionPlan:
-    """The plan as if nobody had approved anything: what was approved is asked for by its step, or owed again. Where
-    nobody knows what that was, it is any tool that is not read-only.
-    """
+    """The plan as if nobody had approved anything: what was approved is asked for by its step, or owed again."""
     steps = tuple(step.model_copy(update={"permitted": False}) for step in plan.steps)
-    approved = (ANY_RISKY_TOOL,) if plan.approved is None else plan.approved
-    owed = tuple(sorted({*plan.owed, *(set(approved) - _wanted(steps))}))
+    owed = tuple(sorted({*plan.owed, *(set(plan.approved) - _wanted(steps))}))
     return plan.model_copy(update={"steps": steps, "owed": owed, "approved": ()})
 
 
@@ -62,14 +57,10 @@ def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) ->
     return tuple(sorted(asked - _wanted(steps)))
 
 
-def permissions_approved(before: ExecutionPlan | None) -> tuple[str, ...] | None:
-    """Of the plan that replaces `before`: what was given under `before` and the versions that led to it. None: nobody
-    knows.
-    """
+def permissions_approved(before: ExecutionPlan | None) -> tuple[str, ...]:
+    """Of the plan that replaces `before`: what was given under `before` and the versions that led to it."""
     if before is None or not before.is_live:
         return ()
-    if before.approved is None:
-        return None
     return tuple(sorted({*before.approved, *_wanted(step for step in before.steps if step.permitted)}))
 
 

@@ -57,8 +57,7 @@ class ExecutionPlan(StoredModel):
     """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
     `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
     asked permission for and nobody has approved since (`shared.domain.plan.permissions`). `approved`: those
-    that an earlier version asked permission for and somebody has approved; a fork owes them again. None: a release
-    before wrote the plan, and nobody knows.
+    that an earlier version asked permission for and somebody has approved; a fork owes them again.
     """
 
     version: int
@@ -68,7 +67,7 @@ class ExecutionPlan(StoredModel):
     status: PlanStatus = "executing"
     risks: tuple[str, ...] = ()
     owed: tuple[str, ...] = ()
-    approved: tuple[str, ...] | None = None
+    approved: tuple[str, ...] = ()
     created_at: datetime
     updated_at: datetime
 

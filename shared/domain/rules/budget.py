@@ -42,8 +42,7 @@ class Reservation(NamedTuple):
 
 def all_tokens(head: Head) -> int:
     """The tokens charged to the session since it began, estimates included."""
-    answered = head.budget.charged_tokens
-    return (head.usage.total_tokens if answered is None else answered) + head.budget.vanished_tokens
+    return head.budget.charged_tokens + head.budget.vanished_tokens
 
 
 def tokens_used(head: Head) -> int:
@@ -59,12 +58,11 @@ def tokens_left(head: Head) -> int:
 def renewed(head: Head, now: datetime, window: float) -> Budget:
     """The budget as it is for a call that begins now: of a new window, where the last one has ended.
 
-    `window`: seconds; 0: there are none. Nor are there any while the release before may write the head, for it would
-    forget that one has begun.
+    `window`: seconds; 0: there are none.
     """
     budget = head.budget
     is_running = budget.window_ends is not None and now < budget.window_ends
-    if not window or budget.settled is None or is_running:
+    if not window or is_running:
         return budget
     ends = now + timedelta(seconds=window)
     if budget.window_ends is None:  # what was used before the first window counts in it
@@ -73,11 +71,8 @@ def renewed(head: Head, now: datetime, window: float) -> Budget:
 
 
 def spent_usd(head: Head) -> float:
-    """US dollars charged to the cost budget.
-
-    A session that an earlier release began has them in `usage.cost_usd` only, which is None where a price is unknown.
-    """
-    return max(head.usage.cost_usd or 0.0, head.budget.charged_usd)
+    """US dollars charged to the cost budget."""
+    return head.budget.charged_usd
 
 
 class Pending(NamedTuple):

@@ -126,11 +126,11 @@ def partition(entries: Sequence[Entry], goal_id: str, room: int) -> Partition:
     """Splits a conversation into what stays and what a summary replaces.
 
     `room`: bytes for the parts that stay. The last turn stays, however large it is. `goal_id`: the message with the
-    goal; empty: an earlier release began the run, and its first message is the goal.
+    goal.
     """
     turns = turns_of(entries)
     people = [entry for entry in entries if isinstance(entry, UserEntry) and entry.origin == "user"]
-    goal = next((entry for entry in people if entry.message_id == goal_id or not goal_id), None)
+    goal = next((entry for entry in people if entry.message_id == goal_id), None)
     left = room - (entry_bytes(goal) if goal is not None else 0)
     since = people[people.index(goal) + 1 :] if goal is not None else []
     messages = _newest_within(since, max(MIN_MESSAGES_BYTES, left // 4))

@@ -2,7 +2,7 @@
 (design §5).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -65,19 +65,6 @@ class Marker(StoredModel):
         return self.attempts[-1].attempt_id if self.attempts else None
 
 
-def open_attempts(
-    head: Head, attempts: Iterable[Attempt], is_recorded: Callable[[str], bool]
-) -> tuple[Attempt, ...]:
-    """The attempts that no commit has charged yet.
-
-    `is_recorded`: whether the log has a commit under this key, as far back as the turn reaches. It decides for a head
-    that does not say what was settled, because a release wrote it that did not know.
-    """
-    settled, run = head.budget.settled, head.run
-    if settled is not None:
-        return tuple(one for one in attempts if one.attempt_id not in settled)
-    return tuple(
-        one
-        for one in attempts
-        if run is not None and one.run_id == run.run_id and one.turn >= run.turn and not is_recorded(one.key)
-    )
+def open_attempts(head: Head, attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """The attempts that no commit has charged yet."""
+    return tuple(one for one in attempts if one.attempt_id not in head.budget.settled)

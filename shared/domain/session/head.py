@@ -39,8 +39,7 @@ class OpenCall(StoredModel):
     that is gone for another reason never lets the call run.
     `asked`: what the tool's server asks a person in the middle of the call, and what it is answered.
     `task`: what the server works on by itself since it has answered the call; such a call has started.
-    `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in, or
-    an earlier release stored the call.
+    `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in.
     """
 
     call_id: str
@@ -171,7 +170,7 @@ class Run(StoredModel):
     with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
     the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
     `shared/agent/turn/after_thinking.py`). `before`: what the session had used before; None: it is the session's first
-    run, or the version before was written. `parked`: the generation has no execution; it is started when somebody
+    run. `parked`: the generation has no execution; it is started when somebody
     decides, or when the time comes (`shared/agent/session/parking.py`).
     """
 
@@ -210,14 +209,12 @@ class Budget(StoredModel):
     the window before has ended.
 
     `window_ends`: of the running window; None: none has begun. `window_base`: tokens charged before it.
-    `charged_tokens`: the tokens of all answered calls, input from the cache at its price relative to fresh input; None:
-    a release before wrote the head, and they are those in `usage`.
+    `charged_tokens`: the tokens of all answered calls, input from the cache at its price relative to fresh input.
     `vanished_tokens`: charged for attempts that gave no usage and may have to be paid for, at what was reserved for
     them; the step log has them as estimated. `charged_usd`: the cost of all calls with a known price, those attempts
     included. A fallback model without a known price is charged at the price of the first model. `warned`: whether the
     warning was given. `bytes_per_token`: measured in the last call, to estimate the next. `settled`: ids of the
-    attempts of the last marker that a commit has charged, the last one last; None: a release before the marker wrote
-    the head.
+    attempts of the last marker that a commit has charged, the last one last.
     """
 
     token_budget: int
@@ -226,8 +223,8 @@ class Budget(StoredModel):
     charged_usd: float = 0.0
     warned: bool = False
     bytes_per_token: float = BYTES_PER_TOKEN
-    settled: tuple[str, ...] | None = None
-    charged_tokens: int | None = None
+    settled: tuple[str, ...] = ()
+    charged_tokens: int = 0
     window_ends: datetime | None = None
     window_base: int = 0
 
@@ -269,18 +266,15 @@ class Ending(StoredModel):
 class Wait(StoredModel):
     """The engine's task token while it waits for people. The token never leaves the server (design §8).
 
-    `entered`: when the engine entered the wait; None: the previous release wrote it. `attempt`: the engine's retry
-    count.
+    `entered`: when the engine entered the wait. `attempt`: the engine's retry count.
     """
 
     token: str
-    entered: datetime | None = None
+    entered: datetime
     attempt: int = 0
 
     def is_before(self, other: "Wait") -> bool:
-        """Whether the engine entered this wait before `other`, and so has left it. False where that is unknown."""
-        if self.entered is None or other.entered is None:
-            return False
+        """Whether the engine entered this wait before `other`, and so has left it."""
         return (self.entered, self.attempt) < (other.entered, other.attempt)
 
 
@@ -290,19 +284,17 @@ class Progress(StoredModel):
 
     `text_replies`: replies in a row without a call; bounded in `shared/domain/rules/next_action.py`.
     `planning_attempts`: failed ones in the current planning; bounded in `shared/agent/turn/after_planning.py`.
-    `provider_waits`: in a row; counted for the release before. `last_reply`, `succeeded`, `failed`,
-    `window`: fingerprints of replies and calls, as `shared.domain.rules.loop_detection` makes them. `rung`: how often
-    the run was found stuck since it last made progress, which decides between hint, question and failure.
+    `last_reply`, `succeeded`, `failed`, `window`: fingerprints of replies and calls, as
+    `shared.domain.rules.loop_detection` makes them. `rung`: how often the run was found stuck since it last made
+    progress, which decides between hint, question and failure.
     """
 
     text_replies: int = 0
     planning_attempts: int = 0
-    provider_waits: int = 0
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit: `shared/agent/turn/cut_off_replies.py`."""
-    continues: str | None = None
-    """The id of the cut-off message that the next reply is asked to continue; empty: none. None: no turn was made yet,
-    or the previous release wrote it."""
+    continues: str = ""
+    """The id of the cut-off message that the next reply is asked to continue; empty: none."""
     hint: str = ""
     """A text for the model, at the end of the next request only: `hint` in `shared/agent/turn/prompt.py`, or a
     person's.
@@ -353,9 +345,8 @@ class Head(VersionedModel):
     `undelivered`: ids of users' messages that no turn has shown to the model yet, oldest first. `compacted_at`: the
     number of the commit with the last compaction, from where the conversation is read; 0: none. `held`: how the run
     ends once its pause is lifted; None: it does not end then. `writers`: the subjects of those whose words the agent
-    has been given, beside `created_by`; None: nobody's were kept yet, because no release before did. `read_outside`:
-    whether the agent has been given a text from outside in this session; None: a release before wrote the head, and
-    nobody knows. `visibility`: who may see the session, from its start on; a private one is its owner's, who is
+    has been given, beside `created_by`. `read_outside`: whether the agent has been given a text from outside in this
+    session. `visibility`: who may see the session, from its start on; a private one is its owner's, who is
     `created_by`.
     """
 
@@ -395,8 +386,8 @@ class Head(VersionedModel):
     """What has failed since the last reply or finished call; None: nothing has."""
     delay: Delay | None = None
     """What the session waits for beside people, or has waited for until the turn that now runs; None: nothing."""
-    writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] | None = None
-    read_outside: bool | None = None
+    writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] = ()
+    read_outside: bool = False
     visibility: Visibility = "tenant"
     plan_edit: str = ""
     """The id of the message that tells the model what a person has changed in the plan last; empty: nobody has."""
@@ -424,17 +415,16 @@ class Head(VersionedModel):
 
     @property
     def askers(self) -> frozenset[str]:
-        """The subjects of those who asked for what the agent does, as far as they are known."""
-        return frozenset((self.created_by, *(self.writers or ())))
+        """The subjects of those who asked for what the agent does."""
+        return frozenset((self.created_by, *self.writers))
 
     def with_writer(self, user: str) -> "Head":
         """Raises Conflict where more people would have written than are kept: none of them is forgotten."""
-        writers = self.writers or ()
         if user in self.askers:
-            return self.model_copy(update={"writers": writers})
-        if len(writers) >= MAX_WRITERS:
+            return self
+        if len(self.writers) >= MAX_WRITERS:
             raise Conflict(f"{MAX_WRITERS} people have written to this session already. Start another one.")
-        return self.model_copy(update={"writers": (*writers, user)})
+        return self.model_copy(update={"writers": (*self.writers, user)})
 
     @property
     def coarse_state(self) -> CoarseState:

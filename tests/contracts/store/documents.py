@@ -165,7 +165,7 @@ def full_commit(tenant: str, session_id: str, number: int) -> Commit:
         ),
         undelivered=(f"msg_{ID}",),
         progress=Progress(text_replies=1, planning_attempts=2, hint="try another tool"),
-        wait=Wait(token="AQC" * 200),
+        wait=Wait(token="AQC" * 200, entered=NOW),
         compacted_at=3,
     )
     entries: tuple[Entry, ...] = (
@@ -272,7 +272,7 @@ def largest_commit(tenant: str, session_id: str) -> Commit:
         interventions=interventions,
         metadata={letters(40): letters(500) for _ in range(20)},
         result=Result(goal_met=True, answer=noise(MAX_GOAL_CHARS), reason="goal_complete"),
-        wait=Wait(token=letters(1_024)),
+        wait=Wait(token=letters(1_024), entered=NOW),
     )
     entries = tuple(
         ToolEntry(call_id=call_id, name="t" * 64, content=Content.of(letters(INLINE_BYTES)))

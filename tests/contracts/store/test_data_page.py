@@ -194,8 +194,9 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     stores.definitions.store_seed(seed)
     stores.definitions.write_prompt(TENANT, seed, seed.next_version("Ours", None, "ann", now))
     memory = Memory(
-        memory_id="mem_1", agent_id="librarian", kind="fact", text="a", created_at=now, updated_at=now
-    )
+        memory_id="mem_1", agent_id="librarian", kind="fact", text="a", created_at=now, updated_at=now,
+        origin="agent",
+    )  # fmt: skip
     stores.memories.add(TENANT, memory)
     begun = AuditRecord(
         audit_id="aud_1",

@@ -116,8 +116,8 @@ def test_a_run_that_the_agent_failed_itself_is_not_repaired(
     assert ann.snapshot(session_id)["state"] == "failed"
 
 
-def fail_as_before(behind: Behind, tenant: str, session_id: str) -> None:
-    """As releases did whose runs ended where they now wait: with this code, and with their execution over."""
+def fail_from_outside(behind: Behind, tenant: str, session_id: str) -> None:
+    """With the code of a reason that lies outside of the run, and with its execution over."""
     behind.stop(session_id)
     clock = SystemClock()
     log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
@@ -145,7 +145,7 @@ def test_sessions_that_an_outage_failed_are_listed_and_then_brought_back(
         )
     session_id = ann.start("A goal")
     ann.asked(session_id)
-    fail_as_before(behind, ann.tenant, session_id)
+    fail_from_outside(behind, ann.tenant, session_id)
 
     dry = acta(*command)
 

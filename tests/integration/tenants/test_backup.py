@@ -86,7 +86,13 @@ def define(house: StoredHouse) -> None:
     stores.memories.add(
         TENANT,
         Memory(
-            memory_id="mem_1", agent_id="librarian", kind="fact", text="May", created_at=now, updated_at=now
+            memory_id="mem_1",
+            agent_id="librarian",
+            kind="fact",
+            text="May",
+            created_at=now,
+            updated_at=now,
+            origin="person",
         ),
     )
     url = "https://hooks.example.com"

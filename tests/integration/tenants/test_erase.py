@@ -155,6 +155,7 @@ def memory(memory_id: str, user: str) -> Memory:
         created_at=NOW,
         updated_at=NOW,
         source=source,
+        origin="person",
     )
 
 

@@ -108,11 +108,11 @@ HEAD = Head(
     usage=Usage(
         input_tokens=900, output_tokens=100, cached_input_tokens=400, llm_calls=3, tool_calls=2, cost_usd=0.01
     ),
-    budget=Budget(token_budget=50_000),
+    budget=Budget(token_budget=50_000, charged_tokens=1_000, charged_usd=0.01),
     metadata={"ticket": "42"},
     max_steps=50,
     last_seq=17,
     last_step=5,
     calls=(OpenCall(call_id="call_01", name="read_file"),),
-    wait=Wait(token="secret-task-token"),
+    wait=Wait(token="secret-task-token", entered=AT),
 )

@@ -94,8 +94,8 @@ def test_a_session_that_never_ran_has_no_run_and_no_plan() -> None:
 
 
 def test_tokens_left_never_go_below_nothing() -> None:
-    overspent = HEAD.usage.model_copy(update={"input_tokens": 60_000})
-    assert session_view(HEAD.model_copy(update={"usage": overspent}))["budget"]["tokens_left"] == 0
+    overspent = HEAD.budget.model_copy(update={"charged_tokens": 60_000})
+    assert session_view(HEAD.model_copy(update={"budget": overspent}))["budget"]["tokens_left"] == 0
 
 
 def test_what_vanished_attempts_are_charged_is_shown_and_taken_off_what_is_left() -> None:

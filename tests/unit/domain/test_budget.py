@@ -36,7 +36,7 @@ def head(tokens: int = 10_000, used: int = 0, cost: float | None = 0.0, **budget
     return Head(
         tenant="t", session_id="s", agent_id="a", created_by="u", state="executing", created_at=NOW,
         updated_at=NOW, max_steps=50, usage=Usage(input_tokens=used, cost_usd=cost),
-        budget=Budget(token_budget=tokens, **budget),
+        budget=Budget(token_budget=tokens, charged_tokens=used, **budget),
     )  # fmt: skip
 
 
@@ -71,7 +71,6 @@ def test_an_agent_that_may_write_little_can_use_up_its_budget() -> None:
     ("cost", "charged", "carries"),
     [
         (0.99, 0.99, True), (1.0, 1.0, False), (1.01, 1.01, False),
-        (1.0, 0.0, False),  # a session that an earlier release began
         (None, 0.99, True), (None, 1.0, False),
     ],
 )  # fmt: skip
@@ -116,12 +115,12 @@ def test_the_same_request_is_never_estimated_lower_than_it_was(size: int, tokens
 
 @pytest.mark.parametrize(
     ("used", "cost", "due"),
-    [(7_999, 0.0, False), (8_000, 0.0, True), (0, 0.79, False), (0, 0.8, True), (0, None, False)],
+    [(7_999, 0.0, False), (8_000, 0.0, True), (0, 0.79, False), (0, 0.8, True)],
 )
 def test_the_warning_comes_when_most_of_the_tokens_or_of_the_money_is_used(
-    used: int, cost: float | None, due: bool
+    used: int, cost: float, due: bool
 ) -> None:
-    assert warning_due(head(10_000, used=used, cost=cost, cost_budget_usd=1.0)) is due
+    assert warning_due(head(10_000, used=used, cost_budget_usd=1.0, charged_usd=cost)) is due
 
 
 def test_the_warning_counts_the_known_part_of_the_money() -> None:

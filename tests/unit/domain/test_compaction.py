@@ -137,11 +137,6 @@ def test_a_goal_that_is_not_delivered_yet_is_not_looked_for() -> None:
     assert partition(entries, "msg_not_yet", 300).goal == ()
 
 
-def test_sessions_from_before_goals_were_marked_keep_their_first_message() -> None:
-    entries = [said("msg_first"), *turn(1, 900), *turn(2, 10)]
-    assert [one.message_id for one in partition(entries, "", 300).goal] == ["msg_first"]
-
-
 def test_the_window_keeps_room_for_the_answer() -> None:
     assert request_limits(200_000, 4_096).max_tokens < 200_000 - 4_096
     assert request_limits(4_000, 100_000).max_tokens > 2_000

@@ -24,6 +24,7 @@ def memory(text: str, number: int = 0, kind: MemoryKind = "fact", tags: tuple[st
         tags=tags,
         created_at=at,
         updated_at=at,
+        origin="agent",
     )
 
 

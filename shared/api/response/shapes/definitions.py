@@ -334,7 +334,7 @@ class Memory(TypedDict):
     text: str
     tags: list[str]
     source: MemorySource
-    origin: Origin | None
+    origin: Origin
     """null: a release that did not know it wrote the memory."""
     shared: bool
     """false: it is for its user's sessions alone."""

@@ -30,6 +30,7 @@ def make_memory(
         source=Source(session_id="ses_1", user="ann"),
         created_at=now,
         updated_at=now,
+        origin="agent",
     )
 
 

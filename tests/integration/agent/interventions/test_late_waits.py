@@ -66,15 +66,6 @@ def test_a_worker_that_lost_to_a_wait_the_engine_has_left_has_the_engine_ask_aga
     assert approved(house, session) == "completed"
 
 
-def test_a_wait_that_the_previous_release_stored_is_followed_by_the_next() -> None:
-    house, session, decision = wait_decision()
-    old = Wait(token=house.workflow.wait(decision))
-    asks(house, decision, old)
-    house.workflow.expire(old.token)
-    asks(house, decision, entered(house, decision))
-    assert approved(house, session) == "completed"
-
-
 class Overtakes(MemoryLog):
     """While a wait is being stored its execution is lost, and the next generation waits already."""
 

@@ -19,7 +19,7 @@ from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
-from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.failed_runs import fail_from_outside
 
 MANY: dict[str, Any] = {"*": {"open_sessions": 50, "starts_per_minute": 200}}
 ASKS = says("Which one?", call("update_plan", action="wait_for_user", reason="Which one?"))
@@ -168,7 +168,7 @@ class Life:
 
     def fail(self) -> None:
         if self.of(self.newest).is_open:  # it is another one where a start never came about
-            fail_as_before(self.house, self.newest)
+            fail_from_outside(self.house, self.newest)
 
     def live(self) -> None:
         for act in self.steps():

@@ -1,11 +1,11 @@
-"""Runs that failed as those of earlier releases did, where a run now waits."""
+"""Runs that failed for a reason that lies outside of them."""
 
 from shared.agent.session.endings import failed
 from shared.agent.session.repository import CommitDraft
 from tests.in_process.house import TENANT, House
 
 
-def fail_as_before(house: House, session_id: str, code: str = "STORE_UNAVAILABLE") -> None:
+def fail_from_outside(house: House, session_id: str, code: str = "STEP_FAILED") -> None:
     repository = house.fresh_repository()
     session = repository.newest(TENANT, session_id)
 

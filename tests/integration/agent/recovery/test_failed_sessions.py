@@ -34,7 +34,7 @@ from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse
-from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.failed_runs import fail_from_outside
 from tests.integration.agent.recovery.test_what_a_sweep_withstands import RefusingLog
 from tests.unit.api.gateway import Context
 
@@ -46,7 +46,7 @@ def with_failed(count: int, code: str = "PROVIDER_UNAVAILABLE") -> tuple[Fragile
     house = FragileHouse(SCRIPT)
     sessions = [house.start("Tidy up").session_id for _ in range(count)]
     for session in sessions:
-        fail_as_before(house, session, code)
+        fail_from_outside(house, session, code)
         house.lose(session)
     return house, sessions
 
@@ -89,12 +89,12 @@ def test_what_failed_since_then_is_told_with_its_code_and_its_time() -> None:
     house.clock.advance(3 * 3_600)
     failed_at = house.clock.now()
     new = house.start("Tidy up").session_id
-    fail_as_before(house, new, "RECOVERY_EXHAUSTED")
+    fail_from_outside(house, new, "STEP_FAILED")
     house.clock.advance(600)
 
     [answer] = found_by(house)
 
-    assert [tuple(run) for run in answer.runs] == [(TENANT, new, "RECOVERY_EXHAUSTED", failed_at)]
+    assert [tuple(run) for run in answer.runs] == [(TENANT, new, "STEP_FAILED", failed_at)]
     assert (answer.cursor, answer.unreadable, answer.unanswered) == (None, 0, 0)
     assert house.head(old).state == house.head(new).state == "failed"
 

@@ -14,18 +14,16 @@ from tests.integration.agent.fragile import (
     SCRIPT,
     FragileHouse,
 )
-from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.failed_runs import fail_from_outside
 from tests.integration.agent.recovery.test_ended_executions import deps_of
 from tests.unit.api.gateway import Context
 
-OF_EARLIER_RELEASES = (
+FROM_OUTSIDE = (
     "PROVIDER_OVERLOADED",
     "PROVIDER_UNAVAILABLE",
     "PROVIDER_TIMEOUT",
     "PROVIDER_STREAM_BROKEN",
-    "STORE_UNAVAILABLE",
     "STEP_FAILED",
-    "RECOVERY_EXHAUSTED",
 )
 
 
@@ -33,7 +31,7 @@ def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     house.run_until("think")
-    fail_as_before(house, session)
+    fail_from_outside(house, session)
     house.lose(session)
     assert house.head(session).state == "failed"
 
@@ -48,12 +46,12 @@ def test_an_operator_has_a_failed_run_tried_again_and_it_ends_well() -> None:
     assert (head.state, head.error) == ("completed", None)
 
 
-@pytest.mark.parametrize("code", OF_EARLIER_RELEASES)
+@pytest.mark.parametrize("code", FROM_OUTSIDE)
 def test_whatever_the_engine_of_an_earlier_release_gave_up_on_can_be_repaired(code: str) -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     assert house.workflow.take() is not None
-    fail_as_before(house, session, code)
+    fail_from_outside(house, session, code)
     house.lose(session)
     assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 
@@ -62,7 +60,7 @@ def test_a_run_that_failed_before_it_had_a_plan_is_planned_again() -> None:
     house = FragileHouse(SCRIPT)
     session = house.start("Tidy up").session_id
     assert house.workflow.take() is not None
-    fail_as_before(house, session)
+    fail_from_outside(house, session)
     house.lose(session)
 
     repair(house.fresh_repository(), house.workflow, TENANT, session)
@@ -96,7 +94,7 @@ def test_a_repair_of_a_session_that_has_not_failed_looks_after_it_as_tend_does()
 def failed(house: FragileHouse, code: str) -> str:
     session = house.start("Tidy up").session_id
     assert house.workflow.take() is not None
-    fail_as_before(house, session, code)
+    fail_from_outside(house, session, code)
     house.lose(session)
     return session
 
@@ -137,7 +135,7 @@ def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_n
 
 def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> None:
     house = FragileHouse(SCRIPT)
-    session = failed(house, "STORE_UNAVAILABLE")
+    session = failed(house, "STEP_FAILED")
     deps = deps_of(house)
     since = (house.clock.now() - timedelta(hours=2)).isoformat()
     asked = {"repair": {"tenant": TENANT, "failed_since": since, "cursor": None}}
@@ -145,7 +143,7 @@ def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> N
     at = house.clock.now().isoformat()
     assert answer == {
         "sessions": [
-            {"tenant": TENANT, "session_id": session, "code": "STORE_UNAVAILABLE", "failed_at": at},
+            {"tenant": TENANT, "session_id": session, "code": "STEP_FAILED", "failed_at": at},
         ],
         "cursor": None, "complete": True, "unreadable": 0, "unanswered": 0,
     }  # fmt: skip

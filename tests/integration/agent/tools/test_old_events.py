@@ -28,9 +28,10 @@ def repeat(house: House, decision: Decision) -> None:
     """Everything the engine can send a Lambda where it stood once."""
     at = decision.at
     house.repository = house.fresh_repository()
+    wait = Wait(token="an old token", entered=house.clock.now())
     events: list[Callable[[], object]] = [
         *steps(house, decision),
-        lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, Wait(token="an old token")),
+        lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, wait),
         lambda: handle_error(house.errors, at, "Timeout"),
         lambda: roll_over(house.fresh_repository(), house.workflow, at),
     ]

@@ -9,7 +9,7 @@ from shared.domain.session.commit import Decision
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.integration.agent.fragile import Crash, FragileHouse
-from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.failed_runs import fail_from_outside
 
 LOOK = says("", call("list_files"))
 SCRIPT = [
@@ -56,7 +56,7 @@ def it_is_paused_and_resumed(house: FragileHouse, session: str) -> None:
 
 def it_fails_and_is_repaired(house: FragileHouse, session: str) -> None:
     begun(house, session)
-    fail_as_before(house, session)
+    fail_from_outside(house, session)
     house.lose(session)
     assert repair(house.fresh_repository(), house.workflow, TENANT, session) == "restarted"
 

@@ -16,7 +16,7 @@ from shared.ports.model import TokenUsage
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
-from tests.integration.agent.recovery.failed_runs import fail_as_before
+from tests.integration.agent.recovery.failed_runs import fail_from_outside
 from tests.unit.api.gateway import Gateway, claims
 
 LOOK = says("", call("list_files"))
@@ -162,7 +162,7 @@ def test_a_repaired_run_goes_on_with_its_plan() -> None:
 
     def its_storage_is_away(decision: Decision) -> None:
         if decision.next == "think" and not closed(house, session):
-            fail_as_before(house, session)
+            fail_from_outside(house, session)
 
     house.run(its_storage_is_away)
     assert (house.head(session).state, shown(house, session)) == ("failed", "failed")
