@@ -63,7 +63,6 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
             f"{stack.stack_name}:{bucket}/{keys}": "Tenants and sessions get their names after the deployment."
             for stack, bucket, keys in (
                 (stateful, FILES_BUCKET, FILES),
-                (stateful, FILES_BUCKET, SESSIONS),
                 (sessions, SESSION_BUCKET, SESSIONS),
             )
         },

@@ -42,8 +42,6 @@ from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
 from shared.domain.spending.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
-SESSION_BUCKET_SINCE = 2
-"""The schema version with which texts of sessions go into `session_bucket`."""
 
 MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512, "tenant_limits": 640, "provider_limits": 400}
 """All variables of a Lambda have 4 KB together."""
@@ -72,19 +70,15 @@ class Settings(BaseModel):
     """It runs in a local AWS, which has no secrets and whose receivers speak HTTP. Set by templates alone."""
     table: str
     bucket: str
-    """Files, and texts of sessions that releases before `session_bucket` stored."""
+    """Files."""
     session_bucket: str = ""
-    """Texts of sessions; it keeps no versions. Empty only while a deployment replaces the release before: a function's
-    code may come a moment before its variables.
-    """
+    """Texts of sessions; it keeps no versions. Empty: the process stores none."""
     tenant_role: str = ""
     """The ARN of the function's second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the
     function has one role, and acts for all tenants with it.
     """
     audit_table: str = ""
-    """Who did what (ADR 54). Empty only while a deployment replaces the release before: what would have to be recorded
-    is refused for that moment.
-    """
+    """Who did what (ADR 54). Empty: what would have to be recorded is refused."""
     audit_secret: str = ""
     """The name of the secret with the key of the people's pseudonyms. A local stack has none."""
     audit_retention_days: Annotated[int, Field(ge=0)] = 0
@@ -274,8 +268,8 @@ class Settings(BaseModel):
     measure_load: bool = False
     """Recovery measures the functions' concurrency each minute, and long polls give way to it."""
     tool_function: str = ""
-    """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty only while a
-    deployment replaces the release before.
+    """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty: what needs
+    it is refused.
     """
     status_function: str = ""
     status_concurrency: Annotated[int, Field(ge=0)] = 0
@@ -288,17 +282,6 @@ class Settings(BaseModel):
     poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
     partial_text_ms: Annotated[int, Field(ge=0)] = 0
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
-
-    @property
-    def session_buckets(self) -> tuple[str, ...]:
-        """Where texts of sessions are. They are stored in the first, and read and erased in each: the release before
-        knows `bucket` alone, so while it may still run that comes first (ADR 44).
-        """
-        if not self.session_bucket:
-            return (self.bucket,)
-        if self.write_version < SESSION_BUCKET_SINCE:
-            return self.bucket, self.session_bucket
-        return self.session_bucket, self.bucket
 
     @field_validator("provider")
     @classmethod

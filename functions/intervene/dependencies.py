@@ -44,7 +44,7 @@ class Dependencies(NamedTuple):
 def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_bucket)
     session_index = DynamoIndex(chosen.table, clock)
     definitions = DynamoDefinitions(chosen.table, clock)
     timeouts = Timeouts(chosen.approval_timeout_seconds, chosen.intervention_warn_seconds)

@@ -69,7 +69,7 @@ class Dependencies(NamedTuple):
 def dependencies() -> Dependencies:
     chosen = settings()
     clock = SystemClock()
-    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_buckets)
+    log, blobs = DynamoLog(chosen.table, clock), S3Blobs(chosen.session_bucket)
     return Dependencies(
         repository=SessionRepository(
             log, blobs, clock, write_version=chosen.write_version, limits=chosen.limits

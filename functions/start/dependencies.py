@@ -47,7 +47,7 @@ def dependencies() -> Dependencies:
         log=log,
         repository=SessionRepository(
             log,
-            S3Blobs(chosen.session_buckets),
+            S3Blobs(chosen.session_bucket),
             clock,
             write_version=chosen.write_version,
             limits=chosen.limits,

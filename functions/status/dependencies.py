@@ -48,7 +48,7 @@ def dependencies() -> Dependencies:
     return Dependencies(
         settings=chosen,
         log=DynamoLog(chosen.table, clock),
-        blobs=S3Blobs(chosen.session_buckets),
+        blobs=S3Blobs(chosen.session_bucket),
         session_index=DynamoIndex(chosen.table, clock),
         partials=DynamoPartials(chosen.table),
         long_polls=LongPollLimit(DynamoLongPolls(chosen.table), clock),

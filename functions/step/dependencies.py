@@ -50,7 +50,7 @@ def turn_deps() -> TurnDeps:
     clock = SystemClock()
     repository = SessionRepository(
         DynamoLog(chosen.table, clock),
-        S3Blobs(chosen.session_buckets),
+        S3Blobs(chosen.session_bucket),
         clock,
         write_version=chosen.write_version,
         limits=chosen.limits,

@@ -53,7 +53,7 @@ def runtime() -> ToolRuntime:
     return ToolRuntime(
         repository=SessionRepository(
             DynamoLog(chosen.table, clock),
-            S3Blobs(chosen.session_buckets),
+            S3Blobs(chosen.session_bucket),
             clock,
             write_version=chosen.write_version,
             limits=chosen.limits,

@@ -42,11 +42,10 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 
 @dataclass(frozen=True)
 class Resources:
-    """What the functions use. `bucket`: of the files, and of sessions' texts that releases before `session_bucket`
-    wrote. `secrets`: model provider -> the secret with its key, empty locally. `execution_arns`,
-    `tenant_function_arns` and those of secrets are patterns. `stream`: reads the table's stream.
-    `own_tools`: the catalogue of Python tools, empty where there are none. `own_tool_versions`: folder -> the version
-    of its function that `tool` calls.
+    """What the functions use. `bucket`: of the files. `session_bucket`: of sessions' texts. `secrets`: model provider
+    -> the secret with its key, empty locally. `execution_arns`, `tenant_function_arns` and those of secrets are
+    patterns. `stream`: reads the table's stream. `own_tools`: the catalogue of Python tools, empty where there are
+    none. `own_tool_versions`: folder -> the version of its function that `tool` calls.
     """
 
     table: dynamodb.ITable
@@ -141,7 +140,6 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
     for sid, bucket, keys, actions in (
         ("Files", resources.bucket, FILES, grants.files),
         ("Sessions", resources.session_bucket, SESSIONS, grants.sessions),
-        ("FormerSessions", resources.bucket, SESSIONS, grants.sessions),
     ):
         if actions:
             yield _allow(sid, actions, bucket.arn_for_objects(keys))

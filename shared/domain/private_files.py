@@ -10,8 +10,6 @@ from shared.domain.untrusted.path import PRIVATE, PathRefused
 
 _FOLDER = "~%"
 """How folders of private files begin. No path has a percent sign (`check_path`)."""
-_UNLISTED = (_FOLDER, PRIVATE)
-"""A release before could store tenant files whose path begins with `~/`. They would pass for private ones."""
 _LAST = "\U0010ffff"
 
 NOT_HERE = (
@@ -50,9 +48,8 @@ def listed_path(stored: str, prefix: str, user: str | None) -> str | None:
     """The path under which a listing of `prefix` shows what is stored there. None: it is in no such listing."""
     if is_private(prefix):
         return PRIVATE + stored.removeprefix(stored_path(PRIVATE, user))
-    return None if stored.startswith(_UNLISTED) else stored
+    return None if stored.startswith(_FOLDER) else stored
 
 
-def after_unlisted(stored: str) -> str:
-    """Comes after all that is not listed for the same reason as this, and before what follows it."""
-    return next(start for start in _UNLISTED if stored.startswith(start)) + _LAST
+AFTER_PRIVATE = _FOLDER + _LAST
+"""Comes after everybody's private files as they are stored, and before what follows them."""

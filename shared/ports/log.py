@@ -63,9 +63,8 @@ class Live(NamedTuple):
 class IndexEntry(NamedTuple):
     """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
 
-    `live` None: recovery has nothing to look at, or the first release wrote the entry. `private_to`: the session's
-    owner, where it is private. `counted`: it is one of its tenant's open sessions (`Places`). `listed` None: the
-    release before wrote the entry.
+    `live` None: recovery has nothing to look at. `private_to`: the session's owner, where it is private. `counted`: it
+    is one of its tenant's open sessions (`Places`).
     """
 
     tenant: str
@@ -75,7 +74,7 @@ class IndexEntry(NamedTuple):
     live: Live | None = None
     private_to: str | None = None
     counted: bool = False
-    listed: Listed | None = None
+    listed: Listed = Listed()
 
 
 class IdempotencyRecord(NamedTuple):
@@ -83,7 +82,7 @@ class IdempotencyRecord(NamedTuple):
 
     `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
     `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
-    request about a definition, or of any request that a release before this field answered.
+    request about a definition.
     """
 
     tenant: str

@@ -109,7 +109,7 @@ class Stand:
             raise
         clock = SystemClock()
         log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
-        blobs = S3Blobs(Settings.from_environ(settings).session_buckets, self.client("s3"))
+        blobs = S3Blobs(Settings.from_environ(settings).session_bucket, self.client("s3"))
         self.repository = SessionRepository(log, blobs, clock)
         self.states = self.client("stepfunctions")
         self.usage = DynamoUsage(settings["ACTA_TABLE"], clock, self.client("dynamodb"))

@@ -53,10 +53,6 @@ def test_an_operator_may_have_it_be_private(tmp_path: Path) -> None:
     assert told_who_sees_sessions(private) == "private"
 
 
-def test_before_its_variables_come_a_new_function_knows_the_former_bucket_alone() -> None:
-    assert Settings(env="prod", table="t", bucket="b").session_buckets == ("b",)
-
-
 def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> None:
     assert variables(prod, "step")["ACTA_ANTHROPIC_SECRET"] == "acta/prod/anthropic"
     assert variables(prod, "step")["ACTA_OPENAI_SECRET"] == "acta/prod/openai"

@@ -45,8 +45,6 @@ READ_RECORDS = {OF_RECORDS: {"dynamodb:PutItem", "dynamodb:Query"}, **NEVER_OF_R
 PSEUDONYMS = {"AuditKey": READ_KEY}
 
 TABLE = "Table.Arn"
-BUCKETS_OF_SESSIONS = ("Texts", "Files")
-"""Where this release stores texts of sessions, and where the release before does."""
 FILES = "Files.Arn/files/*"
 LIST_FILES = 'Files.Arn if {"StringLike": {"s3:prefix": "files/*"}}'
 WITH_KEYS = 'Table.Arn if {"Null": {"dynamodb:LeadingKeys": "false"}}'
@@ -78,12 +76,11 @@ LIST_VERSIONS = {"s3:ListBucketVersions"}
 
 def on_sessions(actions: set[str]) -> dict[str, set[str]]:
     """On the objects, and on their bucket, where only what is under the prefix may be listed."""
-    found: dict[str, set[str]] = {}
-    for bucket in BUCKETS_OF_SESSIONS:
-        found[f"{bucket}.Arn/sessions/*"] = actions
-        may_list = LIST | LIST_VERSIONS if actions >= ERASE else LIST
-        found[f'{bucket}.Arn if {{"StringLike": {{"s3:prefix": "sessions/*"}}}}'] = may_list
-    return found
+    may_list = LIST | LIST_VERSIONS if actions >= ERASE else LIST
+    return {
+        "Texts.Arn/sessions/*": actions,
+        'Texts.Arn if {"StringLike": {"s3:prefix": "sessions/*"}}': may_list,
+    }
 
 
 Granted = Mapping[str, set[str]]

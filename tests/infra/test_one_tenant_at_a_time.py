@@ -26,7 +26,7 @@ MAY_WITH_SECRETS = ("GetSecretValue", "CreateSecret", "PutSecretValue", "DeleteS
 
 
 def narrowed_to(tenant: str) -> Document:
-    policy: Document = json.loads(session_policy(tenant, "aws", "acta-files", ("acta-texts", "acta-files")))
+    policy: Document = json.loads(session_policy(tenant, "aws", "acta-files", "acta-texts"))
     return policy
 
 

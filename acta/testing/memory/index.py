@@ -63,7 +63,7 @@ class MemoryIndex:
             lambda entry: (
                 (not states or entry.state in states)
                 and agent_id in (None, entry.agent_id)
-                and (entry.listed is None or wanted.fits(entry.listed))
+                and wanted.fits(entry.listed)
                 and (asking is None or entry.private_to in (None, asking.user))
             ),
             limit,

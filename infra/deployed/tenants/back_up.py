@@ -145,13 +145,10 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
     that was not committed belongs to work under way.
     """
     prefix = f"{tenant_prefix(TEXT_KEYS, tenant)}{key_part(session_id)}/"
-    names: dict[str, None] = {}
-    for bucket in stores.text_buckets:
-        for found in all_objects(stores, bucket, prefix):
-            name = found["Key"].removeprefix(prefix)
-            if len(name) == HASH_CHARS:
-                names[name] = None
-    yield from names
+    for found in all_objects(stores, stores.names.session_bucket, prefix):
+        name = found["Key"].removeprefix(prefix)
+        if len(name) == HASH_CHARS:
+            yield name
 
 
 def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:

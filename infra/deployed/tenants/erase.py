@@ -160,10 +160,9 @@ def _tokens_key(tenant: str, user: str) -> items.Item:
 
 
 def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
-    """Kinds of objects, and the buckets that may have some."""
+    """Kinds of objects, and the bucket that has them."""
     yield FILES, stores.names.bucket
-    for bucket in stores.text_buckets:
-        yield SESSIONS, bucket
+    yield SESSIONS, stores.names.session_bucket
 
 
 def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
@@ -171,7 +170,7 @@ def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
     try:
         commit = stores.log.latest(entry.tenant, entry.session_id)
     except PoisonedSession:
-        return () if entry.listed is None else (entry.listed.created_by,)
+        return (entry.listed.created_by,)
     return () if commit is None else (commit.head.created_by, *commit.head.writers)
 
 

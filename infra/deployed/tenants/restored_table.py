@@ -195,17 +195,17 @@ def _remove_following(stores: TenantStores) -> tuple[int, tuple[str, ...]]:
     """
     removed, lost = 0, dict[str, None]()
     ends: dict[str, int] = {}
-    for bucket in stores.text_buckets:
-        for found in all_objects(stores, bucket, f"{SESSIONS}/"):
-            _, tenant, session, name = found["Key"].split("/", 3)
-            place = f"{tenant}/{session}"
-            if place not in ends:
-                ends[place] = _last_number(stores, tenant, session)
-            if not ends[place]:
-                lost[place] = None
-            elif name.startswith(FOLLOWING) and not _is_before(name, ends[place]):
-                stores.objects.call("delete_object", Bucket=bucket, Key=found["Key"])
-                removed += 1
+    bucket = stores.names.session_bucket
+    for found in all_objects(stores, bucket, f"{SESSIONS}/"):
+        _, tenant, session, name = found["Key"].split("/", 3)
+        place = f"{tenant}/{session}"
+        if place not in ends:
+            ends[place] = _last_number(stores, tenant, session)
+        if not ends[place]:
+            lost[place] = None
+        elif name.startswith(FOLLOWING) and not _is_before(name, ends[place]):
+            stores.objects.call("delete_object", Bucket=bucket, Key=found["Key"])
+            removed += 1
     return removed, tuple(lost)
 
 

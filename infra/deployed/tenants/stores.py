@@ -30,8 +30,8 @@ class NotDeployed(OutputsUnknown):
 
 
 class Names(NamedTuple):
-    """Of what the deployment stores in. `environment`: its name. `session_bucket`: of texts of sessions; those of
-    releases before may be in `bucket`, too. `state_machine`: its ARN. `issuer`: of the environment's own user pool;
+    """Of what the deployment stores in. `environment`: its name. `bucket`: of files. `session_bucket`: of texts of
+    sessions. `state_machine`: its ARN. `issuer`: of the environment's own user pool;
     empty: it has none.
     """
 
@@ -61,11 +61,6 @@ class TenantStores:
     def objects(self) -> Service:
         return Service("s3", self.s3)
 
-    @property
-    def text_buckets(self) -> tuple[str, ...]:
-        """Where texts of sessions are; new ones are stored in the first."""
-        return tuple(dict.fromkeys((self.names.session_bucket, self.names.bucket)))
-
     @cached_property
     def log(self) -> DynamoLog:
         return DynamoLog(self.names.table, self.clock, self.dynamodb)
@@ -76,7 +71,7 @@ class TenantStores:
 
     @cached_property
     def blobs(self) -> S3Blobs:
-        return S3Blobs(self.text_buckets, self.s3)
+        return S3Blobs(self.names.session_bucket, self.s3)
 
     @cached_property
     def definitions(self) -> DynamoDefinitions:

@@ -53,7 +53,7 @@ def credentials_for_data() -> "TenantCredentials":
 
     chosen = settings()
     return TenantCredentials(
-        chosen.tenant_role, data_of(chosen.bucket, chosen.session_buckets), _session().get_credentials()
+        chosen.tenant_role, data_of(chosen.bucket, chosen.session_bucket), _session().get_credentials()
     )
 
 

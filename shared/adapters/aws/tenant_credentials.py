@@ -9,7 +9,7 @@ import json
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -138,7 +138,7 @@ def session_name(tenant: str) -> str:
     return re.sub(r"[^\w+=,.@-]", "-", f"t-{tenant}", flags=re.ASCII)[:64]
 
 
-def session_policy(tenant: str, partition: str, bucket: str, session_buckets: Sequence[str]) -> str:
+def session_policy(tenant: str, partition: str, bucket: str, session_bucket: str) -> str:
     """What the tenant's keys in the table and the buckets begin with, and nothing else. Which actions, on which table,
     is the role's to say, and so is that a request has keys, of which `ForAllValues` says nothing. `kms`: where the
     deployment encrypts with a key of its own, who reads has to be allowed that key, too.
@@ -147,7 +147,7 @@ def session_policy(tenant: str, partition: str, bucket: str, session_buckets: Se
     `Version`: in the policy language without one, nothing in a name is a variable either.
     """
     keys = tenant_pk(tenant)
-    objects = [(bucket, FILES), *((each, SESSIONS) for each in session_buckets)]
+    objects = [(bucket, FILES), (session_bucket, SESSIONS)]
     statements = [
         {
             "Effect": "Allow",
@@ -175,9 +175,9 @@ def session_policy(tenant: str, partition: str, bucket: str, session_buckets: Se
     return json.dumps({"Statement": statements}, separators=(",", ":"))
 
 
-def data_of(bucket: str, session_buckets: Sequence[str]) -> Narrowed:
-    """Narrows to the tenant's items and objects. `bucket`: of the files. `session_buckets`: of sessions' texts."""
-    return lambda tenant, partition: session_policy(tenant, partition, bucket, session_buckets)
+def data_of(bucket: str, session_bucket: str) -> Narrowed:
+    """Narrows to the tenant's items and objects. `bucket`: of the files. `session_bucket`: of sessions' texts."""
+    return lambda tenant, partition: session_policy(tenant, partition, bucket, session_bucket)
 
 
 def tool_secrets_of(environment: str) -> Narrowed:

@@ -42,8 +42,8 @@ class RefusedThere(CallerError):
 
 
 class LambdaToolFunction:
-    """A ToolFunction. `function`: the name of `tool` and its alias, `acta-<env>-tool:live`; empty while a deployment
-    replaces the release before. `client`: makes a botocore Lambda client that makes one attempt.
+    """A ToolFunction. `function`: the name of `tool` and its alias, `acta-<env>-tool:live`; empty: there is none.
+    `client`: makes a botocore Lambda client that makes one attempt.
     """
 
     def __init__(self, function: str, client: Callable[[], Any] = _client) -> None:

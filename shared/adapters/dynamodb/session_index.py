@@ -75,7 +75,7 @@ class DynamoIndex:
                 return (
                     entry.state == states[0]
                     and agent_id in (None, entry.agent_id)
-                    and (entry.listed is None or wanted.fits(entry.listed))
+                    and wanted.fits(entry.listed)
                 )
 
             found, following = self._open_page(tenant, items.LISTING, partition, fits, limit, cursor)
@@ -90,7 +90,7 @@ class DynamoIndex:
             values[":ag"] = {"S": agent_id}
         if wanted != WHATEVER:
             named, of_named = _named(wanted)
-            filters.append(f"(attribute_not_exists(cb) OR ({named}))")
+            filters.append(named)
             values |= of_named
         found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)

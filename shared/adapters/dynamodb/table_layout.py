@@ -272,9 +272,9 @@ def listing_item(entry: IndexEntry) -> Item:
         item["ow"] = {"S": entry.private_to}
     if entry.counted:
         item["ct"] = {"BOOL": True}
-    if entry.listed is not None:
-        item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
-        item |= {"md": {"SS": sorted(entry.listed.metadata)}} if entry.listed.metadata else {}
+    item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
+    if entry.listed.metadata:
+        item["md"] = {"SS": sorted(entry.listed.metadata)}
     return found_by_key(item)
 
 
@@ -319,10 +319,8 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = Live(kind, item_live(item).at)
-    listed = None
-    if "cb" in item:
-        marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
-        listed = Listed(item["cb"]["S"], item["gl"]["S"], marks)
+    marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
+    listed = Listed(item["cb"]["S"], item["gl"]["S"], marks)
     return IndexEntry(
         tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), is_counted(item), listed
     )

@@ -1,7 +1,5 @@
 """The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, or a name of their own in its
 place, gzipped where that is shorter.
-
-A session's texts may be in two buckets: where the release before stored them, and where this one does.
 """
 
 import hashlib
@@ -28,12 +26,10 @@ _GZIP = 31
 
 
 class S3Blobs:
-    """A BlobStore. `buckets`: the first is stored in; each is read and erased. `client`: a botocore S3 client instead
-    of the process's.
-    """
+    """A BlobStore. `client`: a botocore S3 client instead of the process's."""
 
-    def __init__(self, buckets: tuple[str, ...], client: Any = None) -> None:
-        self._buckets = buckets
+    def __init__(self, bucket: str, client: Any = None) -> None:
+        self._bucket = bucket
         self._s3 = Service("s3", client)
         self._put: set[str] = set()
 
@@ -58,7 +54,7 @@ class S3Blobs:
         encoding = {"ContentEncoding": "gzip"} if len(small) < len(raw) else {}
         self._s3.call(
             "put_object",
-            Bucket=self._buckets[0],
+            Bucket=self._bucket,
             Key=key,
             Body=small if encoding else raw,
             ContentType="text/plain; charset=utf-8",
@@ -79,8 +75,7 @@ class S3Blobs:
 
     def delete_all(self, tenant: str, session_id: str) -> None:
         prefix = _prefix(tenant, session_id)
-        for bucket in self._buckets:
-            erase_prefix(self._s3, bucket, prefix)
+        erase_prefix(self._s3, self._bucket, prefix)
         self._put = {key for key in self._put if not key.startswith(prefix)}
 
     def _get(self, key: str) -> str:
@@ -92,13 +87,12 @@ class S3Blobs:
             raise PoisonedSession("a stored text cannot be read") from None
 
     def _found(self, key: str) -> StoredObject:
-        for bucket in self._buckets:
-            try:
-                return read_object(self._s3, bucket, key)
-            except AwsRefused as refused:
-                if refused.code != MISSING:
-                    raise
-        raise BlobMissing("a blob is missing")
+        try:
+            return read_object(self._s3, self._bucket, key)
+        except AwsRefused as refused:
+            if refused.code != MISSING:
+                raise
+            raise BlobMissing("a blob is missing") from None
 
 
 def _prefix(tenant: str, session_id: str) -> str:

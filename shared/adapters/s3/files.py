@@ -11,7 +11,7 @@ from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.errors import AwsDenied
-from shared.domain.private_files import after_unlisted, listed_path, stored_path
+from shared.domain.private_files import AFTER_PRIVATE, listed_path, stored_path
 from shared.domain.untrusted.path import PathRefused, check_path
 from shared.ports.files import (
     MAX_VERSIONS,
@@ -70,7 +70,7 @@ class S3Files:
                 return FilePage(tuple(found), None)
             if paths[-1] is not None:
                 return FilePage(tuple(found), to_cursor(scope, paths[-1]))
-            after = after_unlisted(keys[-1])
+            after = AFTER_PRIVATE
 
     def deleted(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> DeletedPage:
         root, stored_prefix = _root(tenant), stored_path(prefix, self._user)
@@ -101,7 +101,7 @@ class S3Files:
             after = answer["NextKeyMarker"].removeprefix(root)
             last = listed_path(after, prefix, self._user)
             if last is None:
-                after = after_unlisted(after)
+                after = AFTER_PRIVATE
             elif looked >= MOST_REQUESTS:
                 return DeletedPage(tuple(found), to_cursor(scope, last))
 

@@ -15,9 +15,9 @@ class Listed(NamedTuple):
     pair (`mark`), since the pairs themselves may be long.
     """
 
-    created_by: str
-    goal: str
-    metadata: frozenset[str]
+    created_by: str = ""
+    goal: str = ""
+    metadata: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, head: Head) -> "Listed":

@@ -44,7 +44,7 @@ class Given:
 def measure() -> Figures:
     """Microseconds of CPU of each look-up; how many requests of STS `TENANTS` tenants of `ROUNDS` invocations make."""
     sts = Given()
-    credentials = TenantCredentials("arn:aws:iam::1:role/r", data_of("b", ("b",)), None, sts)  # type: ignore[arg-type]
+    credentials = TenantCredentials("arn:aws:iam::1:role/r", data_of("b", "b"), None, sts)  # type: ignore[arg-type]
 
     def invocation(number: int) -> None:
         with bound_to(f"tenant-{number % TENANTS}"):
@@ -60,9 +60,7 @@ def measure() -> Figures:
         "life_seconds": LIFE_SECONDS - LONGEST_INVOCATION,
         "pseudonym_us": median(_cpu_us(lambda: name("acme", "ann")) for _ in range(ROUNDS)),
         "record_us": median(_cpu_us(lambda: record_item("acme", record, timedelta())) for _ in range(ROUNDS)),
-        "policy_us": median(
-            _cpu_us(lambda: session_policy("acme", "aws", "b", ("b", "c"))) for _ in range(ROUNDS)
-        ),
+        "policy_us": median(_cpu_us(lambda: session_policy("acme", "aws", "b", "c")) for _ in range(ROUNDS)),
         "invocations": ROUNDS,
         "tenants": TENANTS,
         "sts_requests": sts.asked,

@@ -188,7 +188,7 @@ class Stand:
         clock = SystemClock()
         chosen = Settings.from_environ(self.settings)
         log = DynamoLog(chosen.table, clock, self.client("dynamodb", counted=counted))
-        blobs = S3Blobs(chosen.session_buckets, self.client("s3", counted=counted))
+        blobs = S3Blobs(chosen.session_bucket, self.client("s3", counted=counted))
         return SessionRepository(log, blobs, clock)
 
     def put_files(self, files: Mapping[str, str], tenant: str = TENANT) -> None:

@@ -94,10 +94,10 @@ class Account:
         role_arn: str,
         own: Own,
         bucket: str = "contract",
-        session_buckets: Sequence[str] = ("contract",),
+        session_bucket: str = "contract",
     ) -> TenantCredentials:
         """A function's, whose second role this is."""
-        return TenantCredentials(role_arn, data_of(bucket, session_buckets), own, self._sts(own))
+        return TenantCredentials(role_arn, data_of(bucket, session_bucket), own, self._sts(own))
 
     def credentials_for_secrets(self, role_arn: str, own: Own, environment: str) -> TenantCredentials:
         return TenantCredentials(role_arn, tool_secrets_of(environment), own, self._sts(own))

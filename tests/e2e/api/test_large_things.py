@@ -125,7 +125,7 @@ def read_through(person: Person, path: str, limit: int) -> list[Json]:
 def write(behind: Behind, tenant: str) -> longlog.LongLog:
     """As the functions' own adapters store it, many commits at a time."""
     dynamodb, table = behind.client("dynamodb"), behind.settings["ACTA_TABLE"]
-    blobs = S3Blobs(Settings.from_environ(behind.settings).session_buckets, behind.client("s3"))
+    blobs = S3Blobs(Settings.from_environ(behind.settings).session_bucket, behind.client("s3"))
     puts: list[dict[str, Any]] = []
 
     def append(commit: Commit) -> None:

@@ -459,9 +459,7 @@ def test_bound_to_a_tenant_a_function_reaches_that_tenants_data_and_nothing_else
     assert bool(role) is (function in MAY_WITH_OWN)
     if not role:
         return
-    bound = Session(
-        deployed, bound_keys(session, role, prey, data_of(prey.behind.buckets[0], prey.behind.buckets))
-    )
+    bound = Session(deployed, bound_keys(session, role, prey, data_of(*prey.behind.buckets)))
     assert allowed(AS_A_TENANT, bound.client, prey) == set()
     assert allowed(OWN, bound.client, prey) == MAY_WITH_OWN[function]
     assert len(AS_A_TENANT) >= 10

@@ -74,7 +74,7 @@ def working(behind: Behind, deployed: Deployed) -> Callable[..., Worker]:
             Role(second, policies or deployed_policies(behind, second), trusts=own),
             store=store,
         )
-        buckets = variables["ACTA_BUCKET"], (variables["ACTA_SESSION_BUCKET"], variables["ACTA_BUCKET"])
+        buckets = variables["ACTA_BUCKET"], variables["ACTA_SESSION_BUCKET"]
         credentials = account.credentials(second, account.running_as(own), *buckets)
         dynamodb, s3 = (account.client(service, credentials) for service in ("dynamodb", "s3"))
         return Worker(
@@ -153,7 +153,7 @@ def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Ans
         Dependencies(
             settings=Settings.from_environ(worker.variables),
             log=ForAnother(function.log, victim.tenant),
-            blobs=S3Blobs((worker.variables["ACTA_SESSION_BUCKET"],), function.s3),
+            blobs=S3Blobs(worker.variables["ACTA_SESSION_BUCKET"], function.s3),
             session_index=ForAnother(DynamoIndex(table, clock, function.dynamodb), victim.tenant),
             partials=ForAnother(DynamoPartials(table, function.dynamodb), victim.tenant),
             long_polls=LongPollLimit(DynamoLongPolls(table, function.dynamodb), clock),

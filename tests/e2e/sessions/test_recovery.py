@@ -121,7 +121,7 @@ def fail_from_outside(behind: Behind, tenant: str, session_id: str) -> None:
     behind.stop(session_id)
     clock = SystemClock()
     log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
-    repository = SessionRepository(log, S3Blobs(behind.buckets, behind.client("s3")), clock)
+    repository = SessionRepository(log, S3Blobs(behind.buckets[1], behind.client("s3")), clock)
 
     def build(_: Session, change: Change) -> CommitDraft:
         return failed(change, "PROVIDER_UNAVAILABLE", "It did not answer.")

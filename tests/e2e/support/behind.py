@@ -227,7 +227,7 @@ class Behind:
 
     @property
     def buckets(self) -> tuple[str, str]:
-        """Where the release before stored texts of sessions, and where this one does."""
+        """Of files, and of texts of sessions."""
         return self.settings["ACTA_BUCKET"], self.settings["ACTA_SESSION_BUCKET"]
 
     @contextmanager

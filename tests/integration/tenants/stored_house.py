@@ -31,13 +31,13 @@ class StoredHouse(House):
         super().__init__(ScriptedModel(turns), **settings)
         self.log = DynamoLog(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
         self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
-        self.blobs = S3Blobs((aws.bucket,), aws.s3)  # type: ignore[assignment]
+        self.blobs = S3Blobs(aws.bucket, aws.s3)  # type: ignore[assignment]
         self.attempts = DynamoAttempts(aws.table, aws.dynamodb)
         self.stored_files = S3Files(aws.bucket, aws.s3)
 
     def fresh_repository(self) -> SessionRepository:
         log = DynamoLog(self._aws.table, self.clock, self._aws.dynamodb)
-        blobs = S3Blobs((self._aws.bucket,), self._aws.s3)
+        blobs = S3Blobs(self._aws.bucket, self._aws.s3)
         settings = self.settings
         return SessionRepository(
             log, blobs, self.clock, write_version=settings.write_version, limits=settings.limits

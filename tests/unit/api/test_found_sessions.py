@@ -59,13 +59,6 @@ def test_what_nothing_can_be_found_by_is_refused(house: House, query: dict[str, 
     assert (refused.status, list(refused.error["details"])) == (400, list(query))
 
 
-def test_sessions_that_the_release_before_listed_are_found_by_their_heads(house: House) -> None:
-    for name, entry in house.table.listing.items():
-        house.table.listing[name] = entry._replace(listed=None)
-    assert goals(house, goal="invoices") == ["The In"]
-    assert goals(house, created_by="bob", metadata="ticket=OPS-43") == ["Rivers"]
-
-
 def test_a_new_goal_is_found_and_the_old_one_not_any_more(house: House) -> None:
     (session,) = (one["session_id"] for one in Person(house).get("/v1/sessions", goal="may").data["items"])
     house.cancel(session)

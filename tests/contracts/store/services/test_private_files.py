@@ -98,19 +98,6 @@ def test_a_cursor_of_one_person_s_listing_is_none_of_another_s(stores: Stores, t
             files.list(tenant, prefix, 1, cursor)
 
 
-def test_on_aws_what_a_release_before_stored_under_such_names_is_no_private_file(
-    aws: Aws, tenant: str
-) -> None:
-    files = S3Files(aws.bucket, aws.s3).seen_by("ann")
-    for path in ("~/diary.md", "~ann/diary.md", "~", "a.md"):
-        aws.s3.put_object(Bucket=aws.bucket, Key=f"files/{tenant}/{path}", Body=b"everybody's")
-    assert listed(files, tenant) == ["a.md", "~", "~ann/diary.md"]
-    assert listed(files, tenant, "~", 1) == ["~", "~ann/diary.md"]
-    assert files.read(tenant, "~ann/diary.md") == b"everybody's"
-    with pytest.raises(FileMissing):
-        files.read(tenant, "~/diary.md")
-
-
 def test_on_aws_a_private_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant: str) -> None:
     files = S3Files(aws.bucket, aws.s3).seen_by("ann")
     room = 1_024 - len(f"files/{tenant}/{private_folder('ann')}/") + len("~/")

@@ -71,7 +71,7 @@ class Function(NamedTuple):
 
     @property
     def blobs(self) -> S3Blobs:
-        return S3Blobs((self.bucket,), self.s3)
+        return S3Blobs(self.bucket, self.s3)
 
     def reads(self, tenant: str) -> None:
         self.log.latest(tenant, "ses_1")
@@ -82,7 +82,7 @@ def function_in(aws: Aws) -> Function:
         Role(BASE, allowing("sts:AssumeRole", resource=NARROWED)),
         Role(NARROWED, DATA, trusts=BASE),
     )
-    credentials = account.credentials(NARROWED, account.running_as(BASE), aws.bucket, (aws.bucket,))
+    credentials = account.credentials(NARROWED, account.running_as(BASE), aws.bucket, aws.bucket)
     dynamodb, s3 = (account.client(service, credentials) for service in ("dynamodb", "s3"))
     return Function(account, dynamodb, s3, aws.table, aws.bucket)
 
@@ -121,7 +121,7 @@ def test_sts_is_asked_once_for_a_tenant_whatever_is_done_for_it(
 
     assert [asked["RoleSessionName"] for asked in account.assumed] == [f"t-{tenant}", "t-another"]
     assert {asked["RoleArn"] for asked in account.assumed} == {NARROWED}
-    assert account.assumed[0]["Policy"] == session_policy(tenant, "aws", function.bucket, (function.bucket,))
+    assert account.assumed[0]["Policy"] == session_policy(tenant, "aws", function.bucket, function.bucket)
     assert account.assumed[0]["DurationSeconds"] == "3600"
 
 
@@ -444,7 +444,7 @@ LONGEST = ["t" * MAX_CHARS, "a" + "@" * (MAX_CHARS - 1), "é" * 33 + "ab", "x" *
 @pytest.mark.parametrize("tenant", LONGEST)
 def test_the_longest_tenants_and_buckets_fit_into_a_session_policy(tenant: str) -> None:
     assert len(key_part(tenant)) <= MAX_PART_BYTES
-    policy = session_policy(tenant, "aws-us-gov", "b" * 63, ("b" * 63, "c" * 63))
+    policy = session_policy(tenant, "aws-us-gov", "b" * 63, "c" * 63)
     assert policy.isascii()
     assert len(policy) <= 2_048
     assert len(secrets_policy(tenant, "aws-us-gov", "e" * 64)) <= 2_048

@@ -141,11 +141,11 @@ def versions(aws: Aws) -> list[str]:
 
 
 def test_no_version_of_a_text_is_left_and_no_marker_of_a_deleted_one(versioned: Aws, tenant: str) -> None:
-    blobs, other = (S3Blobs((versioned.bucket,), versioned.s3) for _ in range(2))
+    blobs, other = (S3Blobs(versioned.bucket, versioned.s3) for _ in range(2))
     names = [blobs.put(tenant, "ses_1", text) for text in ("one", "two")]
     other.put(tenant, "ses_1", "one")  # another worker's: a second version
     key = f"sessions/{tenant}/ses_1/{names[1]}"
-    versioned.s3.delete_object(Bucket=versioned.bucket, Key=key)  # as the first release deleted
+    versioned.s3.delete_object(Bucket=versioned.bucket, Key=key)  # a deletion that leaves a marker
     kept = other.put(tenant, "ses_10", "one")
     assert len(versions(versioned)) == 5
 
@@ -156,40 +156,12 @@ def test_no_version_of_a_text_is_left_and_no_marker_of_a_deleted_one(versioned: 
         other.get(tenant, "ses_1", names)
 
 
-def test_texts_that_the_release_before_stored_are_read_and_erased_with_all_their_versions(
-    aws: Aws, versioned: Aws, tenant: str
-) -> None:
-    """And texts of this release by one that has to store them where that release looks for them."""
-    former = S3Blobs((versioned.bucket,), versioned.s3)
-    ahead = S3Blobs((aws.bucket, versioned.bucket), aws.s3)
-    beside = S3Blobs((versioned.bucket, aws.bucket), aws.s3)
-    names = [former.put(tenant, "ses_1", "one"), ahead.put(tenant, "ses_1", "two")]
-    names.append(beside.put(tenant, "ses_1", "three"))
-    assert former.get(tenant, "ses_1", [names[0], names[2]]) == {names[0]: "one", names[2]: "three"}
-    for blobs in (ahead, beside):
-        assert list(blobs.get(tenant, "ses_1", names).values()) == ["one", "two", "three"]
-        with pytest.raises(BlobMissing):
-            blobs.get(tenant, "ses_1", [*names, "0" * 64])
-    ahead.put(tenant, "ses_1", "one")
-    kept = ahead.put(tenant, "ses_2", "one")
-    assert len(versions(versioned)) == 2
-
-    beside.delete_all(tenant, "ses_1")
-
-    assert versions(versioned) == []
-    mine = [key for key in versions(aws) if f"/{tenant}/" in key]
-    assert mine == [f"sessions/{tenant}/ses_2/{kept}"]
-    for blobs in (former, ahead, beside):
-        with pytest.raises(BlobMissing):
-            blobs.get(tenant, "ses_1", names)
-
-
 @pytest.mark.thorough
 def test_more_versions_than_one_request_takes_are_all_erased(versioned: Aws, tenant: str) -> None:
     key = f"sessions/{tenant}/ses_1/name"
     for _ in range(1_005):
         versioned.s3.put_object(Bucket=versioned.bucket, Key=key, Body=b"x")
-    S3Blobs((versioned.bucket,), versioned.s3).delete_all(tenant, "ses_1")
+    S3Blobs(versioned.bucket, versioned.s3).delete_all(tenant, "ses_1")
     assert versions(versioned) == []
 
 
