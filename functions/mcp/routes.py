@@ -27,7 +27,7 @@ from functions.mcp.protocol import (
     server_info,
 )
 from functions.mcp.tasks import OVER, decisions, error_in, of_response, result_of, started, task_of
-from functions.mcp.tools import AGENT, BY_NAME, agent_request, agent_tool, tool_views
+from functions.mcp.tools import AGENT, BY_NAME, TOOLS, agent_request, agent_tool
 from functions.start.routes import add_routes as add_start
 from functions.status.routes import add_routes as add_status
 from shared.agent.queries.history import History
@@ -132,7 +132,7 @@ def build(deps: Dependencies) -> Api:
             found = deps.definitions.agents(api.caller.tenant, limit=PAGE, cursor=cursor)
         except ValueError:
             raise RpcError(INVALID_PARAMS, "params.cursor is none of this list's.") from None
-        tools = [] if cursor else list(tool_views())
+        tools = [] if cursor else [tool.view() for tool in TOOLS]
         tools += [agent_tool(agent) for agent in found.agents if may_start(agent)]
         told: Json = {"tools": tools}
         if found.cursor is not None:

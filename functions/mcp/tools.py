@@ -1,6 +1,6 @@
 """The tools that `/mcp` offers: each is a route of `/v1`, with the route's own body as its schema (ADR 94)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -223,11 +223,6 @@ def agent_request(name: str, arguments: Json, key: str | None) -> Inner:
     said = {name: value for name, value in arguments.items() if name != "goal"}
     body = {**said, "content": arguments["goal"], "agent_id": name.removeprefix(AGENT)}
     return Inner(_START.method, _START.path, body=body, idempotency_key=key)
-
-
-def tool_views() -> Iterator[Json]:
-    for tool in TOOLS:
-        yield tool.view()
 
 
 def _view(

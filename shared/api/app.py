@@ -23,7 +23,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from shared.api.arguments import Arguments
 from shared.api.limiter import Limiter
-from shared.api.recorder import Missing, Recorder
+from shared.api.recorder import Recorder
 from shared.api.request.identity import Caller, claim_names, claimed
 from shared.api.request.incoming import Inner, Request, read_request, request_id
 from shared.api.response import errors
@@ -71,9 +71,15 @@ class Api:
         self.telemetry = telemetry or Telemetry(function)
         self.limiter = limiter
         if limiter is not None:
-            limiter.told = self._lease_failed
+            limiter.told = lambda error: self.telemetry.failure(error, route=self._route, at="rate_lease")
         self._audit = audit
-        self._recorder = None if audit is None else Recorder(audit, self._not_recorded)
+        self._recorder = (
+            None
+            if audit is None
+            else Recorder(
+                audit, lambda error, missing: self.telemetry.not_recorded(error, self._route, missing)
+            )
+        )
         self.handlers: dict[Route, RouteHandler] = {}
         self.moved: Mapping[str, str] = {}
         """Of the catch-all: paths that are no route, and where what they mean is."""
@@ -185,21 +191,18 @@ class Api:
         with bound_to(tenant, viewer):
             if self.limiter is not None:
                 self.limiter.admit(tenant, request.route)
-                self._admit_start(self.limiter, tenant, request)
+                try:
+                    self.limiter.admit_start(tenant, request.route)
+                except LimitReached:
+                    # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
+                    if not self.is_repeat(request):
+                        raise
             arguments = self._arguments_of(request, handle)
             if self._recorder is None or request.route.action is None:
                 return handle(**arguments)
             return self._recorder.recorded(
                 request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
             )
-
-    def _admit_start(self, limiter: Limiter, tenant: str, request: Request) -> None:
-        """A repeat of a start that succeeded starts nothing: it is answered, whatever the tenant has begun since."""
-        try:
-            limiter.admit_start(tenant, request.route)
-        except LimitReached:
-            if not self.is_repeat(request):
-                raise
 
     def _arguments_of(self, request: Request, handle: RouteHandler) -> Mapping[str, Any]:
         """Raises ValidationFailed."""
@@ -221,9 +224,6 @@ class Api:
         if self.limiter is not None and request is not None and request.caller is not None:
             self.limiter.reached(request.caller.tenant, error)
 
-    def _lease_failed(self, error: Exception) -> None:
-        self.telemetry.failure(error, route=self._route, at="rate_lease")
-
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
         """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks
         for somebody's private session is told 404 and stands here all the same.
@@ -242,9 +242,6 @@ class Api:
                 of = self._audit.pseudonyms.of
                 return {"who": of(tenant, user), "tenant": of(tenant, "")}
         return {}
-
-    def _not_recorded(self, error: Exception, missing: Missing) -> None:
-        self.telemetry.not_recorded(error, self._route, missing)
 
     def _log_answer(self, event: dict[str, Any], response: Response) -> None:
         """One line for each request, refused or not. `request_id`: the gateway's, which its access log has, too."""

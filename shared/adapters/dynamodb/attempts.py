@@ -10,6 +10,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.query import get_item
 from shared.adapters.storage.documents import dump, load
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
@@ -66,10 +67,7 @@ class DynamoAttempts:
         return _marker(self._item(tenant, session_id))
 
     def _item(self, tenant: str, session_id: str) -> items.Item:
-        key = items.attempts_key(tenant, session_id)
-        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        found: items.Item = answer.get("Item", {})
-        return found
+        return get_item(self._dynamodb, self._table, items.attempts_key(tenant, session_id)) or {}
 
 
 def _marker(item: items.Item) -> Marker:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import definition_items as items
 from shared.adapters.dynamodb.definition_items import change_definition
+from shared.adapters.dynamodb.query import get_item
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
 from shared.adapters.dynamodb.transaction import FREE, Action, delete, put
@@ -145,10 +146,9 @@ class DynamoDefinitions:
     ) -> None:
         if agent.agent_id == DEFAULT_AGENT:
             raise AgentExists
+        item = items.agent_item(tenant, agent, self._write_version)
         try:
-            self._change(
-                tenant, put(self._table, items.agent_item(tenant, agent, self._write_version), FREE), record
-            )
+            self._change(tenant, put(self._table, item, FREE), record)
         except DefinitionChanged:
             raise AgentExists from None
 
@@ -228,13 +228,7 @@ class DynamoDefinitions:
         else:
             in_force = put(self._table, current, "n = :n", n={"N": str(old.version)})
             frozen = []
-        self._change(
-            tenant,
-            in_force,
-            record,
-            added,
-            *frozen,
-        )
+        self._change(tenant, in_force, record, added, *frozen)
 
     def mark_prompt(self, tenant: str, marked: Prompt) -> None:
         current = items.prompt_item(tenant, marked, self._write_version)
@@ -257,10 +251,7 @@ class DynamoDefinitions:
         change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record, *more)
 
     def _get(self, key: Item, service: Service | None = None) -> Item | None:
-        asked = service or self._dynamodb
-        answer = asked.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        item: Item | None = answer.get("Item")
-        return item
+        return get_item(service or self._dynamodb, self._table, key)
 
 
 _AS_READ = "n = :n AND c = :c"

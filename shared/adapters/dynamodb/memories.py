@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import get_item, query
 from shared.adapters.dynamodb.table_layout import Item, stored
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
@@ -158,7 +158,7 @@ class DynamoMemories:
         return True
 
     def get(self, tenant: str, memory_id: str) -> Memory | None:
-        item = self._get(listed_key(tenant, memory_id))
+        item = get_item(self._dynamodb, self._table, listed_key(tenant, memory_id))
         return None if item is None else item_memory(item)
 
     def list(
@@ -278,13 +278,8 @@ class DynamoMemories:
         raise StoreThrottled("transact_write_items: other writers were in the way")
 
     def _head(self, tenant: str, agent_id: str) -> _Head:
-        item = self._get(head_key(tenant, agent_id))
+        item = get_item(self._dynamodb, self._table, head_key(tenant, agent_id))
         return _Head(0, "") if item is None else _Head(int(item["n"]["N"]), item["r"]["S"])
-
-    def _get(self, key: Item) -> Item | None:
-        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        item: Item | None = answer.get("Item")
-        return item
 
     def _newest_first(
         self, pk: str, before: str | None, kind: MemoryKind | None, size: int

@@ -43,6 +43,14 @@ def query(
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
+def get_item(dynamodb: Service, table: str, key: items.Item) -> items.Item | None:
+    """Strongly consistent. None: there is none."""
+    found: items.Item | None = dynamodb.call("get_item", TableName=table, Key=key, ConsistentRead=True).get(
+        "Item"
+    )
+    return found
+
+
 def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -> Commit | None:
     """The newest commit of the session whose partition key is `pk`; None: it has none, or was deleted. `consistent`
     False: half the price, and it may be the one before. Raises SchemaUnknown, PoisonedSession.

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.query import get_item
 from shared.adapters.dynamodb.table_layout import LISTING, Item, receiver_key
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -25,7 +26,7 @@ class DynamoTenantReceivers:
         self._dynamodb = Service("dynamodb", client)
 
     def get(self, tenant: str) -> TenantReceiver | None:
-        item = _item(self._dynamodb, self._table, tenant_pk(tenant))
+        item = get_item(self._dynamodb, self._table, receiver_key(tenant_pk(tenant)))
         return None if item is None else _receiver(item)
 
     def put(self, receiver: TenantReceiver) -> None:
@@ -60,17 +61,12 @@ class ReceiversByPartition:
 
     def __call__(self, partition: str, session_id: str) -> StoredReceivers:
         """`partition`: the key of the tenant's items. Most tenants have none, and then the session is not looked at."""
-        item = _item(self._dynamodb, self._table, partition)
+        item = get_item(self._dynamodb, self._table, receiver_key(partition))
         if item is None:
             return StoredReceivers(None, None)
-        session = _item(self._dynamodb, self._table, f"{partition}#{LISTING}{key_part(session_id)}")
+        own = receiver_key(f"{partition}#{LISTING}{key_part(session_id)}")
+        session = get_item(self._dynamodb, self._table, own)
         return StoredReceivers(_receiver(item), None if session is None else session["n"]["S"])
-
-
-def _item(dynamodb: Service, table: str, partition: str) -> Item | None:
-    answer = dynamodb.call("get_item", TableName=table, Key=receiver_key(partition), ConsistentRead=True)
-    item: Item | None = answer.get("Item")
-    return item
 
 
 def _receiver(item: Item) -> TenantReceiver:

@@ -6,17 +6,15 @@ before its notification could be sent is read as decided.
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.query import newest_commit
+from shared.adapters.dynamodb.query import get_item, newest_commit
+from shared.adapters.storage.keys import TENANT, part_text
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import TERMINAL, Head
 from shared.ports.notifier import InterventionChange, SessionChange
 
-TENANT = "T#"
-HASHED = "%sha256-"
 APPEARED, CHANGED = "INSERT", "MODIFY"
 
 
@@ -39,25 +37,20 @@ class StreamedChanges:
                 yield SessionChange(self._ended(key), key["pk"]["S"])
 
     def _now(self, key: items.Item) -> Intervention | None:
-        item = self._item(key)
+        item = get_item(self._dynamodb, self._table, key)
         return None if item is None else items.item_intervention(item)
 
     def _ended(self, key: items.Item) -> Head | None:
         """The newest head, read only where the listing says that the session is over."""
-        item = self._item(key)
+        item = get_item(self._dynamodb, self._table, key)
         if item is None or item["st"]["S"] not in TERMINAL:
             return None
         pk = items.session_pk_of_listing(key)
         newest = newest_commit(self._dynamodb, self._table, pk, consistent=True)
         return None if newest is None else newest.head
 
-    def _item(self, key: items.Item) -> items.Item | None:
-        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        item: items.Item | None = answer.get("Item")
-        return item
-
 
 def _tenant(pk: str) -> str:
     """A tenant's name that is too long for a key stays as the key has it: its hash."""
     part = pk.removeprefix(TENANT)
-    return part if part.startswith(HASHED) else unquote(part, errors="surrogatepass")
+    return part_text(part) or part

@@ -2,12 +2,12 @@
 release that does not know MCP servers leaves them as they are.
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.definition_items import change_definition
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import get_item, query
 from shared.adapters.dynamodb.table_layout import Item, record_key, stored
 from shared.adapters.dynamodb.transaction import (
     FREE,
@@ -51,7 +51,7 @@ AS_READ = "n = :n AND c = :c"
 Definition = TypeVar("Definition", ToolDefinition, McpServer)
 
 
-class _Items(ABC, Generic[Definition]):
+class _Items(Generic[Definition]):
     """What a tenant has few of, by name, each as one item. `client`: a botocore DynamoDB client, where it is not this
     process's own. `write_version`: of what is stored.
     """
@@ -60,15 +60,13 @@ class _Items(ABC, Generic[Definition]):
     """How its sort keys begin."""
     stale: type[Exception]
     """What is raised where an item is not as it was read."""
+    read: Callable[[int, bytes], Definition]
 
     def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
         self._write_version = write_version
         self._table = table
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
-
-    @abstractmethod
-    def _read(self, version: int, data: bytes) -> Definition: ...
 
     def all(self, tenant: str) -> tuple[Definition, ...]:
         answers = query(
@@ -78,13 +76,11 @@ class _Items(ABC, Generic[Definition]):
             KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
             ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
         )
-        return tuple(self._read(*stored(item)) for answer in answers for item in answer["Items"])
+        return tuple(self.read(*stored(item)) for answer in answers for item in answer["Items"])
 
     def get(self, tenant: str, name: str) -> Definition | None:
-        answer = self._dynamodb.call(
-            "get_item", TableName=self._table, Key=self._key(tenant, name), ConsistentRead=True
-        )
-        return self._read(*stored(answer["Item"])) if "Item" in answer else None
+        item = get_item(self._dynamodb, self._table, self._key(tenant, name))
+        return None if item is None else self.read(*stored(item))
 
     def delete(self, tenant: str, old: Definition) -> None:
         key = self._key(tenant, old.name)
@@ -119,10 +115,7 @@ class _Items(ABC, Generic[Definition]):
 
 
 class DynamoToolStore(_Items[ToolDefinition]):
-    first, stale = TOOL, ToolChanged
-
-    def _read(self, version: int, data: bytes) -> ToolDefinition:
-        return to_tool(version, data)
+    first, stale, read = TOOL, ToolChanged, staticmethod(to_tool)
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
         self._change(tenant, self._put_new(tenant, tool), ToolExists, record)
@@ -142,10 +135,7 @@ class DynamoToolStore(_Items[ToolDefinition]):
 
 
 class DynamoMcpServerStore(_Items[McpServer]):
-    first, stale = SERVER, ServerChanged
-
-    def _read(self, version: int, data: bytes) -> McpServer:
-        return to_server(version, data)
+    first, stale, read = SERVER, ServerChanged, staticmethod(to_server)
 
     def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
         decisive = self._put_new(tenant, new) if old is None else self._put_over(tenant, old, new)

@@ -7,7 +7,6 @@ operator's list, and the address that was checked is the one that is dialled. No
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple
 
 from shared.adapters.dynamodb.receivers import StoredReceivers
 from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
@@ -27,11 +26,6 @@ RESTING_KEPT = 100
 Origin = tuple[str, str, int]
 Resting = tuple[str, Origin]
 """The tenant's partition, and the server."""
-
-
-class _Addresses(NamedTuple):
-    tenant: str | None
-    session: str | None
 
 
 class OwnWebhooks:
@@ -61,19 +55,19 @@ class OwnWebhooks:
         stored = self._stored(partition, notification.session_id)
         if stored.tenant is None:
             return ()
-        urls = _urls(stored)
-        names: list[ReceiverName] = []
-        if urls.tenant is not None and notification.may_be_told("tenant"):
+        own, names = stored.session_url, list[ReceiverName]()
+        if stored.tenant.url is not None and notification.may_be_told("tenant"):
             names.append("tenant")
-        if urls.session is not None and (urls.session != urls.tenant or not names):
+        if own is not None and (own != stored.tenant.url or not names):
             names.append("session")
         return tuple(names)
 
     def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
         stored = self._stored(partition, notification.session_id)
-        urls = _urls(stored)
-        url = urls.session if to == "session" else urls.tenant
-        if stored.tenant is None or url is None:
+        if stored.tenant is None:
+            return
+        url = stored.session_url if to == "session" else stored.tenant.url
+        if url is None:
             return
         target = self._target(url, partition)
         try:
@@ -100,7 +94,3 @@ class OwnWebhooks:
             raise NotDelivered("its host is not at a public address") from None
         except OSError:
             raise NotDelivered("its host was not found") from None
-
-
-def _urls(stored: StoredReceivers) -> _Addresses:
-    return _Addresses(None if stored.tenant is None else stored.tenant.url, stored.session_url)

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from shared.adapters.egress.json_get import MAX_BYTES
-from shared.adapters.tools.builtin.weather import Weather
+from shared.adapters.tools.builtin.weather import MAX_BYTES, Weather
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.errors import ToolFailed
 

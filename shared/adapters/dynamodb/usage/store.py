@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as table_items
-from shared.adapters.dynamodb.query import batch_get, query
+from shared.adapters.dynamodb.query import batch_get, get_item, query
 from shared.adapters.dynamodb.transaction import FREE, ConditionFailed, delete, put, transact
 from shared.adapters.dynamodb.usage import items
 from shared.adapters.storage.keys import key_part
@@ -61,10 +61,7 @@ class DynamoUsage:
         return sorted(found, key=lambda commit: -commit.number)
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:
-        answer = self._dynamodb.call(
-            "get_item", TableName=self._table, Key=items.left_key(partition), ConsistentRead=True
-        )
-        item = answer.get("Item")
+        item = get_item(self._dynamodb, self._table, items.left_key(partition))
         return None if item is None else items.item_left(item)
 
     def add(self, folds: Sequence[Fold], rows: Rows) -> None:

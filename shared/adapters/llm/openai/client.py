@@ -1,5 +1,6 @@
 """OpenAI's SDK, for both of its APIs: one streamed request, its time limits, its errors."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -8,7 +9,8 @@ from urllib.request import getproxies
 from shared.adapters.egress.keepalive import KEEP_ALIVE
 from shared.adapters.llm.common.address_and_key import is_official, require_sendable
 from shared.adapters.llm.common.sdk import loading, silence_loggers, tell_limits, time_limits
-from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream
+from shared.adapters.llm.common.stream import CallProgress, ReplyBuilder, read_stream, run_within
+from shared.adapters.llm.common.token_estimate import body_size
 from shared.adapters.llm.errors import error_from_status, error_from_stream, message_of, name_in
 from shared.adapters.llm.model_catalogue import counts_reasoning
 from shared.domain.errors import (
@@ -18,7 +20,7 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import ModelReply, StreamOptions
+from shared.ports.model import ModelReply, ModelRequest
 
 T = TypeVar("T")
 
@@ -90,23 +92,25 @@ class OpenAIClient:
     def call(
         self,
         send: Callable[..., Any],
-        builder: ReplyBuilder,
-        model: str,
+        body: dict[str, Any],
+        builder: Callable[..., ReplyBuilder],
+        request: ModelRequest,
         timeout: float,
         progress: CallProgress,
-        options: StreamOptions | None = None,
     ) -> ModelReply:
-        """`send`: takes the SDK's `timeout`, makes the request and returns its stream. `timeout`: seconds. Raises the
-        errors of `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
+        """`send`: takes the body and the SDK's `timeout`, makes the request and returns its stream. `builder`: a class.
+        `timeout`: seconds. Raises the errors of `shared.ports.model`, ReasoningUnreadable and ParameterRefused.
         """
         progress.raise_if_cancelled()
-        limits = time_limits(self._sdk, timeout, timeout if counts_reasoning(model) else STALL_SECONDS)
+        stall = timeout if counts_reasoning(request.model) else STALL_SECONDS
+        limits, options = time_limits(self._sdk, timeout, stall), request.stream_options
         opened = False
         try:
-            with send(timeout=limits) as events:
+            with send(**body, timeout=limits) as events:
                 opened = True
-                tell_limits(PROVIDER, options or StreamOptions(), events)
-                return read_stream(events, builder, progress)
+                tell_limits(PROVIDER, options, events)
+                built = builder(request.model, lambda: body_size(body), options.on_text)
+                return read_stream(events, built, progress)
         except ActaError:
             raise
         except Exception as error:
@@ -152,6 +156,33 @@ class OpenAIClient:
     def _named_parameter(self, message: object) -> str | None:
         text = message.lower() if isinstance(message, str) else ""
         return next((parameter for parameter in self._optional if parameter in text), None)
+
+
+class OpenAIStreamed(ABC):
+    """A model of one of the two APIs. Requests are streamed: only a stream shows long before the turn's deadline that
+    the provider has stalled.
+    """
+
+    optional: Sequence[str] = ()
+    """Parameters that a request can do without."""
+
+    def __init__(self, api_key: str, base_url: str | None = None) -> None:
+        """`base_url` None: OpenAI's own."""
+        self._client = OpenAIClient(api_key, base_url, self.optional)
+
+    @property
+    def provider(self) -> str:
+        return PROVIDER
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self._client.load()
+        begins_within = request.stream_options.begins_within
+        return run_within(
+            timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within
+        )
+
+    @abstractmethod
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply: ...
 
 
 def _names(error: Any) -> tuple[object, ...]:

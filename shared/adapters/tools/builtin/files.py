@@ -97,23 +97,18 @@ class BuiltinTools:
                 f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
             )
         write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-        is_new = (
-            files.write(tenant, path, data, write_id)
-            if replace
-            else self._new(files, tenant, path, data, write_id)
-        )
-        return f"{'Created' if is_new else 'Replaced'} {path}, {len(data)} {'byte' if len(data) == 1 else 'bytes'}."
-
-    def _new(self, files: FileStore, tenant: str, path: str, data: bytes, write_id: str) -> bool:
-        """True. Raises ToolFailed where a file is at this path already."""
+        is_new = True
         try:
-            files.create(tenant, path, data, write_id)
+            if replace:
+                is_new = files.write(tenant, path, data, write_id)
+            else:
+                files.create(tenant, path, data, write_id)
         except FileExists:
             raise ToolFailed(
                 f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
                 "true: then a person is asked before the file is replaced."
             ) from None
-        return True
+        return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
 
     def _delete(self, files: FileStore, tenant: str, path: str, rerun: bool) -> str:
         try:

@@ -1,20 +1,27 @@
 """The tool `get_weather`: the current weather at a place, from Open-Meteo's geocoding and forecast APIs, without a key.
 
 Fields and weather codes: https://open-meteo.com/en/docs and /en/docs/geocoding-api. Texts in their answers come from
-outside, so each is cut to one short line.
+outside, so each is cut to one short line. urllib3 comes with the AWS SDK of Lambda's runtime.
 """
 
+import json
+import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.adapters.egress.json_get import BoundedGet
 from shared.domain.errors import ToolFailed
 from shared.domain.untrusted.quoting import OutsideText
 from shared.domain.untrusted.visible import visible
 
+if TYPE_CHECKING:
+    import urllib3
+
 MAX_SECONDS = 10.0
 """For each of the two requests."""
 MAX_NAME_CHARS = 80
+MAX_BYTES = 262_144
+"""Of an answer."""
+CHUNK_BYTES = 16_384
 CANDIDATES = 10
 """Places that the geocoding API may return."""
 CURRENT = (
@@ -53,7 +60,7 @@ class Weather:
     def __init__(self, geocoding_base_url: str, forecast_base_url: str) -> None:
         self._geocoding = geocoding_base_url.rstrip("/")
         self._forecast = forecast_base_url.rstrip("/")
-        self._get = BoundedGet("weather service")
+        self._pool: urllib3.PoolManager | None = None
 
     def at(self, location: str, deadline_seconds: float) -> str:
         """The weather as a sentence with units. `deadline_seconds`: the time for both requests
@@ -69,7 +76,7 @@ class Weather:
             "current": ",".join(CURRENT),
             "timezone": "auto",
         }
-        return _sentence(place, self._get.json(f"{self._forecast}/v1/forecast", query, seconds))
+        return _sentence(place, self._json(f"{self._forecast}/v1/forecast", query, seconds))
 
     def _place(self, location: str, seconds: float) -> Place:
         """Searches for the part before the first comma. The other parts choose among the places found."""
@@ -77,7 +84,7 @@ class Weather:
         if not town:
             raise ToolFailed("the location is blank. Name a town, or a town and its country.")
         query = {"name": town, "count": str(CANDIDATES), "language": "en", "format": "json"}
-        results = self._get.json(f"{self._geocoding}/v1/search", query, seconds).get("results")
+        results = self._json(f"{self._geocoding}/v1/search", query, seconds).get("results")
         found = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
         if not found:
             raise ToolFailed(
@@ -93,7 +100,60 @@ class Weather:
         try:
             return Place(_name(fitting[0]), float(fitting[0]["latitude"]), float(fitting[0]["longitude"]))
         except (KeyError, TypeError, ValueError):
-            raise _unusable() from None
+            raise _failed("answered without usable weather") from None
+
+    def _json(self, url: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
+        """The JSON object at `url`, without redirects and retries. `seconds`: for everything together. Raises
+        ToolFailed where there is none.
+        """
+        from urllib3.exceptions import HTTPError
+
+        try:
+            status, body = self._fetch(url, query, seconds)
+        except (HTTPError, TimeoutError, OSError):
+            raise _failed("did not answer") from None
+        if status != 200:
+            raise _failed(f"answered with status {status}")
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise _failed("answered with something else than JSON")
+        return value
+
+    def _fetch(self, url: str, query: Mapping[str, str], seconds: float) -> tuple[int, bytes]:
+        import urllib3
+
+        if self._pool is None:
+            self._pool = urllib3.PoolManager(retries=False, maxsize=1)
+        deadline = time.monotonic() + seconds
+        response = self._pool.request(
+            "GET",
+            url,
+            fields=dict(query),
+            headers={"Accept": "application/json", "User-Agent": "acta"},
+            timeout=urllib3.Timeout(total=seconds),
+            redirect=False,
+            preload_content=False,
+        )
+        whole = False
+        try:
+            body = b""
+            for chunk in response.stream(CHUNK_BYTES):
+                body += chunk
+                if len(body) > MAX_BYTES:
+                    raise _failed("answered with too much")
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+            whole = True
+            return response.status, body
+        finally:
+            response.release_conn() if whole else response.close()
+
+
+def _failed(how: str) -> ToolFailed:
+    return ToolFailed(f"the weather service {how}. Try again later, or go on without it.")
 
 
 def _is_in(place: Mapping[str, Any], other: str) -> bool:
@@ -113,7 +173,7 @@ def _name(place: Mapping[str, Any]) -> str:
 def _sentence(place: Place, answer: Mapping[str, Any]) -> str:
     current = answer.get("current")
     if not isinstance(current, dict) or not isinstance(current.get("temperature_2m"), int | float):
-        raise _unusable()
+        raise _failed("answered without usable weather")
     given = answer.get("current_units")
     units = (
         {**UNITS, **{k: v for k, v in given.items() if isinstance(v, str)}}
@@ -140,12 +200,6 @@ def _sentence(place: Place, answer: Mapping[str, Any]) -> str:
     when = current.get("time")
     at = f" at {_line(when).replace('T', ' ')} local time" if isinstance(when, str) else ""
     return f"Weather in {place.name}{at}: {', '.join(part for part in parts if part)}. Source: Open-Meteo."
-
-
-def _unusable() -> ToolFailed:
-    return ToolFailed(
-        "the weather service answered without usable weather. Try again later, or go on without it."
-    )
 
 
 def _line(text: str) -> str:

@@ -176,21 +176,21 @@ class McpExchange:
     def modern(self, call: Call) -> Mapping[str, Any]:
         """The result, in the newer revision and no other. Raises McpFailed."""
         try:
-            return self._ask(call, *self._modern_message(call))
+            return self._modern_once(call)
         except RpcRefused as refused:
             # one try more where the server says that it knows this version after all
             if refused.error.code != VERSION_UNSUPPORTED or MODERN not in _supported(refused.error):
                 raise
-        return self._ask(call, *self._modern_message(call))
+        return self._modern_once(call)
 
-    def _modern_message(self, call: Call) -> tuple[int, dict[str, str], bytes]:
+    def _modern_once(self, call: Call) -> Mapping[str, Any]:
         id = _new_id()
-        return (id, *modern_request(call, id, self._capabilities))
+        return _result(*self._post(id, *modern_request(call, id, self._capabilities)))
 
     def _in_session(self, call: Call) -> Mapping[str, Any]:
         id = _new_id()
-        headers, body = handshake_request(call, id, self._version, self._session)
-        return self._ask(call, id, {**headers, **call.headers}, body)
+        body = handshake_request(call, id)
+        return _result(*self._post(id, {**self._session_headers(), **call.headers}, body))
 
     def _initialize(self) -> None:
         """Raises McpFailed."""
@@ -209,9 +209,6 @@ class McpExchange:
     def _session_headers(self) -> dict[str, str]:
         session = {"Mcp-Session-Id": self._session} if self._session else {}
         return {"MCP-Protocol-Version": self._version, **session}
-
-    def _ask(self, call: Call, id: int, headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
-        return _result(*self._post(id, headers, body))
 
     def _post(
         self, id: int, headers: Mapping[str, str], body: bytes

@@ -52,23 +52,18 @@ class Endpoint(NamedTuple):
     scope: str | None
 
 
-class _Token(NamedTuple):
-    value: str
-    until: float
-
-
 class Tokens:
     """A process's tokens. `wall`: seconds of a clock that never goes back."""
 
     def __init__(self, guard: AddressGuard, wall: Callable[[], float] = time.monotonic) -> None:
         self._guard = guard
         self._wall = wall
-        self._kept: dict[tuple[str, ...], _Token] = {}
+        self._kept: dict[tuple[str, ...], tuple[str, float]] = {}
 
     def kept(self, key: tuple[str, ...]) -> str | None:
         """`key`: tenant, server, and what tells one definition of it from another."""
-        token = self._kept.get(key)
-        return token.value if token is not None and self._wall() < token.until else None
+        token, until = self._kept.get(key, (None, 0.0))
+        return token if self._wall() < until else None
 
     def forget(self, key: tuple[str, ...]) -> None:
         self._kept.pop(key, None)
@@ -94,7 +89,7 @@ class Tokens:
         lives = seconds if isinstance(seconds, int | float) and seconds > 0 else USUAL_SECONDS
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[key] = _Token(value, self._wall() + max(0.0, min(lives, 86_400) - EARLIER_SECONDS))
+        self._kept[key] = value, self._wall() + max(0.0, min(lives, 86_400) - EARLIER_SECONDS)
         return value
 
     def _ask(

@@ -61,10 +61,9 @@ def modern_request(call: Call, id: int, capabilities: Mapping[str, Any]) -> tupl
     return headers, _body(call.method, {**call.params, "_meta": meta}, id)
 
 
-def handshake_request(call: Call, id: int, version: str, session: str) -> tuple[dict[str, str], bytes]:
-    """Headers and body in a revision before. `session`: the id that the server gave; empty: it gave none."""
-    headers = {"MCP-Protocol-Version": version, **({"Mcp-Session-Id": session} if session else {})}
-    return headers, _body(call.method, call.params, id)
+def handshake_request(call: Call, id: int) -> bytes:
+    """The body in a revision before."""
+    return _body(call.method, call.params, id)
 
 
 def initialize_body(id: int) -> bytes:

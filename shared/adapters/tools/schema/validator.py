@@ -11,6 +11,7 @@ time for some. Both packages are imported when they are needed first.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -91,17 +92,12 @@ def compiled(pattern: str) -> Pattern:
     return Pattern(matcher, matcher.programsize)
 
 
+_ESCAPES = re.compile(r"\\\\|\\u([^\\]{4})")
+
+
 def _for_re2(pattern: str) -> str:
     """JSON Schema's `\\u00e9` is `\\x{00e9}` in RE2."""
-    parts = pattern.split("\\\\")
-    return "\\\\".join(_with_code_points(part) for part in parts)
-
-
-def _with_code_points(part: str) -> str:
-    first, *others = part.split("\\u")
-    return first + "".join(
-        f"\\x{{{other[:4]}}}{other[4:]}" if len(other) >= 4 else f"\\u{other}" for other in others
-    )
+    return _ESCAPES.sub(lambda at: at[0] if at[1] is None else f"\\x{{{at[1]}}}", pattern)
 
 
 @cache
@@ -158,51 +154,31 @@ def _counting() -> Any:
     keywords = {**Draft202012Validator.VALIDATORS, **own}
     made = create(
         meta_schema=Draft202012Validator.META_SCHEMA,
-        validators={name: _counted(keyword, _cost(name)) for name, keyword in keywords.items()},
+        validators={name: _counted(name, keyword) for name, keyword in keywords.items()},
         type_checker=Draft202012Validator.TYPE_CHECKER,
         id_of=Draft202012Validator.ID_OF,
         applicable_validators=_applicable,
     )
-    made.descend, made.iter_errors = _descend(made.descend), _iter_errors(made.iter_errors)
-    return made
+    descend, iter_errors = made.descend, made.iter_errors
 
-
-def _descend(of_the_package: Any) -> Any:
-    """The package's method, but for the schema `false`."""
-
-    def descend(
+    # The package's methods, but for the schema `false`.
+    def counting_descend(
         self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
-    ) -> "Iterable[ValidationError]":
+    ) -> Any:
         if schema is False:
             return _nothing_allowed(instance, () if path is None else (path,))
-        found: Iterable[ValidationError] = of_the_package(self, instance, schema, path, schema_path, resolver)
-        return found
+        return descend(self, instance, schema, path, schema_path, resolver)
 
-    return descend
+    def counting_iter_errors(self: Any, instance: Any) -> Any:
+        return _nothing_allowed(instance, ()) if self.schema is False else iter_errors(self, instance)
 
-
-def _iter_errors(of_the_package: Any) -> Any:
-    """The package's method, but for the schema `false`."""
-
-    def iter_errors(self: Any, instance: Any) -> "Iterable[ValidationError]":
-        found: Iterable[ValidationError] = (
-            _nothing_allowed(instance, ()) if self.schema is False else of_the_package(self, instance)
-        )
-        return found
-
-    return iter_errors
+    made.descend, made.iter_errors = counting_descend, counting_iter_errors
+    return made
 
 
 def _nothing_allowed(instance: Any, path: tuple[str | int, ...]) -> "Iterator[ValidationError]":
     spend(UNITS_A_MESSAGE)
-    yield _error_class()(
-        "no value is allowed",
-        validator=None,
-        path=path,
-        validator_value=None,
-        instance=instance,
-        schema=False,
-    )
+    yield _error("no value is allowed", path=path, instance=instance, schema=False)
 
 
 def _applicable(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -210,10 +186,10 @@ def _applicable(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     return schema.items()
 
 
-def _counted(keyword: Keyword, cost: Callable[[Any, Any], int]) -> Keyword:
+def _counted(name: str, keyword: Keyword) -> Keyword:
     @wraps(keyword)
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
-        spend(cost(value, instance))
+        spend(_cost(name, value, instance))
         for error in keyword(validator, value, instance, schema) or ():
             spend(UNITS_A_MESSAGE + len(error.message) // MESSAGE_CHARS_A_UNIT)
             if len(error.message) > MAX_MESSAGE_CHARS:
@@ -224,19 +200,14 @@ def _counted(keyword: Keyword, cost: Callable[[Any, Any], int]) -> Keyword:
     return counted
 
 
-def _cost(name: str) -> Callable[[Any, Any], int]:
+def _cost(name: str, value: Any, instance: Any) -> int:
     """The units of one keyword: what it looks through itself. Schemas below it cost by themselves."""
-    match name:
-        case "$ref" | "$dynamicRef":
-            return lambda value, instance: 1 + value.count("/")
-        case "const" | "enum" | "dependentRequired":
-            return lambda value, instance: nodes(value)
-        case "uniqueItems":
-            return lambda value, instance: nodes(instance, texts=True)
-        case "unevaluatedItems" | "unevaluatedProperties":
-            return lambda value, instance: 1  # the rest where it is found what is evaluated
-        case _:
-            return lambda value, instance: 1 + _length(value) + _length(instance)
+    if name in ("const", "enum", "dependentRequired"):
+        return nodes(value)
+    if name == "uniqueItems":
+        return nodes(instance, texts=True)
+    parts = value.count("/") if isinstance(value, str) else _length(value)  # of a reference, or inside
+    return 1 + parts + _length(instance)
 
 
 def _length(value: Any) -> int:
@@ -311,23 +282,18 @@ def _additional_properties(
 def _unevaluated_properties(
     validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
 ) -> "Iterator[ValidationError]":
-    if not isinstance(instance, dict):
-        return
-    known = _evaluated(validator, instance, schema)
-    wrong = [name for name in instance if name not in known]
-    if wrong:
-        yield _error(f"{len(wrong)} fields are not known, {wrong[0]!r} among them")
+    if isinstance(instance, dict) and (wrong := instance.keys() - _evaluated(validator, instance, schema)):
+        first = next(name for name in instance if name in wrong)
+        yield _error(f"{len(wrong)} fields are not known, {first!r} among them")
 
 
 def _unevaluated_items(
     validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
 ) -> "Iterator[ValidationError]":
-    if not isinstance(instance, list):
-        return
-    known = _evaluated(validator, instance, schema)
-    wrong = [place for place in range(len(instance)) if place not in known]
-    if wrong:
-        yield _error(f"{len(wrong)} items are not allowed, the one at {wrong[0]} among them")
+    if isinstance(instance, list):
+        wrong = sorted(set(range(len(instance))) - _evaluated(validator, instance, schema))
+        if wrong:
+            yield _error(f"{len(wrong)} items are not allowed, the one at {wrong[0]} among them")
 
 
 def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
@@ -341,7 +307,7 @@ def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
     found = named(validator, instance, schema)
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
-            spend(_cost(keyword)(schema[keyword], instance))
+            spend(_cost(keyword, schema[keyword], instance))
             target = validator._resolver.lookup(schema[keyword])
             inside = validator.evolve(schema=target.contents, _resolver=target.resolver)
             found |= _evaluated(inside, instance, target.contents)
@@ -404,13 +370,7 @@ def _comparable(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@cache
-def _error_class() -> Any:
+def _error(message: str, **about: Any) -> "ValidationError":
     from jsonschema import ValidationError
 
-    return ValidationError
-
-
-def _error(message: str) -> "ValidationError":
-    made: ValidationError = _error_class()(message)
-    return made
+    return ValidationError(message, **about)

@@ -69,7 +69,10 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
     ToolFailed where an admin has to do something. Neither says more of a secret than its name.
     """
     values: dict[str, str] = {}
-    about = _about(known, tenant) if config.secret_headers else {}
+    try:
+        about = {each.name: each for each in known(tenant)} if config.secret_headers else {}
+    except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
+        raise ToolNotRun(away) from None
     for name in dict.fromkeys(config.secret_headers.values()):
         secret = about.get(name)
         if secret is not None and not secret.may_be_sent_to(config.url):
@@ -87,13 +90,6 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
             raise _failed(tool, name, "is not set")
         values[name] = value
     return Credentials({header: values[name] for header, name in config.secret_headers.items()}, values)
-
-
-def _about(known: Known, tenant: str) -> Mapping[str, ToolSecret]:
-    try:
-        return {secret.name: secret for secret in known(tenant)}
-    except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
-        raise ToolNotRun(away) from None
 
 
 def _failed(tool: str, name: str, what: str, host: str = "") -> ToolFailed:

@@ -6,6 +6,7 @@ import pytest
 
 from shared.adapters.egress.keepalive import IDLE_SECONDS
 from shared.adapters.llm.common.stream import CallProgress
+from shared.adapters.llm.openai.chat_stream import ChatReplyBuilder
 from shared.adapters.llm.openai.client import STALL_SECONDS, OpenAIClient
 from shared.domain.errors import ActaError
 from shared.ports.model import Model
@@ -25,8 +26,9 @@ def silence_allowed(model: str, timeout: float) -> float:
         told.append(timeout)
         raise OSError("no request is made here")
 
+    client = OpenAIClient(KEY, "http://127.0.0.1:1")
     with pytest.raises(ActaError):
-        OpenAIClient(KEY, "http://127.0.0.1:1").call(send, None, model, timeout, CallProgress())  # type: ignore[arg-type]
+        client.call(send, {}, ChatReplyBuilder, request(model=model), timeout, CallProgress())
     return float(told[0].read)
 
 
