@@ -10,12 +10,7 @@ from shared.api.response.definition_views import tool_secret_view
 from shared.api.response.envelope import Response, no_content, page, success
 from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition
-from shared.domain.definitions.tool_secret import (
-    MAX_TOOL_SECRETS,
-    NAME_RULE,
-    ToolSecret,
-    is_secret_name,
-)
+from shared.domain.definitions.tool_secret import MAX_TOOL_SECRETS, NAME_RULE, ToolSecret, is_secret_name
 from shared.domain.errors import Conflict, FieldsInvalid, NotFound
 from shared.ports.clock import Clock
 from shared.ports.definitions import McpServerStore, ServerChanged, ToolChanged, ToolStore

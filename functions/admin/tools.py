@@ -38,12 +38,7 @@ from shared.domain.definitions.tool import (
 from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from shared.domain.ids import EFFECT
 from shared.domain.session.commit import milliseconds
-from shared.ports.definitions import (
-    DefinitionStore,
-    ToolChanged,
-    ToolExists,
-    all_agents,
-)
+from shared.ports.definitions import DefinitionStore, ToolChanged, ToolExists, all_agents
 from shared.ports.log import IdempotencyRecord
 from shared.ports.tool_secrets import ToolSecretNames
 from shared.settings import Settings

@@ -53,11 +53,7 @@ def dependencies() -> Dependencies:
         return policies_of(definitions.snapshot(tenant).agent(agent_id))
 
     repository = SessionRepository(
-        log,
-        blobs,
-        clock,
-        write_version=chosen.write_version,
-        limits=chosen.limits,
+        log, blobs, clock, write_version=chosen.write_version, limits=chosen.limits
     )
     return Dependencies(
         settings=chosen,

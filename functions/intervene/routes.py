@@ -61,12 +61,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         return controlled(
             session_id,
             lambda requester: control.cancel(
-                repository,
-                workflow,
-                requester,
-                session_id,
-                deps.errors.attempts,
-                deps.errors.token_window,
+                repository, workflow, requester, session_id, deps.errors.attempts, deps.errors.token_window
             ),
             cancelled_view,
         )

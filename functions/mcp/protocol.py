@@ -46,13 +46,7 @@ Id = str | int
 class RpcError(Exception):
     """The request fails as JSON-RPC has it: no tool was asked. `status`: of the HTTP answer."""
 
-    def __init__(
-        self,
-        code: int,
-        message: str,
-        data: object = None,
-        status: int = 200,
-    ) -> None:
+    def __init__(self, code: int, message: str, data: object = None, status: int = 200) -> None:
         super().__init__(message)
         self.code = code
         self.data = data

@@ -15,13 +15,7 @@ from shared.api.response.envelope import Response, success
 from shared.api.response.views import fork_view, session_view
 from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
-from shared.domain.errors import (
-    Conflict,
-    FieldsInvalid,
-    Forbidden,
-    SessionNotFound,
-    ValidationFailed,
-)
+from shared.domain.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
 from shared.domain.rules.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from shared.domain.session.head import Head
 from shared.domain.session.structured_answer import schema_text

@@ -71,9 +71,7 @@ def runtime() -> ToolRuntime:
                 clock,
             ),
             HttpTool(
-                AddressGuard(chosen),
-                ToolSecretReader(chosen.env),
-                DynamoToolSecretNames(chosen.table).all,
+                AddressGuard(chosen), ToolSecretReader(chosen.env), DynamoToolSecretNames(chosen.table).all
             ),
             LambdaTool(FunctionGuard(chosen)),
             PythonTools(

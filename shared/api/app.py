@@ -31,14 +31,7 @@ from shared.api.response.envelope import Response
 from shared.api.response.errors import POLICY
 from shared.api.routes import Function, Route, routes_in
 from shared.bound_tenant import bound_to
-from shared.domain.errors import (
-    LimitReached,
-    NotFound,
-    NotYours,
-    SessionHidden,
-    TransientError,
-    Unauthorized,
-)
+from shared.domain.errors import LimitReached, NotFound, NotYours, SessionHidden, TransientError, Unauthorized
 from shared.domain.ids import SESSION, is_id
 from shared.domain.session.visibility import Viewer
 from shared.ports.audit import Audit

@@ -117,10 +117,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/sessions/{session_id}/interventions", "status", private="decider"),
     Route("GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status", private="decider"),
     Route(
-        "GET",
-        "/v1/sessions/{session_id}/interventions/{intervention_id}/input",
-        "status",
-        private="decider",
+        "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status", private="decider"
     ),
     Route("GET", "/v1/interventions", "status"),
     Route("PATCH", "/v1/sessions/{session_id}", "intervene", action="session.limits"),

@@ -79,12 +79,7 @@ def newest_commit_item(
 
 
 def batch_get(
-    dynamodb: Service,
-    clock: Clock,
-    table: str,
-    keys: Iterable[items.Item],
-    *,
-    projection: str | None = None,
+    dynamodb: Service, clock: Clock, table: str, keys: Iterable[items.Item], *, projection: str | None = None
 ) -> Iterator[items.Item]:
     """Those that are there, strongly consistent, in any order. `projection`: as in `newest_commit_item`. Raises
     StoreThrottled, StoreUnavailable, AwsDenied.

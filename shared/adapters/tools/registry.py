@@ -80,10 +80,7 @@ class TenantRegistry(BuiltinRegistry):
 
         offered = with_environments(self._environment(tenant), weather=self._weather)
         return _LazySpecs(
-            offered,
-            {*builtins(), *offered},
-            added,
-            lambda spec: with_approver(spec, self._approvers, tenant),
+            offered, {*builtins(), *offered}, added, lambda spec: with_approver(spec, self._approvers, tenant)
         )
 
 

@@ -84,11 +84,7 @@ class OtlpReceiver:
             target = self._guard.resolve(self._url)
         except (AddressRefused, OSError) as away:
             raise SpansNotDelivered(f"no address: {type(away).__name__}") from None
-        headers = {
-            "Content-Type": CONTENT_TYPE,
-            "User-Agent": "acta",
-            **self._headers(target, body),
-        }
+        headers = {"Content-Type": CONTENT_TYPE, "User-Agent": "acta", **self._headers(target, body)}
         from shared.adapters.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
         try:

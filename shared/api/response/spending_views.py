@@ -159,11 +159,7 @@ def receipt_view(head: Head, receipt: Receipt, prices: AwsPrices) -> receipts.Re
         "aws": _aws(receipt.aws),
         "prices": {
             "models": {"as_of": PRICED_AT},
-            "aws": {
-                "region": prices.region,
-                "as_of": prices.as_of or None,
-                "source": prices.source or None,
-            },
+            "aws": {"region": prices.region, "as_of": prices.as_of or None, "source": prices.source or None},
         },
         "not_counted": list(NOT_COUNTED),
     }

@@ -30,13 +30,7 @@ SESSION = "#S#"
 """Between a tenant and a session in the keys of commits."""
 HOURS, AGENTS, MODELS, USERS, ENDS = "H#", "A#", "M#", "U#", "E#"
 COUNTED, LEFT = "N#", "D#"
-ROWS: dict[Dimension, str] = {
-    "tenant": HOURS,
-    "agent": AGENTS,
-    "model": MODELS,
-    "user": USERS,
-    "end": ENDS,
-}
+ROWS: dict[Dimension, str] = {"tenant": HOURS, "agent": AGENTS, "model": MODELS, "user": USERS, "end": ENDS}
 KEPT = timedelta(days=2)
 """Longer than a stream keeps its records: none of a deleted session can come any more."""
 ATTRIBUTES: dict[str, str] = dict(

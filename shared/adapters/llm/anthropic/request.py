@@ -46,11 +46,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in wire_tools(request.tools)
     ]
-    body: dict[str, Any] = {
-        "model": request.model,
-        "max_tokens": request.max_tokens,
-        "messages": messages,
-    }
+    body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_tokens, "messages": messages}
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": _BREAKPOINT}]
     elif tools:

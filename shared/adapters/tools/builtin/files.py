@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.private_files import is_private
-from shared.domain.untrusted.path import (
-    PRIVATE,
-    PathRefused,
-    check_folder,
-    check_new_path,
-    check_shown_path,
-)
+from shared.domain.untrusted.path import PRIVATE, PathRefused, check_folder, check_new_path, check_shown_path
 from shared.domain.untrusted.quoting import OutsideText, one_line
 from shared.domain.untrusted.similar_names import similar
 from shared.domain.untrusted.visible import visible

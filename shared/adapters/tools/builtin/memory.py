@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.definitions.builtins import RECALL, REMEMBER
-from shared.domain.definitions.memory import (
-    MAX_PER_AGENT,
-    MAX_TEXT_CHARS,
-    Memory,
-    Source,
-    as_line,
-    same_text,
-)
+from shared.domain.definitions.memory import MAX_PER_AGENT, MAX_TEXT_CHARS, Memory, Source, as_line, same_text
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import MEMORY
