@@ -36,8 +36,8 @@ class ConsoleSignIn(Construct):
                 client.user_pool_client_id,
                 SCOPES,
                 "id_token",
-                # Documents have one origin, the pages and tokens another, whose name is the other stack's to say. The
-                # release before, which may be deployed again, does not say it: so all of the region.
+                # Documents have one origin, the pages and tokens another, whose name is the other stack's, which does
+                # not export it: so all of the region.
                 (
                     pool.issuer_url.rpartition("/")[0],
                     f"https://*.auth.{Stack.of(self).region}.amazoncognito.com",

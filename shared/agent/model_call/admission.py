@@ -1,7 +1,7 @@
 """Whether a provider takes one more call now: what this worker has of its bucket, and takes before a call (ADR 106).
 
 One write before a call, or none where the worker has kept enough. After it none, or one that gives back the tokens that
-a large call did not use (ADR 118). Where the provider takes no call, the session waits
+a large call did not use (ADR 122). Where the provider takes no call, the session waits
 in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
 left alone for a while and then dropped, and a session that waits and has no place takes one again after `ASKS_AGAIN`.
 """
