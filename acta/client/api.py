@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from acta.client.callers import AsyncCaller, Caller
+from acta.client.callers import AsyncCaller, C, Caller, Calls, listing, operation
 from acta.client.definitions import (
     AgentCalls,
     FileCalls,
@@ -20,7 +20,6 @@ from acta.client.definitions import (
 )
 from acta.client.deployment import Deployment
 from acta.client.flows import Flow, Request, Stream, data, pages, path_of
-from acta.client.operation import C, Calls, listing, operation
 from acta.client.sessions import SessionCalls
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from acta.client.callers import C, Calls, listing, operation
 from acta.client.flows import (
     Flow,
     Request,
@@ -17,7 +18,6 @@ from acta.client.flows import (
     path_of,
     tool_secret_path,
 )
-from acta.client.operation import C, Calls, listing, operation
 
 if TYPE_CHECKING:
     from acta.client import shapes

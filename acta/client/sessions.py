@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from acta.client.callers import C, Calls, listing, operation
 from acta.client.flows import (
     Flow,
     Request,
@@ -19,7 +20,6 @@ from acta.client.flows import (
 )
 from acta.client.following import PATIENCE_SECONDS, Told, Update, updates
 from acta.client.interventions import whole_inputs
-from acta.client.operation import C, Calls, listing, operation
 
 if TYPE_CHECKING:
     from acta.client import shapes

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from acta.tools.errors import FileRefused, SecretMissing
 
@@ -66,7 +66,7 @@ def _undeclared() -> FileRefused:
     return FileRefused('this tool reaches no files. Its writer has to say @tool(files="read") or "write".')
 
 
-def no_secrets(name: str) -> str:
+def no_secrets(name: str) -> NoReturn:
     """Raises SecretMissing."""
     raise SecretMissing(
         f'there is no secret {name}. Write secrets = ["{name}"] in the folder\'s tool.toml and deploy it.'

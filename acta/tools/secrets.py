@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from acta.tools.call import no_secrets
 from acta.tools.errors import SecretMissing
 
 VARIABLE = "ACTA_TOOL_SECRETS"
@@ -42,9 +43,7 @@ class Secrets:
     def read(self, name: str) -> str:
         """Raises SecretMissing, and botocore's errors where Secrets Manager cannot be reached."""
         if name not in self._names:
-            raise SecretMissing(
-                f'there is no secret {name}. Write secrets = ["{name}"] in the folder\'s tool.toml and deploy it.'
-            )
+            no_secrets(name)
         read_at, value = self._kept.get(name, (0.0, ""))
         if name not in self._kept or self._clock() - read_at >= KEPT_SECONDS:
             value = self._fetch(self._names[name])

@@ -130,7 +130,7 @@ def _expected(found: Growth, chars: int) -> float:
     return found.steps * growing
 
 
-ON_SCREEN = {"difflib": ["acta/cli/apply/show.py"]}
+ON_SCREEN = {"difflib": ["acta/cli/apply/apply.py"]}
 """Lines of one definition, which the API bounds, compared on its admin's own machine."""
 
 

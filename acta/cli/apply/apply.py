@@ -1,21 +1,26 @@
 """`acta apply DIR`: makes a tenant's definitions what the files say, after showing what that changes."""
 
 import json
+import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from acta.cli import exit_codes
 from acta.cli.apply.deployed import Deployed
 from acta.cli.apply.folder import read_folder
 from acta.cli.apply.plan import Plan, Step, plan
-from acta.cli.apply.show import as_json, coloured_here, plan_lines
+from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.questions import is_agreed
 from acta.cli.terminal.text import echo, encodable, visible
 from acta.client.errors import ApiError, ClientError
+from acta.yaml_text import write
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
 REFUSED = "nothing was written: the plan names what cannot be as the files say"
@@ -58,26 +63,22 @@ def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
         try:
             warnings = deployed.make(step, made)
         except ClientError as error:
-            _tell_failed(made, done, error, as_json=as_json)
+            left = made.steps[len(done) :]
+            if as_json:
+                echo(json.dumps(_outcome(made, done)))
+                code = error.code if isinstance(error, ApiError) else "FAILED"
+                tell(exit_codes.as_json(code, f"{step.key}: {error}", getattr(error, "details", {})))
+            else:
+                echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
+                for each in left:
+                    echo(f"  not written: {each.key}")
+                tell(f"acta: {step.key}: {_why(error).rstrip('.')}. {AGAIN}")
             return exit_codes.FAILED
         done.append(step)
         for warning in warnings:
             tell(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}")
     echo(json.dumps(_outcome(made, done)) if as_json else f"Applied: {_count(len(done))} written.")
     return exit_codes.OK
-
-
-def _tell_failed(made: Plan, done: list[Step], error: ClientError, *, as_json: bool) -> None:
-    left = made.steps[len(done) :]
-    if as_json:
-        echo(json.dumps(_outcome(made, done)))
-        code = error.code if isinstance(error, ApiError) else "FAILED"
-        tell(exit_codes.as_json(code, f"{left[0].key}: {error}", getattr(error, "details", {})))
-        return
-    echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
-    for step in left:
-        echo(f"  not written: {step.key}")
-    tell(f"acta: {left[0].key}: {_why(error).rstrip('.')}. {AGAIN}")
 
 
 def _outcome(made: Plan, done: list[Step]) -> dict[str, Any]:
@@ -101,3 +102,87 @@ def _why(error: ClientError) -> str:
             new = " ".join(each for each in map(str, sentences) if each not in said)
             said = f"{said} {field}: {new}" if new else said
     return visible(said, keep_newlines=False)
+
+
+MARKS = {"create": "+", "change": "~", "adopt": "=", "delete": "-"}
+SAYS = {
+    "create": "is made",
+    "change": "is changed",
+    "adopt": "is as the file says, and becomes this set's",
+    "delete": "is deleted: the files no longer have it",
+}
+LEFT_OUT = " …"
+GREEN, RED, YELLOW, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
+OF_MARK = {"+": GREEN, "-": RED, "~": YELLOW, "!": RED}
+
+
+def is_coloured(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+    """On a terminal that has colours, unless its owner wants none (no-color.org)."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def plan_lines(plan: Plan, *, coloured: bool) -> Iterator[str]:
+    for step in plan.steps:
+        yield _painted(MARKS[step.action], f"{step.key} {SAYS[step.action]}", coloured)
+        for line in difference(step):
+            yield f"    {_painted(line[:1], line[1:], coloured, between='')}"
+    for kept in plan.kept:
+        yield f"  {kept.key} stays though the files no longer have it: {visible(kept.why)}"
+    for refusal in plan.refusals:
+        yield _painted("!", f"{refusal.key}: {visible(refusal.why)}", coloured)
+        for line in difference(refusal.step):
+            yield f"    {_painted(line[:1], line[1:], coloured, between='')}"
+    yield summary(plan)
+
+
+def summary(plan: Plan) -> str:
+    counted = {action: sum(step.action == action for step in plan.steps) for action in MARKS}
+    words = {"create": "to make", "change": "to change", "adopt": "to take over", "delete": "to delete"}
+    said = [f"{count} {words[action]}" for action, count in counted.items() if count]
+    said += [f"{len(plan.refusals)} refused"] if plan.refusals else []
+    said += [f"{plan.unchanged} as the files say"] if plan.unchanged or not said else []
+    return f"set {plan.set_name}: {', '.join(said)}"
+
+
+def difference(step: Step) -> list[str]:
+    """Each line with `+`, `-` or a blank before it; escaped for a terminal."""
+    before = _lines(step.before.definition if step.before else None)
+    after = _lines(step.after)
+    lines = islice(
+        unified_diff(before, after, lineterm="", n=2), 3, None
+    )  # after its three lines of headings
+    return [visible(LEFT_OUT if line.startswith("@@") else line) for line in lines]
+
+
+def _lines(definition: Json | None) -> list[str]:
+    return [] if definition is None else write(definition).splitlines()
+
+
+def _painted(mark: str, text: str, coloured: bool, between: str = " ") -> str:
+    line = f"{mark}{between}{text}"
+    colour = OF_MARK.get(mark) if coloured else None
+    return f"{colour}{line}{PLAIN}" if colour else line
+
+
+def as_json(plan: Plan) -> dict[str, Any]:
+    return {
+        "set": plan.set_name,
+        "changes": [_step_json(step) for step in plan.steps],
+        "refused": [{**_step_json(each.step), "why": each.why} for each in plan.refusals],
+        "kept": [{"kind": each.key.kind, "name": each.key.name, "why": each.why} for each in plan.kept],
+        "unchanged": plan.unchanged,
+    }
+
+
+def _step_json(step: Step) -> dict[str, Any]:
+    return {
+        "kind": step.key.kind,
+        "name": step.key.name,
+        "action": step.action,
+        "before": step.before.definition if step.before else None,
+        "after": step.after,
+    }
+
+
+def coloured_here() -> bool:
+    return is_coloured(sys.stdout)

@@ -199,7 +199,7 @@ COMMANDS = (
     api_command("trace", f"{LISTED}:trace", "Show what a session thought and did.", session_id()),
     api_command(
         "receipt",
-        "sessions.receipt:receipt",
+        "sessions.listings:receipt",
         "Show what a session has cost, in counts and in US dollars.",
         session_id(),
     ),

@@ -12,8 +12,7 @@ from acta.cli.terminal.session_lines import event_line
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
-from acta.client.feed import Feed
-from acta.client.following import Update
+from acta.client.following import Feed, Update
 from shared.domain.untrusted.exact_json import read_exactly
 
 Read = Callable[[str], str]

@@ -12,8 +12,7 @@ from acta.cli.terminal.prompt import Prompt, PromptCancelled
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
-from acta.client.feed import Feed
-from acta.client.following import Update
+from acta.client.following import Feed, Update
 
 EACH = ("e", "each")
 

@@ -8,21 +8,24 @@ import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
-from acta.cli.local.tool_lines import ToolLines
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import visible
+from acta.cli.terminal.tool_lines import first_line, further_lines, is_of_a_tool
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
+from infra.deployed.session_logs import LogsUnreadable, read_lines
+from infra.environments import LOCAL
 from infra.local.page_links import PageLinks
 from infra.local.stack import LocalStack
 from infra.local.state_directory import DEFAULT_STATE_DIR
@@ -145,3 +148,31 @@ def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> 
     print(f"In another terminal: {here.line('run', 'List my files')}")
     print(f"The page's link signs in once, within a minute. Another one: {here.line('console')}")
     print("Ctrl-C stops.", flush=True)
+
+
+OVERLAP = timedelta(seconds=5)
+"""A line may come so much later than its time."""
+
+
+class ToolLines:
+    """`client`: of the stack's CloudWatch Logs. `say`: prints. What was there before is not shown."""
+
+    def __init__(self, client: Any, say: Callable[[str], None]) -> None:
+        self._client = client
+        self._say = say
+        self._since = datetime.now(UTC)
+        self._known: frozenset[tuple[str, ...]] = frozenset()
+
+    def look(self, folders: Sequence[str]) -> None:
+        """Says what is new since the last look, of these folders' functions."""
+        began = datetime.now(UTC)
+        try:
+            functions = [f"tool-{folder}" for folder in folders]
+            lines = read_lines(self._client, LOCAL.name, functions, "", self._since)
+        except LogsUnreadable:
+            return  # as while the local AWS ends, which `acta up` reports
+        for line in lines:
+            if line.key not in self._known and is_of_a_tool(line.fields):
+                self._say("\n".join([f"tools: {first_line(line.fields)}", *further_lines(line.fields)]))
+        self._known = frozenset(line.key for line in lines)
+        self._since = max(self._since, began - OVERLAP)

@@ -56,8 +56,16 @@ def findings_of(state_dir: Path) -> Iterator[Finding]:
     for name, what in (("emulator", "local AWS"), ("runtime", "Lambdas' runtime")):
         there = (ROOT / f".venv-{name}" / "bin" / "python").exists()
         yield Finding(there, f"Python environment of the {what}", "run make setup")
-    yield settings()
-    yield ports()
+    try:
+        config = LocalConfig.from_environ(os.environ)
+        yield Finding(True, f"settings, provider {config.provider}")
+    except SettingsError as error:
+        yield Finding(False, "settings", str(error))
+    try:
+        free_port()
+        yield Finding(True, "free ports on 127.0.0.1")
+    except OSError as error:
+        yield Finding(False, "free ports on 127.0.0.1", str(error.strerror))
     yield stack(state_dir)
 
 
@@ -69,22 +77,6 @@ def node() -> Finding:
     version = done.stdout.strip().removeprefix("v")
     major = version.partition(".")[0]
     return Finding(major.isdigit() and int(major) >= OLDEST_NODE, f"Node.js {version}", remedy)
-
-
-def settings() -> Finding:
-    try:
-        config = LocalConfig.from_environ(os.environ)
-    except SettingsError as error:
-        return Finding(False, "settings", str(error))
-    return Finding(True, f"settings, provider {config.provider}")
-
-
-def ports() -> Finding:
-    try:
-        free_port()
-    except OSError as error:
-        return Finding(False, "free ports on 127.0.0.1", str(error.strerror))
-    return Finding(True, "free ports on 127.0.0.1")
 
 
 def stack(state_dir: Path) -> Finding:

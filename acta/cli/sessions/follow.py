@@ -17,7 +17,7 @@ from acta.cli.interventions.ask import Question
 from acta.cli.interventions.ask_together import Questions, fit_together
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.interventions.lines import question_lines
-from acta.cli.sessions.receipt import receipt_or_nothing
+from acta.cli.sessions.listings import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
     begun_wait,
@@ -34,8 +34,7 @@ from acta.cli.terminal.text import Screen, echo, encodable, visible
 from acta.cli.terminal.view import View, view_for
 from acta.client.api import Client
 from acta.client.errors import ClientError
-from acta.client.feed import Feed
-from acta.client.following import Update
+from acta.client.following import Feed, Update
 
 
 def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:

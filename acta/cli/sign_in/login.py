@@ -39,14 +39,9 @@ def login(
     """Raises CliError and ClientError."""
     store = store or Store(folder())
     target = target_of(arguments, store, read_outputs)
-    used = http or oidc.client(target.application)
-    try:
-        tokens = signed_in_with_browser(
-            Issuer(target.application, used), None if arguments.no_browser else opens, ports, wait_seconds
-        )
-    finally:
-        if http is None:
-            used.close()
+    with oidc.issuer_of(target.application, http) as issuer:
+        show_to = None if arguments.no_browser else opens
+        tokens = signed_in_with_browser(issuer, show_to, ports, wait_seconds)
     with store.locked(arguments.env):
         store.write(arguments.env, SignIn(target.api_url, target.application, tokens))
     told = {
@@ -112,15 +107,11 @@ def end(store: Store, environment: str, http: httpx2.Client | None) -> bool:
     before = store.sign_out(environment)
     if before is None or before.tokens is None or before.tokens.refresh_token is None:
         return False
-    used = http or oidc.client(before.application)
     try:
-        issuer = Issuer(before.application, used)
-        return issuer.revoke(issuer.endpoints(), before.tokens)
+        with oidc.issuer_of(before.application, http) as issuer:
+            return issuer.revoke(issuer.endpoints(), before.tokens)
     except oidc.SIGN_IN_ERRORS:
         return False
-    finally:
-        if http is None:
-            used.close()
 
 
 PAGE = "/console"

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import httpx2
 
-from acta.client.sign_in import oidc
-from acta.client.sign_in.oidc import Application, Issuer, Tokens
+from acta.client.sign_in.oidc import Application, Tokens, issuer_of
 
 EARLY_SECONDS = 60
 
@@ -51,10 +50,5 @@ class MachineTokens:
             return self._current.token
 
     def _next(self) -> Tokens:
-        http = self._http or oidc.client(self._application)
-        try:
-            issuer = Issuer(self._application, http, self._clock)
+        with issuer_of(self._application, self._http, self._clock) as issuer:
             return issuer.machine_token(issuer.endpoints(), self._secret)
-        finally:
-            if self._http is None:
-                http.close()

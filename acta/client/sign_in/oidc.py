@@ -14,7 +14,8 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
@@ -93,6 +94,19 @@ def client(application: Application) -> httpx2.Client:
         headers={"User-Agent": "acta"},
         trust_env=not is_loopback(application.issuer),
     )
+
+
+@contextmanager
+def issuer_of(
+    application: Application, http: httpx2.Client | None = None, clock: Callable[[], float] = time.time
+) -> Iterator[Issuer]:
+    """`http`: None makes a client, which is closed at the end."""
+    used = http or client(application)
+    try:
+        yield Issuer(application, used, clock)
+    finally:
+        if http is None:
+            used.close()
 
 
 class Issuer:

@@ -11,8 +11,7 @@ import httpx2
 
 from acta.client.deployment import Deployment
 from acta.client.errors import SignInEnded
-from acta.client.sign_in import oidc
-from acta.client.sign_in.oidc import Issuer, Tokens
+from acta.client.sign_in.oidc import Tokens, issuer_of
 from acta.client.sign_in.store import SignIn, Store, folder
 
 EARLY_SECONDS = 60
@@ -70,15 +69,11 @@ class StoredTokens:
             return tokens
 
     def _refreshed(self, stored: SignIn, old: Tokens) -> Tokens:
-        http = self._http or oidc.client(stored.application)
         try:
-            issuer = Issuer(stored.application, http, self._clock)
-            return issuer.refresh(issuer.endpoints(), old)
+            with issuer_of(stored.application, self._http, self._clock) as issuer:
+                return issuer.refresh(issuer.endpoints(), old)
         except SignInEnded:
             raise self._ended() from None
-        finally:
-            if self._http is None:
-                http.close()
 
     def _stored(self) -> SignIn:
         stored = self._store.read(self._environment)

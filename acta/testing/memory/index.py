@@ -89,26 +89,29 @@ class MemoryIndex:
         return _live_page("erased", found, before, limit, cursor)
 
     def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
-        after = None if cursor is None else tuple(json.loads(from_cursor("failed", cursor)))
-        with self._table.lock:
-            names = sorted(name for name in self._table.listing if after is None or name > after)
-            page = [SessionName(*name) for name in names[: max(limit, 1)]]
-            failed = tuple(name for name in page if self._table.listing[name].state == "failed")
-        return FailedPage(failed, self.cursor_after_failed(page[-1]) if len(page) < len(names) else None)
+        return self._names("failed", lambda name: True, lambda state: state == "failed", limit, cursor)
 
     def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
-        scope = f"ended{part}/{parts}"
+        def is_of_part(name: tuple[str, str]) -> bool:
+            return crc32(name[1].encode()) % parts == part
+
+        return self._names(f"ended{part}/{parts}", is_of_part, lambda state: state in TERMINAL, limit, cursor)
+
+    def _names(
+        self,
+        scope: str,
+        looked_at: Callable[[tuple[str, str]], bool],
+        fits: Callable[[str], bool],
+        limit: int,
+        cursor: str | None,
+    ) -> FailedPage:
+        """A page of the names that are `looked_at`, without the sessions whose state does not fit."""
         after = None if cursor is None else tuple(json.loads(from_cursor(scope, cursor)))
         with self._table.lock:
-            names = sorted(
-                name
-                for name in self._table.listing
-                if crc32(name[1].encode()) % parts == part and (after is None or name > after)
-            )
+            names = sorted(each for each in self._table.listing if looked_at(each) and (after or ()) < each)
             page = [SessionName(*name) for name in names[: max(limit, 1)]]
-            over = tuple(name for name in page if self._table.listing[name].state in TERMINAL)
-        more = to_cursor(scope, json.dumps(page[-1])) if len(page) < len(names) else None
-        return FailedPage(over, more)
+            found = tuple(name for name in page if fits(self._table.listing[name].state))
+        return FailedPage(found, to_cursor(scope, json.dumps(page[-1])) if len(page) < len(names) else None)
 
     def cursor_after_failed(self, session: SessionName) -> str:
         return to_cursor("failed", json.dumps(session))

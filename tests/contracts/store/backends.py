@@ -9,13 +9,17 @@ from uuid import uuid4
 from acta.testing.memory.attempts import MemoryAttempts, MemoryPartials
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions, MemoryMcpServerStore, MemoryToolStore
+from acta.testing.memory.definitions import (
+    MemoryDefinitions,
+    MemoryMcpServerStore,
+    MemoryToolSecretNames,
+    MemoryToolStore,
+)
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from acta.testing.memory.tool_secrets import MemoryToolSecretNames
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items

@@ -3,8 +3,12 @@
 import json
 import threading
 
-from acta.testing.memory.definitions import MemoryMcpServerStore, MemoryToolStore
-from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
+from acta.testing.memory.definitions import (
+    MemoryMcpServerStore,
+    MemoryToolSecretNames,
+    MemoryToolSecretValues,
+    MemoryToolStore,
+)
 from functions.admin.dependencies import Dependencies as AdminDependencies
 from functions.admin.routes import build as build_admin
 from shared.adapters.llm.offline import OfflineModel

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acta.cli.apply.folder import read_folder
-from acta.testing.memory.tool_secrets import MemoryToolSecretValues
+from acta.testing.memory.definitions import MemoryToolSecretValues
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.tenant.definition import Reachable, check_fixed, to_config
 from shared.adapters.tools.tenant.functions import FunctionGuard

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.tool_secrets import MemoryToolSecretValues
+from acta.testing.memory.definitions import MemoryToolSecretValues
 from shared.adapters.aws.tool_secrets import SecretUnusable
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.egress.exchange import MAX_BYTES

@@ -11,11 +11,11 @@ import pytest
 
 from acta.client import definitions, sessions, shapes
 from acta.client.api import AsyncClient, Client, DeploymentCalls
+from acta.client.callers import listing, operation
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, ServerError, class_of
 from acta.client.flows import Pause, Request
 from acta.client.following import Update
-from acta.client.operation import listing, operation
 from infra.document import errors
 from infra.document.operations import OPERATIONS
 from infra.document.operations.operation import Operation

@@ -8,9 +8,8 @@ from acta.client.api import Client
 from acta.client.callers import Caller
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, Unavailable, UnexpectedAnswer, Unreachable
-from acta.client.feed import Feed
 from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Pause, Request
-from acta.client.following import Update
+from acta.client.following import Feed, Update
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
 
 

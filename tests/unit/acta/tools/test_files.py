@@ -9,8 +9,7 @@ from moto import mock_aws
 
 from acta.tools.call import File
 from acta.tools.errors import FileRefused
-from acta.tools.files import S3Files, files_of
-from acta.tools.paths import check_folder, check_new_path, check_path
+from acta.tools.files import S3Files, check_folder, check_new_path, check_path, files_of
 from shared.domain.untrusted import path as product
 
 PLACES = {

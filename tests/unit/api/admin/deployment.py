@@ -4,12 +4,17 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions, MemoryMcpServerStore, MemoryToolStore
+from acta.testing.memory.definitions import (
+    MemoryDefinitions,
+    MemoryMcpServerStore,
+    MemoryToolSecretNames,
+    MemoryToolSecretValues,
+    MemoryToolStore,
+)
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from acta.testing.memory.tool_secrets import MemoryToolSecretNames, MemoryToolSecretValues
 from functions.admin.dependencies import Dependencies
 from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard

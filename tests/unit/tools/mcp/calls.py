@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from acta.testing.memory.tool_secrets import MemoryToolSecretValues
+from acta.testing.memory.definitions import MemoryToolSecretValues
 from shared.adapters.egress.address import AddressGuard
 from shared.adapters.tools.mcp.listing import schema_problem
 from shared.adapters.tools.mcp.servers import McpServers

@@ -6,10 +6,10 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from acta.cli.apply.apply import is_coloured, plan_lines
 from acta.cli.apply.folder import Key
 from acta.cli.apply.kinds import KINDS
 from acta.cli.apply.plan import Found, Plan, Step
-from acta.cli.apply.show import is_coloured, plan_lines
 from acta.cli.commands.definitions import FILE_KINDS
 from acta.cli.main import main
 from infra.document import definition_files

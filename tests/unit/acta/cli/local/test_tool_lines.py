@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from acta.cli.local.tool_lines import ToolLines
+from acta.cli.local.up import ToolLines
 
 
 class Logs:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta.cli.sessions.receipt import receipt_lines
+from acta.cli.sessions.listings import receipt_lines
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 
