@@ -12,7 +12,7 @@ from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
 from acta.cli.terminal.tables import show_list
-from acta.cli.terminal.text import exact_json, show, visible
+from acta.cli.terminal.text import exact_json, note, show, visible
 from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
@@ -119,15 +119,18 @@ def remove(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def remove_tool(arguments: Namespace) -> int:
+def remove_named(arguments: Namespace) -> int:
+    """What agents may name: a tool, or an MCP server with its tools. Refused where they do, unless --force is given."""
+    calls = getattr(connect(arguments, role="admin"), arguments.kind)
     try:
-        connect(arguments, role="admin").tools.delete(arguments.name, force=arguments.force)
+        calls.delete(arguments.name, force=arguments.force)
     except Conflict as conflict:
         if "agents" not in conflict.details:
             raise
         naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
+        what = "this tool" if arguments.kind == "tools" else "tools of this server"
         raise CliError(
-            f"agents name this tool: {naming}. Change them first; --force deletes it, and they go on without it"
+            f"agents name {what}: {naming}. Change them first; --force deletes it, and they go on without it"
         ) from None
     return exit_codes.OK
 
@@ -176,7 +179,7 @@ def tell_written(prompt: Row, *, as_json: bool) -> int:
     draft = "  draft" if prompt.get("draft") else ""
     show(prompt, [f"{prompt['name']}  version {prompt['version']}{draft}"], as_json=as_json)
     for warning in prompt.get("warnings") or ():
-        print(f"acta: {visible(str(warning), keep_newlines=False)}", file=sys.stderr)
+        note(f"acta: {visible(str(warning), keep_newlines=False)}")
     return exit_codes.OK
 
 

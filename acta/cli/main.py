@@ -12,7 +12,7 @@ from acta.cli import exit_codes
 from acta.cli.commands.grammar import parse, wrong_use
 from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import encodable, visible
+from acta.cli.terminal.text import note, visible
 from acta.client.errors import ApiError, ClientError
 
 
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(ACTA, argv)
     except click.ClickException as error:
         line, code = wrong_use(error)
-        tell(exit_codes.as_json("WRONG_USE", line, {}) if "--json" in words else line)
+        note(exit_codes.as_json("WRONG_USE", line, {}) if "--json" in words else line)
         return code
     if isinstance(arguments, int):
         return arguments
@@ -32,10 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # imported only now: `acta token` must not wait for what `acta demo` needs
         return int(getattr(import_module(module), function)(arguments))
     except CliError as error:
-        tell(line_of(error, str(error), arguments))
+        note(line_of(error, str(error), arguments))
         return exit_codes.WRONG_USE
     except ClientError as error:
-        tell(line_of(error, visible(str(error), keep_newlines=False), arguments))
+        note(line_of(error, visible(str(error), keep_newlines=False), arguments))
         return exit_codes.WRONG_USE
     except BrokenPipeError:  # `acta sessions | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,10 +52,6 @@ def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> 
     if isinstance(error, ApiError):
         return exit_codes.as_json(error.code or f"HTTP_{error.status}", str(error), error.details)
     return exit_codes.as_json(error.code, str(error), {})
-
-
-def tell(line: str) -> None:
-    print(encodable(line, sys.stderr.encoding), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
 """`acta mcp`: MCP servers, what they say of their tools, and which of those agents may have."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.definitions import TOLD, json_object
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.questions import is_agreed
 from acta.cli.terminal.tables import show_list
-from acta.cli.terminal.text import show, visible
-from acta.client.errors import Conflict
+from acta.cli.terminal.text import note, show, visible
 
 NOBODY_TO_ASK = "there is nobody to ask: give --pin with what was looked at, or --yes"
 
@@ -50,7 +47,7 @@ def confirm(arguments: Namespace) -> int:
         looked_at = _looked_at(servers.refresh(arguments.name)["items"], arguments.tool)
         for one in looked_at:
             for line in _about(one):
-                print(visible(line), file=sys.stderr)
+                note(visible(line))
         these = "this tool" if len(looked_at) == 1 else f"these {len(looked_at)} tools"
         question = f"Let agents have {these}? [y/N] "
         if not arguments.yes and not is_agreed(question, NOBODY_TO_ASK, as_json=arguments.json):
@@ -69,19 +66,6 @@ def confirm(arguments: Namespace) -> int:
         if one["tool"] in pins
     ]
     return show(written, lines, as_json=arguments.json)
-
-
-def remove(arguments: Namespace) -> int:
-    try:
-        connect(arguments, role="admin").mcp_servers.delete(arguments.name, force=arguments.force)
-    except Conflict as conflict:
-        if "agents" not in conflict.details:
-            raise
-        naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
-        raise CliError(
-            f"agents name tools of this server: {naming}. Change them first; --force deletes it, and they go on without"
-        ) from None
-    return exit_codes.OK
 
 
 def _looked_at(listed: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> list[Mapping[str, Any]]:

@@ -1,6 +1,5 @@
 """`acta notifications`: the tenant's webhook. Its secret is never an argument, which other programs can see."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.terminal import text
-from acta.cli.terminal.text import echo, visible
+from acta.cli.terminal.text import echo, note, visible
 from acta.cli.tool_secrets import secret_value
 from acta.client.errors import NotFound
 
@@ -22,7 +21,7 @@ def show(arguments: Namespace) -> int:
     except NotFound:
         if arguments.json:
             echo("null")
-        print("nobody is told: set a webhook with acta notifications set URL", file=sys.stderr)
+        note("nobody is told: set a webhook with acta notifications set URL")
         return exit_codes.OK
     return _tell(found, as_json=arguments.json)
 

@@ -1,7 +1,6 @@
 """`acta tools call`: a tool runs once outside a session, so that who defines it sees what a call does."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from acta.cli.apply.schema import nearest
 from acta.cli.connection import connect
 from acta.cli.definitions import json_object, text_of
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, one_line, visible
+from acta.cli.terminal.text import echo, note, one_line, visible
 from acta.client.errors import Conflict, NotFound
 
 OUTCOMES = {
@@ -42,7 +41,7 @@ def call(arguments: Namespace) -> int:
         if trial["result"] is not None:
             echo(visible(trial["result"]))
         for line in about(trial):
-            print(f"acta: {visible(line, keep_newlines=False)}", file=sys.stderr)
+            note(f"acta: {visible(line, keep_newlines=False)}")
     return exit_codes.OK if trial["outcome"] == "succeeded" else exit_codes.FAILED
 
 

@@ -18,7 +18,7 @@ from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.questions import is_agreed
-from acta.cli.terminal.text import echo, encodable, visible
+from acta.cli.terminal.text import echo, note, visible
 from acta.client.errors import ApiError, ClientError
 from acta.yaml_text import write
 
@@ -67,16 +67,16 @@ def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
             if as_json:
                 echo(json.dumps(_outcome(made, done)))
                 code = error.code if isinstance(error, ApiError) else "FAILED"
-                tell(exit_codes.as_json(code, f"{step.key}: {error}", getattr(error, "details", {})))
+                note(exit_codes.as_json(code, f"{step.key}: {error}", getattr(error, "details", {})))
             else:
                 echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
                 for each in left:
                     echo(f"  not written: {each.key}")
-                tell(f"acta: {step.key}: {_why(error).rstrip('.')}. {AGAIN}")
+                note(f"acta: {step.key}: {_why(error).rstrip('.')}. {AGAIN}")
             return exit_codes.FAILED
         done.append(step)
         for warning in warnings:
-            tell(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}")
+            note(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}")
     echo(json.dumps(_outcome(made, done)) if as_json else f"Applied: {_count(len(done))} written.")
     return exit_codes.OK
 
@@ -84,10 +84,6 @@ def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
 def _outcome(made: Plan, done: list[Step]) -> dict[str, Any]:
     left = made.steps[len(done) :]
     return {**as_json(made), "written": len(done), "not_written": [str(step.key) for step in left]}
-
-
-def tell(line: str) -> None:
-    print(encodable(line, sys.stderr.encoding), file=sys.stderr)
 
 
 def _count(number: int) -> str:

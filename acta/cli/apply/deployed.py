@@ -6,7 +6,6 @@ from typing import Any
 from acta.cli.apply.folder import Key
 from acta.cli.apply.kinds import KINDS, MCP_SERVERS, PROMPTS, TOOLS, Digest, Kind, from_answer
 from acta.cli.apply.plan import Found, Plan, Step
-from acta.cli.apply.schema import Json
 from acta.client.api import Client
 from acta.client.flows import path_of
 
@@ -42,11 +41,23 @@ class Deployed:
         calls = self._calls(kind)
         if step.after is None:
             assert before is not None, "what goes was there"
-            return self._remove(step.key, before)
+            if kind is PROMPTS:
+                # A prompt is never gone: the release's own text is in force again, as a new version that is nobody's.
+                seed = self._client.prompts.get(name)["seed_content"]
+                body = {
+                    "content": seed,
+                    "comment": WITHDRAWN,
+                    "expected_version": before.version,
+                    "applied": None,
+                }
+                self._client.put(path_of("admin", "prompts", name), body)
+            else:
+                calls.delete(name, before.version)
+            return ()
         mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
         if kind is PROMPTS:
             return self._write_prompt(step, mark)
-        body: Json = {**kind.written, **step.after, "applied": mark}
+        body = {**kind.written, **step.after, "applied": mark}
         if kind is MCP_SERVERS:
             self._client.mcp_servers.write(name, {**body, "version": before and before.version})
             return ()
@@ -55,19 +66,6 @@ class Deployed:
         else:
             written = calls.replace(name, {**body, "version": before.version})
         return tuple(written.get("warnings", ()))
-
-    def _remove(self, key: Key, before: Found) -> tuple[str, ...]:
-        """A prompt is never gone: the release's own text is in force again, as a new version that is nobody's."""
-        if key.kind == PROMPTS.folder:
-            self._withdraw(key.name, before.version)
-        else:
-            self._calls(KINDS[key.kind]).delete(key.name, before.version)
-        return ()
-
-    def _withdraw(self, name: str, version: int) -> None:
-        seed = self._client.prompts.get(name)["seed_content"]
-        body = {"content": seed, "comment": WITHDRAWN, "expected_version": version, "applied": None}
-        self._client.put(path_of("admin", "prompts", name), body)
 
     def _write_prompt(self, step: Step, mark: Answer) -> tuple[str, ...]:
         assert step.after is not None, "a prompt that goes is withdrawn"

@@ -1,7 +1,6 @@
 """`acta export DIR`: writes a tenant's definitions as files, the inverse of `acta apply`."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from acta.cli.apply.kinds import KINDS, Digest
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import echo, one_line
+from acta.cli.terminal.text import echo, note, one_line
 from acta.yaml_text import write
 
 HIDDEN = "has values of headers that nobody is shown: write them in place of ***, or refer to secrets"
@@ -96,4 +95,4 @@ def tell(
         echo(f"{len(written)} files written, {len(found.same)} said the same already")
     for key, definition in written.items():
         if "***" in str(definition.get("config", {}).get("headers")):
-            print(f"acta: {key}{SUFFIX} {HIDDEN}", file=sys.stderr)
+            note(f"acta: {key}{SUFFIX} {HIDDEN}")

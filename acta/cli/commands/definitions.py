@@ -118,11 +118,12 @@ TOOLS = Group(
     put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
     api_command(
         "rm",
-        "definitions:remove_tool",
+        "definitions:remove_named",
         "Delete a tool (role admin).",
         argument("name"),
         flag("--force", help="although agents name it: they go on without it"),
         json=False,
+        kind="tools",
     ),
     api_command(
         "call",
@@ -170,11 +171,12 @@ MCP = Group(
     ),
     api_command(
         "rm",
-        "mcp_servers:remove",
+        "definitions:remove_named",
         "Delete a server and its tools.",
         argument("name"),
         flag("--force", help="although agents name its tools: they go on without them"),
         json=False,
+        kind="mcp_servers",
     ),
 )
 NOTIFICATIONS = Group(

@@ -3,7 +3,6 @@
 """
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from acta.cli.interventions.hints import LIMITS, deciding_lines, needed_limits
 from acta.cli.interventions.lines import is_pause, list_line, short_line
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import echo, one_line, show
+from acta.cli.terminal.text import echo, note, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.interventions import has_ended, is_intervention_id, open_interventions
@@ -36,7 +35,7 @@ def interventions(arguments: Namespace) -> int:
         echo(json.dumps(waiting))
         return exit_codes.OK
     if not waiting:
-        print("nothing waits for a person", file=sys.stderr)
+        note("nothing waits for a person")
         return exit_codes.OK
     now = datetime.now(UTC)
     for one in waiting:
@@ -45,9 +44,9 @@ def interventions(arguments: Namespace) -> int:
     pauses = [is_pause(one) for one in waiting]
     if not all(pauses):
         decide, watch = invocation.line("approve", "ID"), invocation.line("watch", "SESSION")
-        print(f"decide with {decide} (or reject, answer, resolve); what fits: {watch}", file=sys.stderr)
+        note(f"decide with {decide} (or reject, answer, resolve); what fits: {watch}")
     if any(pauses):
-        print(f"continue what is paused with {invocation.line('resume', 'SESSION')}", file=sys.stderr)
+        note(f"continue what is paused with {invocation.line('resume', 'SESSION')}")
     return exit_codes.OK
 
 
@@ -68,10 +67,9 @@ def decide(arguments: Namespace) -> int:
     if arguments.option == "raise":
         for limit, needed in needed_limits(decided).items():
             if given.get(limit, needed) < needed:
-                print(
+                note(
                     f"acta: the next call needs {LIMITS[limit]} {needed} at full length: with {given[limit]} it is cut "
-                    "short, or asked about again",
-                    file=sys.stderr,
+                    "short, or asked about again"
                 )
     return exit_codes.OK
 

@@ -1,7 +1,6 @@
 """`acta demo`: a goal run on a local stack, shown live; the files it made are kept."""
 
 import shutil
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from acta.cli.local.stack import model_line, started_stack
 from acta.cli.sessions.follow import print_outcome, watch_session
 from acta.cli.sessions.listings import trace_lines
 from acta.cli.terminal.prompt import stopped_by_signals
-from acta.cli.terminal.text import echo
+from acta.cli.terminal.text import echo, note
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from infra.local.stack import LocalStack
@@ -78,7 +77,7 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
     if exit_codes.of_session(session) == exit_codes.OK:
         echo(f"the summary is in {download(client)}")
     else:
-        print(f"acta: the session ended {session.get('state')}, the goal was not met", file=sys.stderr)
+        note(f"acta: the session ended {session.get('state')}, the goal was not met")
     return session
 
 

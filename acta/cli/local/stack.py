@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import cli_error, elapsed, encodable, one_line
+from acta.cli.terminal.text import cli_error, elapsed, encodable, note, one_line
 from infra.local.cdk import CommandFailed, ToolMissing
 from infra.local.progress import Progress
 from infra.local.stack import LocalStack, StackFailed, lost_since
@@ -30,7 +30,7 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
     with cli_error(SettingsError, cut=400):
         stack = LocalStack(state_dir, port=port, preferred_port=preferred, environ=os.environ)
     for name in stack.config.unknown:
-        print(f"acta: nothing reads {name}; is it misspelt?", file=sys.stderr)
+        note(f"acta: nothing reads {name}; is it misspelt?")
     try:
         with progress_on(sys.stderr) as progress:
             stack.progress = progress
@@ -44,16 +44,12 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
             f"the local stack did not start: {error}\n(the whole output: {stack.state.log})"
         ) from None
     if stack.moved_from is not None:
-        print(
+        note(
             f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "
-            "tokens issued before are void: get new ones with acta token",
-            file=sys.stderr,
+            "tokens issued before are void: get new ones with acta token"
         )
     if stack.restored_from is not None:
-        print(
-            f"acta: the local AWS did not end in order last time: {lost_since(stack.restored_from)}",
-            file=sys.stderr,
-        )
+        note(f"acta: the local AWS did not end in order last time: {lost_since(stack.restored_from)}")
     try:
         yield stack
     finally:

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 import time
 import webbrowser
 from argparse import Namespace
@@ -19,7 +18,7 @@ from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
 from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
 from acta.cli.terminal.prompt import stopped_by_signals
-from acta.cli.terminal.text import visible
+from acta.cli.terminal.text import note, visible
 from acta.cli.terminal.tool_lines import first_line, further_lines, is_of_a_tool
 from acta.client.api import Client
 from acta.client.deployment import Deployment
@@ -53,7 +52,7 @@ def up(arguments: Namespace) -> int:
                 put_samples(stack)
             serve(stack, as_json=arguments.json, opens=webbrowser.open if arguments.open else None)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        note("stopped")
         return exit_codes.OK
 
 
@@ -87,7 +86,7 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
                 tell_of_missing_tools(stack, missing)
             lines.look(tools.folders)
     except KeyboardInterrupt:
-        print("stopping, saving the sessions ...", file=sys.stderr, flush=True)
+        note("stopping, saving the sessions ...")
         raise
     log = stack.emulator.log_path if stack.emulator is not None else stack.state.aws
     raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
@@ -108,7 +107,7 @@ def tell_of_missing_tools(stack: LocalStack, told: set[str]) -> None:
 
 def say_of_tools(text: str) -> None:
     """On standard error: a script reads one line on the other."""
-    print(visible(text), file=sys.stderr, flush=True)
+    note(visible(text))
 
 
 def page_link(stack: LocalStack) -> str:

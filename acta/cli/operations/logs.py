@@ -1,7 +1,6 @@
 """`acta logs`: what the functions of a deployment, those of Python tools too, logged about a session, oldest first."""
 
 import json
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from acta.cli.naming import FULL, session_named
 from acta.cli.operations.deployed.outputs import not_deployed
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, target
-from acta.cli.terminal.text import cli_error, dollars, echo, one_line
+from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line
 from acta.cli.terminal.tool_lines import MESSAGES, first_line, further_lines
 from infra.deployed.session_logs import LogLine, LogsUnreadable, logs_client, own_tool_functions, read_lines
 from infra.deployed.stacks import CloudFormation, StacksUnknown
@@ -49,10 +48,7 @@ def logs(arguments: Namespace) -> int:
     if arguments.follow:
         follow(read, since, show, wanted, shown)
     elif not shown:
-        print(
-            f"no function has logged anything about {session_id} since {since:%Y-%m-%d %H:%M} UTC",
-            file=sys.stderr,
-        )
+        note(f"no function has logged anything about {session_id} since {since:%Y-%m-%d %H:%M} UTC")
     return exit_codes.OK
 
 
@@ -61,7 +57,7 @@ def own_tools(client: Any, environment: Environment) -> Sequence[str]:
     try:
         return own_tool_functions(client, environment.name)
     except LogsUnreadable as error:
-        print(f"acta: logs of Python tools are left out: {one_line(str(error), 300)}", file=sys.stderr)
+        note(f"acta: logs of Python tools are left out: {one_line(str(error), 300)}")
         return ()
 
 

@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair_failed import World
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.questions import asks_at_terminal
-from acta.cli.terminal.text import cli_error, echo, one_line, show
+from acta.cli.terminal.text import cli_error, echo, note, one_line, show
 from infra.deployed.releases import (
     Deployed,
     MovedByAnother,
@@ -80,10 +80,9 @@ def tell_of_tools(clients: Clients, deployed: Deployed, target: Release) -> None
     with aws_errors():
         gone = tools_gone(deployed, target, clients.lambdas)
     if gone:
-        print(
+        note(
             f"acta: {one_line(target.name)} has Python tools that were taken out since ({', '.join(gone)}): calls of "
-            "them fail there. To have them again, deploy with their folders instead",
-            file=sys.stderr,
+            "them fail there. To have them again, deploy with their folders instead"
         )
 
 

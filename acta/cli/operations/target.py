@@ -1,13 +1,12 @@
 """The environment that a command with `--env` is about, and the AWS account behind it."""
 
 import os
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import cli_error, echo, one_line
+from acta.cli.terminal.text import cli_error, echo, note, one_line
 from infra.deployed import account
 from infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
 from infra.environments import LOCAL, Environment, UnusableValue, select
@@ -57,10 +56,7 @@ def target(name: str, client: Any = None) -> Target:
     unknown = "AWS did not say whose credentials these are ({}): sign in again, or set AWS_REGION"
     with cli_error(WrongAccount), cli_error(AccountUnknown, words=unknown, cut=300):
         found = caller(environment, client)
-    print(
-        f"environment {environment.name}: account {found.account}, region {found.region}, as {found.arn}",
-        file=sys.stderr,
-    )
+    note(f"environment {environment.name}: account {found.account}, region {found.region}, as {found.arn}")
     return Target(environment, found)
 
 

@@ -1,7 +1,6 @@
 """`acta usage`: what the tenant has used, in sums. `acta audit`: who did what in the tenant, newest first."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import dollars, echo, one_line
+from acta.cli.terminal.text import dollars, echo, note, one_line
 
 COLUMNS = ("", "runs", "ended", "messages", "questions", "tool calls", "tokens", "cost, about")
 Row = Mapping[str, Any]
@@ -25,10 +24,10 @@ def usage(arguments: Namespace) -> int:
     show_table(COLUMNS, rows(told))
     until = told["complete_until"]
     counted = f"counted up to {until[:16].replace('T', ' ')} UTC" if until else "nothing was counted so far"
-    print(f"{told['from'][:10]} to {told['to'][:16].replace('T', ' ')}; {counted}", file=sys.stderr)
-    print("The cost is that of the models, and an estimate of what AWS asks.", file=sys.stderr)
+    note(f"{told['from'][:10]} to {told['to'][:16].replace('T', ' ')}; {counted}")
+    note("The cost is that of the models, and an estimate of what AWS asks.")
     if told["next_cursor"]:
-        print("there are more rows: ask for a shorter time", file=sys.stderr)
+        note("there are more rows: ask for a shorter time")
     return exit_codes.OK
 
 
@@ -73,7 +72,7 @@ def audit(arguments: Namespace) -> int:
     )
     found = list(islice(records, arguments.limit))
     if not found:
-        print("no records", file=sys.stderr)
+        note("no records")
     for record in found:
         echo(json.dumps(record) if arguments.json else line(record))
     return exit_codes.OK

@@ -30,7 +30,7 @@ from acta.cli.terminal.session_lines import (
     try_now_line,
     usage_line,
 )
-from acta.cli.terminal.text import Screen, echo, encodable, visible
+from acta.cli.terminal.text import Screen, echo, note, visible
 from acta.cli.terminal.view import View, view_for
 from acta.client.api import Client
 from acta.client.errors import ClientError
@@ -43,7 +43,7 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         session = watch_session(client, session_id, invocation, no_wait=arguments.no_wait)
     except KeyboardInterrupt:
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
-        print(f"\nThe session continues without you: {ways}", file=sys.stderr)
+        note(f"\nThe session continues without you: {ways}")
         return exit_codes.INTERRUPTED
     print_outcome(session, receipt_or_nothing(client, session_id))
     return exit_codes.of_followed_session(session)
@@ -55,7 +55,7 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
     """
     session: Mapping[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in client.updates(session_id, on_outage=Outages(tell_on_stderr)):
+    for update in client.updates(session_id, on_outage=Outages(note)):
         session = update.session
         for event in update.events:
             tell_wait(event, invocation.line("resume", session_id))
@@ -63,9 +63,9 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
             identity = str(intervention.get("intervention_id"))
             if identity not in announced:
                 announced.add(identity)
-                print("a person is needed; look with", invocation.line("watch", session_id), file=sys.stderr)
+                note(f"a person is needed; look with {invocation.line('watch', session_id)}")
                 for line in deciding_lines(invocation, session_id, intervention):
-                    print(f"  {encodable(line, sys.stderr.encoding)}", file=sys.stderr, flush=True)
+                    note(f"  {line}")
         if arguments.no_wait and update.waits_for_a_person:
             break
     print(json.dumps(session))
@@ -89,17 +89,13 @@ class Outages:
         self.failed += 1
 
 
-def tell_on_stderr(text: str) -> None:
-    print(encodable(text, sys.stderr.encoding), file=sys.stderr, flush=True)
-
-
 def tell_wait(event: Mapping[str, Any], resume: str) -> None:
     """On standard error, if the event begins a wait for no person."""
     wait, line = begun_wait(event), event_line(event)
     if wait is None or line is None:
         return
     line = f"{line}; {try_now_line(resume)}" if wait.may_be_tried else line
-    print(encodable(line, sys.stderr.encoding), file=sys.stderr, flush=True)
+    note(line)
 
 
 class Watcher:
@@ -182,7 +178,7 @@ class Watcher:
             question.show_commands("decide with one of:")
             if not self.no_wait and not self.has_told:
                 self.has_told = True
-                tell_on_stderr(nobody_here())
+                note(nobody_here())
         else:
             question.ask(self.feed)
 

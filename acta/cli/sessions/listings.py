@@ -1,7 +1,6 @@
 """`acta sessions`, `acta trace`, `acta limits`, `acta receipt`: the sessions, and what one did, may do and has cost."""
 
 import shutil
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -10,7 +9,7 @@ from typing import Any
 from acta.cli.connection import connect
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import counted, line_words, outcome_words, state_words
-from acta.cli.terminal.text import dollars, one_line, show
+from acta.cli.terminal.text import dollars, note, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ClientError
 
@@ -34,7 +33,7 @@ def sessions(arguments: Namespace) -> int:
     items = list(islice(found, arguments.limit))
     if not items and not arguments.json:
         state = f"no sessions in the state {one_line(arguments.state_is)}" if arguments.state_is else ""
-        print(state or "no sessions yet: start one with acta run", file=sys.stderr)
+        note(state or "no sessions yet: start one with acta run")
     return show(items, map(session_line, items), as_json=arguments.json)
 
 

@@ -1,6 +1,5 @@
 """`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from acta.cli.files import put_directory
 from acta.cli.naming import session_named
 from acta.cli.sessions.follow import follow_as_json, follow_on_screen
 from acta.cli.terminal.session_lines import line_words, state_words
-from acta.cli.terminal.text import echo, show
+from acta.cli.terminal.text import echo, note, show
 from acta.client.api import Client
 
 
@@ -19,7 +18,7 @@ def run(arguments: Namespace) -> int:
     client = connected(arguments)
     if arguments.files:
         count = len(put_directory(client, arguments.files))
-        print(f"put {count} file{'' if count == 1 else 's'} into the storage", file=sys.stderr)
+        note(f"put {count} file{'' if count == 1 else 's'} into the storage")
     session = client.start(
         arguments.goal,
         agent_id=arguments.agent,
@@ -71,7 +70,7 @@ def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace)
     if arguments.detach:
         return show(session, [session_id], as_json=arguments.json)
     if arguments.json:
-        print(f"session {session_id}", file=sys.stderr, flush=True)
+        note(f"session {session_id}")
         return follow_as_json(client, session_id, arguments)
     echo(f"session {session_id}")
     return follow_on_screen(client, session_id, arguments)

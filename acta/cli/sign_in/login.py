@@ -1,7 +1,6 @@
 """`acta login` and `acta logout`; `acta console`: the page of a deployment, in a browser."""
 
 import json
-import sys
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, deployment_signed_in_to
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import LOCAL, Outputs, Target, outputs_for_login, target_of
-from acta.cli.terminal.text import echo, one_line, show
+from acta.cli.terminal.text import echo, note, one_line, show
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
 from acta.client.sign_in.oidc import Attempt, Issuer, Tokens
@@ -69,10 +68,10 @@ def signed_in_with_browser(
 def show_address(address: str, opens: Opens | None) -> None:
     """On standard error, so that --json stays alone on standard output."""
     if opens is not None and opens(address):
-        print("acta: your browser was opened to sign in. If it was not, open:", file=sys.stderr)
+        note("acta: your browser was opened to sign in. If it was not, open:")
     else:
-        print("acta: open this address in a browser on this machine to sign in:", file=sys.stderr)
-    print(one_line(address, 4_000), file=sys.stderr, flush=True)
+        note("acta: open this address in a browser on this machine to sign in:")
+    note(one_line(address, 4_000))
 
 
 def signed_in_lines(environment: str, target: Target, tokens: Tokens) -> Iterator[str]:

@@ -24,6 +24,7 @@ __all__ = [
     "elapsed",
     "encodable",
     "exact_json",
+    "note",
     "one_line",
     "quoted",
     "show",
@@ -61,6 +62,11 @@ def encodable(text: str, encoding: str | None) -> str:
 def echo(text: str) -> None:
     """Prints a line on standard output, with what the terminal cannot show escaped."""
     print(encodable(text, sys.stdout.encoding), flush=True)
+
+
+def note(text: str) -> None:
+    """Prints a line on standard error: what is said beside the result."""
+    print(encodable(text, sys.stderr.encoding), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 
 from acta.cli.operations.target import Target
 from acta.cli.terminal.prompt import stopped_by_signals
-from acta.cli.terminal.text import cli_error, echo
+from acta.cli.terminal.text import cli_error, echo, note
 from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
 from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
 from infra.environments import UnusableValue
@@ -113,7 +112,7 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     if not assembly.is_synthesised:
         with cli_error(BadFolder):
             build_all(folders, environment)
-        print("synthesising: the first time takes some minutes …", file=sys.stderr, flush=True)
+        note("synthesising: the first time takes some minutes …")
     assembly.folder.parent.mkdir(parents=True, exist_ok=True)
     commands = Commands(cdk_environ(target.environ), assembly.folder.parent / "synth.log")
     try:

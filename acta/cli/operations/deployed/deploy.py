@@ -15,7 +15,7 @@ from acta.cli.operations.deployed.outputs import state_of
 from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.questions import says_yes
-from acta.cli.terminal.text import cli_error, echo, one_line
+from acta.cli.terminal.text import cli_error, echo, note, one_line
 from infra.deployed.account import client_in
 from infra.deployed.bootstrap import NotBootstrapped, check_bootstrap
 from infra.deployed.changes import Changes
@@ -123,7 +123,7 @@ def roll_out(live: Live) -> Mapping[str, str]:
     why = "an earlier release is live here"
     if live.unknown:
         why = f"which release is live here is unknown ({one_line(live.unknown, 300)})"
-    print(f"{why}, so all functions go to the new one at once", file=sys.stderr)
+    note(f"{why}, so all functions go to the new one at once")
     return {"roll_out": "at_once"}
 
 
@@ -151,7 +151,7 @@ def look_after(environment: str, lambdas: Any) -> None:
             warn_gone_back(deployed)
             forget_old(deployed, lambdas)
     except CliError as error:
-        print(f"acta: versions of old releases were not deleted: {error}", file=sys.stderr)
+        note(f"acta: versions of old releases were not deleted: {error}")
 
 
 def warn_gone_back(deployed: Deployed) -> None:
@@ -171,9 +171,7 @@ def choose_write_version(environment: Environment, cloudformation: Any, live: Li
     """
     with cli_error(ReleaseTooFar):
         choice = choose(environment, cloudformation, live)
-    print(
-        f"writes schema version {choice.version}: {one_line(choice.reason, 300)}", file=sys.stderr, flush=True
-    )
+    note(f"writes schema version {choice.version}: {one_line(choice.reason, 300)}")
     return choice
 
 
@@ -194,9 +192,8 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
     except TooMuchReserved as error:
         raise CliError(str(error)) from None
     except QuotaUnknown as error:
-        print(
-            f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}",
-            file=sys.stderr,
+        note(
+            f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}"
         )
 
 
@@ -208,10 +205,10 @@ def tell_what_is_left(chosen: Target, client: Any = None) -> int:
     except StacksUnknown as error:
         state = f"what is there could not be read: {one_line(str(error), 300)}"
     if state:
-        print(f"acta: {state}", file=sys.stderr)
+        note(f"acta: {state}")
     return exit_codes.SESSION_FAILED
 
 
 def _failed(error: CdkFailed) -> int:
-    print(f"acta: {error}", file=sys.stderr)
+    note(f"acta: {error}")
     return exit_codes.SESSION_FAILED

@@ -8,7 +8,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, run_cdk
 from acta.cli.operations.target import Target, target
-from acta.cli.terminal.text import cli_error, echo, one_line
+from acta.cli.terminal.text import cli_error, echo, note, one_line
 from infra.deployed.stacks import CloudFormation, StacksUnknown
 from infra.deployed.teardown import Fate, Thing, empty_bucket, fate_of
 
@@ -33,7 +33,7 @@ def destroy(arguments: Namespace) -> int:
     try:
         run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={chosen.environment.name}")
     except CdkFailed as error:
-        print(f"acta: {error}; what is left goes with the same command", file=sys.stderr)
+        note(f"acta: {error}; what is left goes with the same command")
         return exit_codes.SESSION_FAILED
     echo(f"Environment {chosen.environment.name} is gone.")
     if fate.kept:

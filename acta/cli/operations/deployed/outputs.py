@@ -1,7 +1,6 @@
 """`acta outputs`: where a deployed environment's API, issuer, table and other things are."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target, target
 from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import cli_error
+from acta.cli.terminal.text import cli_error, note
 from infra.deployed.stacks import CloudFormation, DeployedStack, StacksUnknown, names_of
 
 FAILED = ("ROLLBACK", "FAILED")
@@ -36,7 +35,7 @@ def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
     elif found:
         show_table(("OUTPUT", "VALUE"), sorted(found.items()))
     if state := state_of(chosen, stacks):
-        print(f"acta: {state}", file=sys.stderr)
+        note(f"acta: {state}")
     return exit_codes.SESSION_FAILED if missing(chosen, stacks) else exit_codes.OK
 
 

@@ -1,6 +1,5 @@
 """`acta backup` and `acta restore`: a tenant's data, out of a deployment and into one."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +8,7 @@ from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import cli_error, one_line, show
+from acta.cli.terminal.text import cli_error, note, one_line, show
 from infra.deployed.tenants.back_up import NothingThere, back_up
 from infra.deployed.tenants.backup_format import LIST, BackupUnusable
 from infra.deployed.tenants.backup_places import Place, place_of
@@ -99,4 +98,4 @@ def _place(where: str, stores: TenantStores) -> Place:
 
 
 def _complain(session_id: str, why: str) -> None:
-    print(f"acta: {one_line(session_id)} is not in the backup: {one_line(why, 300)}", file=sys.stderr)
+    note(f"acta: {one_line(session_id)} is not in the backup: {one_line(why, 300)}")
