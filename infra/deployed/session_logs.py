@@ -52,37 +52,35 @@ def read_lines(
 def _of_function(
     client: Any, environment: str, function: str, session_id: str, since: datetime
 ) -> Iterator[LogLine]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
     group = f"{_group_of(environment)}{function}"
     wanted = {"filterPattern": f'"{session_id}"'} if session_id else {}
-    pages = client.get_paginator("filter_log_events").paginate(
-        logGroupName=group, startTime=round(since.timestamp() * 1_000), **wanted
-    )
-    try:
-        for page in pages:
-            yield from (_line(function, event) for event in page["events"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] != NOT_FOUND:  # a function that never ran
-            raise LogsUnreadable(f"{group}: {error.response['Error']['Code']}") from None
-    except BotoCoreError as error:
-        raise LogsUnreadable(f"{group}: {error}") from None
+    start = round(since.timestamp() * 1_000)
+    for page in _pages(client, group, "filter_log_events", logGroupName=group, startTime=start, **wanted):
+        yield from (_line(function, event) for event in page["events"])
 
 
 def own_tool_functions(client: Any, environment: str) -> list[str]:
     """Those that have logs of folders of Python tools, and of tools of kind `lambda` that are called so: `tool-…`.
     Raises LogsUnreadable.
     """
+    prefix = _group_of(environment)
+    pages = _pages(
+        client, "logs:DescribeLogGroups", "describe_log_groups", logGroupNamePrefix=f"{prefix}tool-"
+    )
+    return [group["logGroupName"].removeprefix(prefix) for page in pages for group in page["logGroups"]]
+
+
+def _pages(client: Any, what: str, operation: str, **parameters: Any) -> Iterator[Mapping[str, Any]]:
+    """Nothing of a log that is not there: a function that never ran. Raises LogsUnreadable, which names `what`."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    prefix = _group_of(environment)
     try:
-        pages = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"{prefix}tool-")
-        return [group["logGroupName"].removeprefix(prefix) for page in pages for group in page["logGroups"]]
+        yield from client.get_paginator(operation).paginate(**parameters)
     except ClientError as error:
-        raise LogsUnreadable(f"logs:DescribeLogGroups: {error.response['Error']['Code']}") from None
+        if error.response["Error"]["Code"] != NOT_FOUND:
+            raise LogsUnreadable(f"{what}: {error.response['Error']['Code']}") from None
     except BotoCoreError as error:
-        raise LogsUnreadable(str(error)) from None
+        raise LogsUnreadable(f"{what}: {error}") from None
 
 
 def _group_of(environment: str) -> str:

@@ -4,16 +4,16 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.cdk import Commands
 from infra.local.toolchain import ROOT
+from infra.rollout.release import digest_of_sources
 
 CACHE = ROOT / "build" / "cdk"
-SOURCES = ("infra", "functions", "shared", "acta/tools", "requirements")
-FILES = ("cdk.json", "package-lock.json")
+SOURCES = ("infra", "functions", "shared", "acta/tools", "requirements", "cdk.json", "package-lock.json")
 NOT_SOURCE = ("infra/local",)
 KEPT = 4
 
@@ -31,13 +31,9 @@ class Assembly:
         cls, context: Mapping[str, str], root: Path = ROOT, cache: Path = CACHE, environment: str = ""
     ) -> "Assembly":
         """`environment`: all that is known of it, as text, where it does not stand in the sources alone."""
-        digest = hashlib.sha256(
-            f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}{environment}\n".encode()
-        )
-        for path in source_files(root):
-            digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-        key = digest.hexdigest()[:20]
+        here = f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}{environment}"
+        made_from = f"{here}\n{digest_of_sources(root, SOURCES, NOT_SOURCE)}"
+        key = hashlib.sha256(made_from.encode()).hexdigest()[:20]
         return cls(key=key, folder=cache / key, context=context)
 
     @property
@@ -64,21 +60,6 @@ class Assembly:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         forget_old(self.folder.parent)
-
-
-def source_files(root: Path) -> Iterator[Path]:
-    skipped = [root / name for name in NOT_SOURCE]
-    for source in SOURCES:
-        for path in sorted((root / source).rglob("*")):
-            if (
-                path.is_file()
-                and "__pycache__" not in path.parts
-                and not any(path.is_relative_to(s) for s in skipped)
-            ):
-                yield path
-    for name in FILES:
-        if (root / name).is_file():
-            yield root / name
 
 
 def forget_old(cache: Path) -> None:

@@ -3,20 +3,25 @@
 `uv` installs the libraries, without Docker, also for another platform than the builder's. Bundles and installs are
 cached under `build/bundle` by their content: functions with the same lock share one install, and an unchanged tree is
 not built again. Two builds of one tree have the same bytes and the same times.
+
+Some files of a zip are made when it is built: the document of the API and its page (`infra/document`) for `fallback`,
+the page for people (`infra/packaging/console_page.py`) for `console`. Each is made by a process of its own and kept
+under `build/made` by the content of its sources.
 """
 
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from infra.packaging.install import Target, install
-from infra.packaging.made import made_for
 from infra.packaging.prune import compile_bytecode, normalise, prune
 from infra.packaging.zip_contents import Reach, reach
 
@@ -40,8 +45,33 @@ OPTIONAL = {
 }
 """A library -> its folders and those of its dependencies, left out of the zip of a function that does not import it."""
 
+MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "fallback": (
+        "infra.document",
+        (
+            "functions/**/*.py",
+            "shared/**/*.py",
+            "infra/document/**/*.py",
+            "pyproject.toml",
+            "requirements/dev.txt",
+        ),
+    ),
+    "console": (
+        "infra.packaging.console_page",
+        ("functions/console/web/**/*", "infra/packaging/console_page.py", "package-lock.json"),
+    ),
+}
+"""Function -> the module that makes files in the folder that it is given, and patterns of all that they depend on. They
+are in the zip as `made` beside its code."""
+KEPT_MADE = 4
+TAIL_LINES = 15
+
 OFFLINE = "shared.adapters.llm.offline"
 """The rule-based stand-in for a model. It stays out of the zips of environments where nobody may choose it."""
+
+
+class NotMade(RuntimeError):
+    """The message ends with what the process said."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +89,11 @@ class Bundler:
         """64 hex digits that identify the bundle's content: equal trees have equal keys."""
         digest = hashlib.sha256(self._libraries_key(function).encode())
         for path in self._reach(function).files:
-            digest.update(f"\0{path.relative_to(self.root).as_posix()}\0".encode())
-            digest.update(path.read_bytes())
+            add_to(digest, path.relative_to(self.root), path.read_bytes())
         for path, place in made_for(function, self.root):
-            digest.update(f"\0{place.as_posix()}\0".encode())
-            digest.update(path.read_bytes())
+            add_to(digest, place, path.read_bytes())
         for place, text in sorted(self.added.items()):
-            digest.update(f"\0{place.as_posix()}\0".encode())
-            digest.update(text)
+            add_to(digest, place, text)
         return digest.hexdigest()
 
     def build(self, function: str) -> Path:
@@ -126,13 +153,46 @@ class Bundler:
         return self.root / CACHE / name
 
 
-def forget_old(cache: Path, pattern: str, used_seconds: float = 0) -> None:
+def add_to(digest: Any, place: Path, content: bytes) -> None:
+    """One file, with its place. `digest`: of hashlib."""
+    digest.update(f"\0{place.as_posix()}\0".encode())
+    digest.update(content)
+
+
+def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
+    """Each file that is made for the function, and its place in the zip. Raises NotMade."""
+    if function not in MADE:
+        return
+    module, sources = MADE[function]
+    digest = hashlib.sha256(f"{module} {sys.version_info[:3]}".encode())
+    for path in (path for source in sources for path in sorted(root.glob(source)) if path.is_file()):
+        add_to(digest, path.relative_to(root), path.read_bytes())
+    done = root / CACHE.with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
+    if not done.is_dir():
+        with Fresh(done) as work, tempfile.TemporaryDirectory() as compiled:
+            ran = subprocess.run(
+                # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
+                [sys.executable, "-X", f"pycache_prefix={compiled}", "-m", module, str(work)],
+                cwd=root,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if ran.returncode != 0:
+                said = "\n".join(ran.stderr.strip().splitlines()[-TAIL_LINES:])
+                raise NotMade(f"{module} failed: {said}")
+        forget_old(done.parent, f"{module}-*", kept=KEPT_MADE)
+    for path in sorted(done.iterdir()):
+        yield path, Path("functions") / function / "made" / path.name
+
+
+def forget_old(cache: Path, pattern: str, used_seconds: float = 0, kept: int = KEPT) -> None:
     """Keeps the newest, by ctime: the folders' modification times are all the same. `used_seconds`: another process may
     be about to read one that is no older.
     """
     latest = time.time() - used_seconds
     made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
-    for old in (path for path in made[KEPT:] if path.stat().st_ctime < latest):
+    for old in (path for path in made[kept:] if path.stat().st_ctime < latest):
         shutil.rmtree(old, ignore_errors=True)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from infra.environments import Environment
-from infra.packaging.bundle import CACHE, ROOT, Fresh, forget_old
+from infra.packaging.bundle import CACHE, ROOT, Fresh, add_to, forget_old
 from infra.packaging.install import InstallFailed, Target, install, install_open, target_of
 from infra.packaging.prune import compile_bytecode, normalise, prune_open
 from infra.tool_folders import BadFolder, ToolFolder
@@ -143,8 +143,7 @@ def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
     own = [(path, Path(path.relative_to(folder.path))) for path in folder.files()]
     sdk = [(path, path.relative_to(root)) for path in _sdk(root)]
     for path, place in (*own, *sdk):
-        digest.update(f"\0{place.as_posix()}\0".encode())
-        digest.update(path.read_bytes())
+        add_to(digest, place, path.read_bytes())
     done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
     if done.exists():
         return done

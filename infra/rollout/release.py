@@ -6,7 +6,7 @@ one release can be found (`infra/deployed/releases.py`).
 
 import hashlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -41,17 +41,19 @@ def _product_version() -> str:
 
 @cache
 def _sources() -> str:
+    return digest_of_sources(ROOT, SOURCES, NOT_DEPLOYED)
+
+
+def digest_of_sources(root: Path, sources: Sequence[str], left_out: Sequence[str]) -> str:
+    """Of the files below `root` that `sources` name, themselves or by a folder, without those in folders of `left_out`
+    and without bytecode.
+    """
     digest = hashlib.sha256()
-    for path in _files():
-        digest.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def _files() -> Iterator[Path]:
-    left_out = [ROOT / name for name in NOT_DEPLOYED]
-    for source in SOURCES:
-        for path in sorted((ROOT / source).rglob("*")):
+    skipped = [root / name for name in left_out]
+    for source in (root / name for name in sources):
+        for path in [source] if source.is_file() else sorted(source.rglob("*")):
             is_source = path.is_file() and "__pycache__" not in path.parts
-            if is_source and not any(path.is_relative_to(each) for each in left_out):
-                yield path
+            if is_source and not any(path.is_relative_to(each) for each in skipped):
+                digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

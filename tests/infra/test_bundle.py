@@ -16,9 +16,8 @@ import pytest
 from functions.fallback.routes import DOCUMENT, PAGE, PARTS
 from infra.document.openapi import document
 from infra.environments import select
-from infra.packaging.bundle import KEPT, ROOT, Bundler
+from infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
 from infra.packaging.install import InstallFailed, Target, target_of
-from infra.packaging.made import NotMade
 from infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)

@@ -7,6 +7,7 @@ so who restores is told which ones have to be set.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from infra.deployed.tenants.backup_format import CONTENT, DEFINITIONS, FILES, Backup, BackupUnusable, Line
@@ -118,40 +119,25 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
 
 
 def _agent(job: Restore, agent: AgentDefinition) -> Outcome:
-    store = job.stores.definitions
-    there = store.agent(job.tenant, agent.agent_id)
+    store, tenant = job.stores.definitions, job.tenant
+    there = store.agent(tenant, agent.agent_id)
     if there is not None and there.is_built_in:
-        store.replace_agent(job.tenant, there, agent)
+        store.replace_agent(tenant, there, agent)
         return "restored"
-    return _versioned(
-        job,
-        there,
-        agent,
-        add=lambda: store.create_agent(job.tenant, agent),
-        replace=lambda old, new: store.replace_agent(job.tenant, old, new),
-    )
+    add, replace = partial(store.create_agent, tenant), partial(store.replace_agent, tenant)
+    return _versioned(job, there, agent, add, replace)
 
 
 def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
-    store = job.stores.definitions.tools
-    return _versioned(
-        job,
-        store.get(job.tenant, tool.name),
-        tool,
-        add=lambda: store.create(job.tenant, tool),
-        replace=lambda old, new: store.replace(job.tenant, old, new),
-    )
+    store, tenant = job.stores.definitions.tools, job.tenant
+    there = store.get(tenant, tool.name)
+    return _versioned(job, there, tool, partial(store.create, tenant), partial(store.replace, tenant))
 
 
 def _server(job: Restore, server: McpServer) -> Outcome:
-    store = job.stores.definitions.servers
-    return _versioned(
-        job,
-        store.get(job.tenant, server.name),
-        server,
-        add=lambda: store.write(job.tenant, None, server),
-        replace=lambda old, new: store.write(job.tenant, old, new),
-    )
+    store, tenant = job.stores.definitions.servers, job.tenant
+    there = store.get(tenant, server.name)
+    return _versioned(job, there, server, partial(store.write, tenant, None), partial(store.write, tenant))
 
 
 def _memory(job: Restore, memory: Memory) -> Outcome:
@@ -172,8 +158,7 @@ def _versioned(
     job: Restore,
     there: Versioned | None,
     backed_up: Versioned,
-    *,
-    add: Callable[[], object],
+    add: Callable[[Versioned], object],
     replace: Callable[[Versioned, Versioned], object],
 ) -> Outcome:
     """As `_written`, of what counts its writes: the count makes no difference, and goes on where one is replaced."""
@@ -181,7 +166,7 @@ def _versioned(
         job,
         there,
         is_same=lambda old: old.model_copy(update={"version": backed_up.version}) == backed_up,
-        add=add,
+        add=lambda: add(backed_up),
         replace=lambda old: replace(old, backed_up.model_copy(update={"version": old.version + 1})),
     )
 

@@ -86,27 +86,41 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
     session_id = session.session_id
     if _is_deleted_lately(stores, tenant, session_id):
         return "deleted lately"
-    last = _last_commit(stores, tenant, session, f"restore/{backup}")
+    commits = [_for(tenant, commit) for commit in session.commits]
+    change = Change(commits[-1].head, commits[-1].number + 1, stores.clock.now())
+    restored(change, stores.clock.new_id(RUN))
+    last = change.commit(f"restore/{backup}")
     newest = stores.log.latest(tenant, session_id)
     if newest is not None:
-        if _for(tenant, newest) == _for(tenant, session.commits[-1]):
+        if _for(tenant, newest) == commits[-1]:
             return "there already"
-        if _key_of(stores, tenant, session_id, last.number) != last.key:
+        following = stores.log.read(tenant, session_id, since=last.number, limit=1).commits
+        if not following or following[0].key != last.key:
             return "left as it is"
         if stores.item(items.listing_key(tenant, session_id)) is not None:
             return "there already"
     for name, text in session.texts.items():
         if stores.blobs.put(tenant, session_id, text) != name:
             raise BackupUnusable(f"a text of {session_id} is not what its name says")
-    _count_as_counted(stores, tenant, last)
-    commits = [_for(tenant, commit) for commit in session.commits]
+    # What the session used was counted where it was used. From here on only what comes after it is.
+    partition = Partition(tenant_pk(tenant).removeprefix(TENANT), key_part(last.head.session_id))
+    now = counted_item(partition, counted(last.head, last.number, ""))
+    stores.table.call("put_item", TableName=stores.names.table, Item=now)
     for commit in (last, *reversed(commits[1:])):
         with suppress(NumberTaken):  # by an earlier attempt, which was cut short
             stores.log.append(commit, TransactionItems(interventions=_asked(session, commit), restored=True))
+    head, url = last.head, session.webhook
     first = TransactionItems(
-        listing=_listing(last),
+        listing=IndexEntry(
+            head.tenant,
+            head.session_id,
+            head.agent_id,
+            head.coarse_state,
+            private_to=head.private_to,
+            listed=Listed.of(head),
+        ),
         interventions=_asked(session, commits[0]),
-        receiver=_receiver(tenant, session),
+        receiver=None if url is None else SessionReceiver(tenant, session_id, url),
         restored=True,
     )
     try:
@@ -114,13 +128,6 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
     except NumberTaken:
         raise StoreThrottled("somebody else restores the same session") from None
     return "restored"
-
-
-def _last_commit(stores: TenantStores, tenant: str, session: SessionInBackup, key: str) -> Commit:
-    newest = _for(tenant, session.commits[-1])
-    change = Change(newest.head, newest.number + 1, stores.clock.now())
-    restored(change, stores.clock.new_id(RUN))
-    return change.commit(key)
 
 
 def _for(tenant: str, commit: Commit) -> Commit:
@@ -133,22 +140,6 @@ def _asked(session: SessionInBackup, commit: Commit) -> list[Intervention]:
     """What was asked with this commit and is decided by now."""
     opened = (each.data.get("intervention_id", "") for each in commit.events if each.type == OPENED)
     return [session.interventions[each] for each in opened if each in session.interventions]
-
-
-def _listing(last: Commit) -> IndexEntry:
-    head = last.head
-    return IndexEntry(
-        head.tenant,
-        head.session_id,
-        head.agent_id,
-        head.coarse_state,
-        private_to=head.private_to,
-        listed=Listed.of(head),
-    )
-
-
-def _receiver(tenant: str, session: SessionInBackup) -> SessionReceiver | None:
-    return None if session.webhook is None else SessionReceiver(tenant, session.session_id, session.webhook)
 
 
 def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bool:
@@ -174,15 +165,3 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
         key = {"pk": item["pk"], "sk": item["sk"]}
         stores.table.call("delete_item", TableName=stores.names.table, Key=key)
     return False
-
-
-def _key_of(stores: TenantStores, tenant: str, session_id: str, number: int) -> str | None:
-    found = stores.log.read(tenant, session_id, since=number, limit=1).commits
-    return found[0].key if found else None
-
-
-def _count_as_counted(stores: TenantStores, tenant: str, last: Commit) -> None:
-    """What the session used was counted where it was used. From here on only what comes after it is."""
-    partition = Partition(tenant_pk(tenant).removeprefix(TENANT), key_part(last.head.session_id))
-    now = counted(last.head, last.number, "")
-    stores.table.call("put_item", TableName=stores.names.table, Item=counted_item(partition, now))

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from infra.environments import select
-from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK
+from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
 from infra.packaging.install import InstallFailed, install, target_of
-from infra.packaging.made import made_for
 from infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
 from infra.packaging.zip_contents import OURS
 from infra.tool_folders import folders_in
