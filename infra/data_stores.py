@@ -107,6 +107,7 @@ def data_bucket(scope: Construct, name: str, environment: Environment, *, versio
 
 def data_table(scope: Construct, name: str, environment: Environment, **more: Any) -> dynamodb.Table:
     """Keys `pk` and `sk`, both texts; `ttl` ends an item. `more`: further properties of the table."""
+    recovered, days = environment.point_in_time_recovery, environment.retention.recovery
     return dynamodb.Table(
         scope,
         name,
@@ -118,19 +119,15 @@ def data_table(scope: Construct, name: str, environment: Environment, **more: An
         if environment.is_local
         else dynamodb.TableEncryption.AWS_MANAGED,
         point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-            point_in_time_recovery_enabled=environment.point_in_time_recovery,
-            recovery_period_in_days=_recovery_days(environment),
+            point_in_time_recovery_enabled=recovered,
+            recovery_period_in_days=days
+            if recovered and days < LONGEST_RECOVERY
+            else None,  # AWS's own is the longest
         ),
         deletion_protection=environment.deletion_protection,
         removal_policy=removal_policy(environment),
         **more,
     )
-
-
-def _recovery_days(environment: Environment) -> int | None:
-    """None: AWS's own, which is the longest."""
-    days = environment.retention.recovery
-    return days if environment.point_in_time_recovery and days < LONGEST_RECOVERY else None
 
 
 def data_secret(scope: Construct, name: str, environment: Environment, **more: Any) -> secretsmanager.Secret:

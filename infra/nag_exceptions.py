@@ -8,7 +8,7 @@ from aws_cdk import Acknowledgment, Stack, Token, Validations
 from infra.environments import Environment
 from infra.issuers import OwnPool
 from infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
-from infra.names import notification_secrets, own_tool_secret, tenant_functions, tool_secrets
+from infra.names import machine_name, notification_secrets, own_tool_secret, tenant_functions, tool_secrets
 
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
@@ -39,24 +39,27 @@ STATELESS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
+def wildcards(environment: Environment, stateful: Stack, sessions: Stack) -> Mapping[str, str]:
     """Resource with a `*` in a policy -> the reason for it."""
     region = "<AWS::Region>" if Token.is_unresolved(stateful.region) else stateful.region
     account = "<AWS::AccountId>" if Token.is_unresolved(stateful.account) else stateful.account
-    machine = stateful.stack_name.removesuffix("-Stateful").lower()
-    executions = f"arn:<AWS::Partition>:states:{region}:{account}:execution:{machine}:*"
-    named = tenant_functions(machine.removeprefix("acta-"))
-    functions = f"arn:<AWS::Partition>:lambda:{region}:{account}:function:{named}"
-    called = tool_secrets(machine.removeprefix("acta-"))
-    secrets = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:{called}"
-    signing = notification_secrets(machine.removeprefix("acta-"))
-    signed_with = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:{signing}"
+    name = environment.name
+
+    def arn(service: str, resource: str) -> str:
+        return f"arn:<AWS::Partition>:{service}:{region}:{account}:{resource}"
+
     return {
-        signed_with: "Tenants' admins set them; notify signs with all, a session policy narrows admin to its tenant's.",
+        arn(
+            "secretsmanager", f"secret:{notification_secrets(name)}"
+        ): "Tenants' admins set them; notify signs with all, a session policy narrows admin to its tenant's.",
         "*": "X-Ray, log delivery, network interfaces and the account's concurrency are not to be had narrower.",
-        executions: "An execution gets its name when it starts.",
-        secrets: "A tenant's admin names the secret; a session policy narrows the role to the tenant's own.",
-        functions: "A tenant names its tool's function with this prefix; no function of Acta has it.",
+        arn("states", f"execution:{machine_name(name)}:*"): "An execution gets its name when it starts.",
+        arn(
+            "secretsmanager", f"secret:{tool_secrets(name)}"
+        ): "A tenant's admin names the secret; a session policy narrows the role to the tenant's own.",
+        arn(
+            "lambda", f"function:{tenant_functions(name)}"
+        ): "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
         f"arn:<AWS::Partition>:bedrock:*:{account}:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
@@ -66,20 +69,14 @@ def wildcards(stateful: Stack, sessions: Stack) -> Mapping[str, str]:
                 (sessions, SESSION_BUCKET, SESSIONS),
             )
         },
+        **{
+            arn(
+                "secretsmanager", f"secret:{own_tool_secret(name, folder.name, each)}-??????"
+            ): "An operator makes the secret, and AWS ends its ARN."
+            for folder in environment.tool_folders
+            for each in folder.secrets
+        },
     }
-
-
-def secrets_of_tools(environment: Environment, stateful: Stack) -> Mapping[str, str]:
-    """Of folders of Python tools: Secrets Manager ends each ARN with six characters of its own."""
-    region = "<AWS::Region>" if Token.is_unresolved(stateful.region) else stateful.region
-    account = "<AWS::AccountId>" if Token.is_unresolved(stateful.account) else stateful.account
-    prefix = f"arn:<AWS::Partition>:secretsmanager:{region}:{account}:secret:"
-    names = [
-        own_tool_secret(environment.name, folder.name, each)
-        for folder in environment.tool_folders
-        for each in folder.secrets
-    ]
-    return {f"{prefix}{name}-??????": "An operator makes the secret, and AWS ends its ARN." for name in names}
 
 
 EDGE: Mapping[str, str] = MappingProxyType(
@@ -97,21 +94,17 @@ def acknowledge(
     auth = environment.auth
     optional = OPTIONAL_MFA if isinstance(auth, OwnPool) and auth.mfa == "optional" else {}
     machines = MACHINES if isinstance(auth, OwnPool) and auth.machines else {}
-    for rule, reason in {**STATEFUL, **optional, **machines}.items():
-        _acknowledge(stateful, rule, reason)
-    for rule, reason in SESSIONS_STACK.items():
-        _acknowledge(sessions, rule, reason)
-    for rule, reason in STATELESS.items():
-        _acknowledge(stateless, rule, reason)
+    resources = {
+        f"IAM5[Resource::{resource}]": reason
+        for resource, reason in wildcards(environment, stateful, sessions).items()
+    }
+    exceptions: list[tuple[Stack, Mapping[str, str]]] = [
+        (stateful, {**STATEFUL, **optional, **machines}),
+        (sessions, SESSIONS_STACK),
+        (stateless, {**STATELESS, **resources}),
+    ]
     if edge is not None:
-        for rule, reason in EDGE.items():
-            _acknowledge(edge, rule, reason)
-    for resource, reason in {
-        **wildcards(stateful, sessions),
-        **secrets_of_tools(environment, stateful),
-    }.items():
-        _acknowledge(stateless, f"IAM5[Resource::{resource}]", reason)
-
-
-def _acknowledge(stack: Stack, rule: str, reason: str) -> None:
-    Validations.of(stack).acknowledge(Acknowledgment(id=f"{PACK}::{PACK}-{rule}", reason=reason))
+        exceptions.append((edge, EDGE))
+    for stack, rules in exceptions:
+        for rule, reason in rules.items():
+            Validations.of(stack).acknowledge(Acknowledgment(id=f"{PACK}::{PACK}-{rule}", reason=reason))

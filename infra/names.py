@@ -60,24 +60,14 @@ def machine_name(environment: str) -> str:
     return f"acta-{environment}"
 
 
-def secret_name(environment: str, provider: str) -> str:
-    """The secret with the key of a model provider."""
-    return f"acta/{environment}/{provider}"
+ORIGIN, NOTIFICATIONS, AUDIT = "origin", "notifications", "audit"
+"""Secrets: what CloudFront sends along, which an operator makes in us-east-1; what notifications to a webhook are
+signed with; the key of the audit trail's pseudonyms."""
 
 
-def origin_secret_name(environment: str) -> str:
-    """The secret that CloudFront sends along. An operator makes it, in us-east-1."""
-    return f"acta/{environment}/origin"
-
-
-def notification_secret_name(environment: str) -> str:
-    """The secret that notifications to a webhook are signed with."""
-    return f"acta/{environment}/notifications"
-
-
-def audit_secret_name(environment: str) -> str:
-    """The secret with the key of the audit trail's pseudonyms."""
-    return f"acta/{environment}/audit"
+def secret_name(environment: str, of: str) -> str:
+    """`of`: the provider of models whose key it is, or one of the words above."""
+    return f"acta/{environment}/{of}"
 
 
 def notification_secrets(environment: str) -> str:

@@ -14,8 +14,8 @@ from infra.hardening.audit_trail import audit_trail
 from infra.issuers import OwnPool
 from infra.names import (
     LIVE_INDEX,
+    NOTIFICATIONS,
     OPEN_INDEX,
-    notification_secret_name,
     secret_name,
     sessions_stack,
     stateful_stack,
@@ -89,7 +89,7 @@ class StatefulStack(Stack):
             self,
             "NotificationKey",
             self._environment,
-            secret_name=notification_secret_name(self._environment.name),
+            secret_name=secret_name(self._environment.name, NOTIFICATIONS),
             description="What notifications are signed with, read by the notify Lambda only",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=48, exclude_punctuation=True

@@ -107,7 +107,7 @@ class StatelessStack(Stack):
         if not environment.is_local:  # there the stack's launcher knows the address
             made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
             made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
-        api.add_routes(issuer.also_for(page.audiences), called)
+        api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)

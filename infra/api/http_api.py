@@ -73,9 +73,6 @@ class Issuer:
     url: str
     audiences: Sequence[str]
 
-    def also_for(self, audiences: Sequence[str]) -> "Issuer":
-        return Issuer(self.url, [*self.audiences, *audiences])
-
 
 class Api(Construct):
     """`self.http_api`, and `self.url` without a slash at the end: where people reach it. It answers nothing before
@@ -97,7 +94,9 @@ class Api(Construct):
         )
         if environment.is_local:
             Tags.of(self.http_api).add("ms-custom-id", local_api_id(environment.name))
-        self.url = self._address()
+        own = environment.domain
+        reached = own if environment.edge is None else environment.edge.domain
+        self.url = self.http_api.api_endpoint if own is None or reached is None else f"https://{reached.name}"
         self.refusals: Mapping[str, cloudwatch.IMetric] = {}
 
     def add_routes(self, issuer: Issuer, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
@@ -149,21 +148,6 @@ class Api(Construct):
             if isinstance(each, apigw.CfnIntegration):
                 each.node.add_dependency(*permissions)
 
-    def _open_route(self) -> dict[str, object]:
-        """A route with settings of its own has none of the stage's defaults, the metrics included."""
-        return {
-            "ThrottlingRateLimit": self._environment.open_rate_limit,
-            "ThrottlingBurstLimit": self._environment.open_burst_limit,
-            "DetailedMetricsEnabled": self._environment.alarms,
-        }
-
-    def _address(self) -> str:
-        environment = self._environment
-        if environment.domain is None:
-            return self.http_api.api_endpoint
-        reached = environment.domain if environment.edge is None else environment.edge.domain
-        return f"https://{reached.name}"
-
     def _map_domain(self, named: Domain, stage: apigw.HttpStage) -> None:
         """Output `DomainTarget`: what the DNS record of the API's own name points to."""
         domain = apigw.DomainName(
@@ -205,20 +189,24 @@ class Api(Construct):
             detailed_metrics_enabled=environment.alarms,
         )
         resource = cast(apigw.CfnStage, stage.node.default_child)
-        resource.route_settings = {key: self._open_route() for key in OPEN_KEYS}
+        # A route with settings of its own has none of the stage's defaults, the metrics included.
+        open_route = {
+            "ThrottlingRateLimit": environment.open_rate_limit,
+            "ThrottlingBurstLimit": environment.open_burst_limit,
+            "DetailedMetricsEnabled": environment.alarms,
+        }
+        resource.route_settings = dict.fromkeys(OPEN_KEYS, open_route)
         stage.node.add_dependency(*routes)  # the gateway refuses settings of a route that is not there yet
         if not environment.is_local:
             log_group = new_log_group(
                 self, "AccessLog", f"/aws/vendedlogs/apis/acta-{environment.name}", environment
             )
+            logged = {**ACCESS_LOG, **(CALLER if environment.log_callers else {})}
             resource.access_log_settings = apigw.CfnStage.AccessLogSettingsProperty(
-                destination_arn=log_group.log_group_arn, format=json.dumps(self._access_log())
+                destination_arn=log_group.log_group_arn, format=json.dumps(logged)
             )
             self.refusals = self._refusals(log_group)
         return stage
-
-    def _access_log(self) -> dict[str, str]:
-        return {**ACCESS_LOG, **(CALLER if self._environment.log_callers else {})}
 
 
 def _cors(environment: Environment) -> apigw.CorsPreflightOptions | None:

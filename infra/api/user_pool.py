@@ -78,9 +78,10 @@ class UserPool(Construct):
                 self, role.capitalize(), user_pool_id=self.pool.user_pool_id, group_name=role
             )
         stack = Stack.of(self)
-        self.pool.add_domain(
-            "Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=_prefix(stack))
-        )
+        # All accounts of a region share the names of the pages where people sign in, so this one has the UUID that
+        # CloudFormation gave the stack; it has no environment's name, which could contain what Cognito forbids.
+        prefix = f"acta-{Fn.select(2, Fn.split('/', stack.stack_id))}"
+        self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
         self.arn = self.pool.user_pool_arn
         self.pool_id = self.pool.user_pool_id
         self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
@@ -173,10 +174,3 @@ def public_client(
         read_attributes=READ,
         write_attributes=WRITTEN,
     )
-
-
-def _prefix(stack: Stack) -> str:
-    """Of the pages where people sign in. All accounts of a region share these names, so it has the UUID that
-    CloudFormation gave the stack; it has no environment's name, which could contain what Cognito forbids.
-    """
-    return f"acta-{Fn.select(2, Fn.split('/', stack.stack_id))}"

@@ -103,7 +103,15 @@ def look(environment: str, lambdas: Any) -> Deployed:
         versions = _versions(service, function_name(environment, name))
         if not versions:
             continue  # an environment without notifications has no function for them
-        alias = _alias(service, function_name(environment, name))
+        try:
+            alias = service.call("get_alias", FunctionName=function_name(environment, name), Name=ALIAS)
+        except AwsRefused as refused:
+            if refused.code != NOT_FOUND:
+                raise
+            raise NotPossible(
+                f"{function_name(environment, name)} has no alias {ALIAS}: it was deployed by a release that has none; "
+                "deploy this one first"
+            ) from None
         found[name], live[name] = versions, alias["FunctionVersion"]
         revisions[name] = alias.get("RevisionId", "")
         if (alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights"):
@@ -129,18 +137,6 @@ def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
     return sorted(found, key=lambda each: float("inf") if each["Version"] == LATEST else int(each["Version"]))
 
 
-def _alias(service: Service, function: str) -> Mapping[str, Any]:
-    try:
-        found: Mapping[str, Any] = service.call("get_alias", FunctionName=function, Name=ALIAS)
-    except AwsRefused as refused:
-        if refused.code == NOT_FOUND:
-            raise NotPossible(
-                f"{function} has no alias {ALIAS}: it was deployed by a release that has none; deploy this one first"
-            ) from None
-        raise
-    return found
-
-
 def _releases(
     found: Mapping[FunctionName, Sequence[Mapping[str, Any]]], live: Mapping[FunctionName, str]
 ) -> list[Release]:
@@ -154,7 +150,16 @@ def _releases(
             published = release in versions and name in versions[release]
             if release and not (each["Version"] == LATEST and published and live[name] != LATEST):
                 versions.setdefault(release, {})[name] = each
-    made = [_release(name, of) for name, of in versions.items()]
+    made = [
+        Release(
+            name,
+            {function: each["Version"] for function, each in of.items()},
+            writes=max(int(_variable(each, "write_version") or 0) for each in of.values()),
+            reads=min(int(_variable(each, "reads_version") or 0) for each in of.values()),
+            made_at=max(each["LastModified"] for each in of.values()),
+        )
+        for name, of in versions.items()
+    ]
     return sorted(made, key=lambda each: each.made_at, reverse=True)
 
 
@@ -170,16 +175,6 @@ def _replaced(
         ]
         for name, several in found.items()
     }
-
-
-def _release(name: str, versions: Mapping[FunctionName, Mapping[str, Any]]) -> Release:
-    return Release(
-        name,
-        {function: each["Version"] for function, each in versions.items()},
-        writes=max(int(_variable(each, "write_version") or 0) for each in versions.values()),
-        reads=min(int(_variable(each, "reads_version") or 0) for each in versions.values()),
-        made_at=max(each["LastModified"] for each in versions.values()),
-    )
 
 
 def _variable(version: Mapping[str, Any], name: str) -> str:

@@ -60,10 +60,13 @@ PLAN_STEP = {
     "approval alone.",
 }
 MEMORY = {"kind": "What sort of memory.", "text": "What is to be remembered.", "tags": "Words to find it by."}
-NOTIFY_URL = (
-    "Its own webhook, which is told of its questions and its end, beside the tenant's. It is not shown again. The host "
-    "is one of those that the operator allows."
-)
+OF_A_START = {
+    **LIMITS,
+    "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
+    "metadata": "Your own words, told with the session.",
+    "notify_url": "Its own webhook, which is told of its questions and its end, beside the tenant's. It is not shown "
+    "again. The host is one of those that the operator allows.",
+}
 BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         "StartSession": (
@@ -72,10 +75,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "content": "The goal, in the user's words. Without it the session stays idle. At most 10,000 "
                 "characters where the deployment does not say otherwise.",
                 "agent_id": "Who works on it. Absent: `default`.",
-                **LIMITS,
-                "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
-                "metadata": "Your own words, told with the session.",
-                "notify_url": NOTIFY_URL,
+                **OF_A_START,
                 "visibility": "`private`: nobody else sees it. Absent: the deployment's default.",
                 "prompts": "For admins: versions of managed prompts to try in this session, by name, instead of "
                 "those in force.",
@@ -92,10 +92,7 @@ BODIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "at": "The number (`seq`) of an event: the fork has the conversation up to the end of its turn. "
                 "Absent: of the newest turn that has ended.",
                 "agent_id": "Another agent, with its models, prompt and tools. Absent: the session's.",
-                **LIMITS,
-                "review_every": "A person reviews the work each so many turns. 1: single-stepping. 0: never.",
-                "metadata": "Your own words, told with the session.",
-                "notify_url": NOTIFY_URL,
+                **OF_A_START,
                 "visibility": "`private`: nobody else sees it, and always so of a private session. Absent: the "
                 "deployment's default.",
                 "prompts": "For admins: versions of managed prompts to try in the fork, by name, instead of those in "

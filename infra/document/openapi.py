@@ -176,11 +176,8 @@ def _operation(
         made["security"] = []
     made["parameters"] = [
         *_parameters(route, operation, parameters, schemas),
-        *({"name": name, "in": "header", **HEADERS[name]} for name in operation.takes),
-        *(
-            {"name": name, "in": "header", **HEADERS[name], **NEEDED[name], "required": True}
-            for name in operation.needs
-        ),
+        *({"name": name, "in": "header", "required": False, **HEADERS[name]} for name in operation.takes),
+        *({"name": name, "in": "header", "required": True, **NEEDED[name]} for name in operation.needs),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
     sends, required = operation.sends, False

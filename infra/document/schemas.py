@@ -117,59 +117,52 @@ def _tool(properties: dict[str, Json]) -> None:
     properties["name"] = {"type": "string", "pattern": tool.TOOL_NAME_PATTERN}
 
 
-SECRET: Json = {
-    "type": "object",
-    "description": "The secret that has the value.",
-    "properties": {"secret": {"type": "string", "pattern": NAME_PATTERN}},
-    "required": ["secret"],
-    "additionalProperties": False,
-}
-PARAMETER: Json = {
-    "type": "object",
-    "description": "Where an argument goes, and what the API calls it.",
-    "properties": {
-        "in": {"type": "string", "enum": ["path", "query", "header", "body"]},
-        "name": {"type": "string", "pattern": tool.WIRE_NAME_PATTERN},
+def _object(says: str, required: list[str], **properties: Json) -> Json:
+    """With these fields and no other."""
+    return {
+        "type": "object",
+        "description": says,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+SECRET = _object(
+    "The secret that has the value.", ["secret"], secret={"type": "string", "pattern": NAME_PATTERN}
+)
+PLACES: Json = {"type": "string", "enum": ["path", "query", "header", "body"]}
+PARAMETER = _object(
+    "Where an argument goes, and what the API calls it.",
+    ["in"],
+    **{"in": PLACES, "name": {"type": "string", "pattern": tool.WIRE_NAME_PATTERN}},
+)
+HTTP_CONFIG = _object(
+    "Of kind `http`.",
+    ["url", "method"],
+    url={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": tool.MAX_URL_CHARS,
+        "description": "`{name}` in its path is an argument.",
     },
-    "required": ["in"],
-    "additionalProperties": False,
-}
-HTTP_CONFIG: Json = {
-    "type": "object",
-    "description": "Of kind `http`.",
-    "properties": {
-        "url": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": tool.MAX_URL_CHARS,
-            "description": "`{name}` in its path is an argument.",
-        },
-        "parameters": {
-            "type": "object",
-            "maxProperties": tool.MAX_PARAMETERS,
-            "description": "By argument. All others go into the query of a GET, else into a JSON body.",
-            "additionalProperties": PARAMETER,
-        },
-        "method": {"type": "string", "enum": list(get_args(tool.Method))},
-        "headers": {
-            "type": "object",
-            "maxProperties": tool.MAX_HEADERS,
-            "propertyNames": {"pattern": tool.HEADER_PATTERN},
-            "additionalProperties": {
-                "anyOf": [{"type": "string", "pattern": tool.HEADER_VALUE_PATTERN}, SECRET]
-            },
-        },
+    parameters={
+        "type": "object",
+        "maxProperties": tool.MAX_PARAMETERS,
+        "description": "By argument. All others go into the query of a GET, else into a JSON body.",
+        "additionalProperties": PARAMETER,
     },
-    "required": ["url", "method"],
-    "additionalProperties": False,
-}
-LAMBDA_CONFIG: Json = {
-    "type": "object",
-    "description": "Of kind `lambda`.",
-    "properties": {
-        "function": {"type": "string", "pattern": FUNCTION_PATTERN, "maxLength": MAX_FUNCTION_CHARS}
+    method={"type": "string", "enum": list(get_args(tool.Method))},
+    headers={
+        "type": "object",
+        "maxProperties": tool.MAX_HEADERS,
+        "propertyNames": {"pattern": tool.HEADER_PATTERN},
+        "additionalProperties": {"anyOf": [{"type": "string", "pattern": tool.HEADER_VALUE_PATTERN}, SECRET]},
     },
-    "required": ["function"],
-    "additionalProperties": False,
-}
+)
+LAMBDA_CONFIG = _object(
+    "Of kind `lambda`.",
+    ["function"],
+    function={"type": "string", "pattern": FUNCTION_PATTERN, "maxLength": MAX_FUNCTION_CHARS},
+)
 CHANGES: Mapping[str, Callable[[dict[str, Json]], None]] = {"CreateTool": _tool, "PutTool": _tool}

@@ -62,60 +62,47 @@ TAG_WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+TEXT: Json = {"type": "string"}
+
+
+def _header(says: str, schema: Json = TEXT, **more: str) -> Json:
+    return {"description": says, "schema": schema, **more}
+
+
 HEADERS: Mapping[str, Json] = MappingProxyType(
     {
-        "Idempotency-Key": {
-            "required": False,
-            "description": "A name of your own for this request, a UUID for instance. Sent again under it, the request "
-            "does nothing again and is answered as before.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
-        },
-        "If-Match": {
-            "required": False,
-            "description": "The ETag of what you have read. 409 where it has changed since.",
-            "schema": {"type": "string"},
-        },
-        "If-None-Match": {
-            "required": False,
-            "description": "The ETag of the last answer. 304 where nothing has changed since.",
-            "schema": {"type": "string"},
-        },
-        "Last-Event-ID": {
-            "required": False,
-            "description": "The id of the last event that arrived.",
-            "schema": {"type": "string"},
-        },
+        "Idempotency-Key": _header(
+            "A name of your own for this request, a UUID for instance. Sent again under it, the request does nothing "
+            "again and is answered as before.",
+            {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+        ),
+        "If-Match": _header("The ETag of what you have read. 409 where it has changed since."),
+        "If-None-Match": _header("The ETag of the last answer. 304 where nothing has changed since."),
+        "Last-Event-ID": _header("The id of the last event that arrived."),
     }
 )
-
 NEEDED: Mapping[str, Json] = MappingProxyType(
-    {"If-Match": {"description": "The ETag of what you have read, or `*`. 412 where it has changed since."}}
+    {"If-Match": _header("The ETag of what you have read, or `*`. 412 where it has changed since.")}
 )
-"""What is otherwise with a header where a request must have it."""
+"""Headers where a request must have them."""
 
 LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'
 RESPONSE_HEADERS: dict[str, Json] = {
-    "ETag": {"description": "Names this state of it.", "schema": {"type": "string"}},
-    "Location": {"description": "The path of what was made.", "schema": {"type": "string"}},
-    "Retry-After": {
-        "description": "Seconds after which to come again.",
-        "schema": {"type": "integer", "minimum": 0},
-    },
-    "RateLimit-Policy": {
-        "description": "The tenant's limits that this is about, as draft 11 of the IETF's RateLimit header fields: by "
-        "the limit's name the quota `q` and, where it is one of a time, the seconds `w` of that.",
-        "schema": {"type": "string", "pattern": LIMITS},
-        "example": '"requests";q=500;w=10',
-    },
-    "RateLimit": {
-        "description": "What is left of a limit: by its name `r`, and the seconds `t` until there is more. It is what "
-        "one worker knows, so the next answer may say more.",
-        "schema": {"type": "string", "pattern": LIMITS},
-        "example": '"requests";r=480;t=7',
-    },
-    "Allow": {"description": "The methods that the path takes.", "schema": {"type": "string"}},
-    "Content-Security-Policy": {
-        "description": "What the page may load: its own files alone.",
-        "schema": {"type": "string"},
-    },
+    "ETag": _header("Names this state of it."),
+    "Location": _header("The path of what was made."),
+    "Retry-After": _header("Seconds after which to come again.", {"type": "integer", "minimum": 0}),
+    "RateLimit-Policy": _header(
+        "The tenant's limits that this is about, as draft 11 of the IETF's RateLimit header fields: by the limit's "
+        "name the quota `q` and, where it is one of a time, the seconds `w` of that.",
+        {"type": "string", "pattern": LIMITS},
+        example='"requests";q=500;w=10',
+    ),
+    "RateLimit": _header(
+        "What is left of a limit: by its name `r`, and the seconds `t` until there is more. It is what one worker "
+        "knows, so the next answer may say more.",
+        {"type": "string", "pattern": LIMITS},
+        example='"requests";r=480;t=7',
+    ),
+    "Allow": _header("The methods that the path takes."),
+    "Content-Security-Policy": _header("What the page may load: its own files alone."),
 }

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from infra.data_stores import data_secret, data_table
 from infra.environments import Environment
-from infra.names import audit_secret_name
+from infra.names import AUDIT, secret_name
 
 CHANGES = (
     "dynamodb:UpdateItem",
@@ -30,36 +30,27 @@ class AuditTrail(NamedTuple):
 
 
 def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
-    policy = None if environment.is_local else _nobody_changes_a_record()
-    table = data_table(scope, "Audit", environment, resource_policy=policy)
-    return AuditTrail(table, None if environment.is_local else _key(scope, environment))
-
-
-def _nobody_changes_a_record() -> iam.PolicyDocument:
-    """Not even an administrator of the account, before this policy is taken away, which CloudTrail records."""
+    if environment.is_local:
+        return AuditTrail(data_table(scope, "Audit", environment, resource_policy=None), None)
+    # Not even an administrator of the account, before this policy is taken away, which CloudTrail records.
     # A table's own policy names the table by `*`: its ARN would need the table to be there first.
-    return iam.PolicyDocument(
-        statements=[
-            iam.PolicyStatement(
-                sid="RecordsStay",
-                effect=iam.Effect.DENY,
-                principals=[iam.AnyPrincipal()],
-                actions=list(CHANGES),
-                resources=["*"],
-            )
-        ]
+    nobody_changes_a_record = iam.PolicyStatement(
+        sid="RecordsStay",
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=list(CHANGES),
+        resources=["*"],
     )
-
-
-def _key(scope: Construct, environment: Environment) -> secretsmanager.Secret:
-    """AWS generates it, and nobody has to know it."""
-    return data_secret(
+    policy = iam.PolicyDocument(statements=[nobody_changes_a_record])
+    table = data_table(scope, "Audit", environment, resource_policy=policy)
+    key = data_secret(
         scope,
         "AuditKey",
         environment,
-        secret_name=audit_secret_name(environment.name),
+        secret_name=secret_name(environment.name, AUDIT),
         description="What pseudonyms in the audit trail are made with",
         generate_secret_string=secretsmanager.SecretStringGenerator(
             password_length=64, exclude_punctuation=True
         ),
     )
+    return AuditTrail(table, key)

@@ -17,7 +17,7 @@ from constructs import Construct
 from infra.data_stores import new_log_group
 from infra.environments import Environment
 from infra.hardening.firewall import Firewall
-from infra.names import edge_stack, origin_secret_name
+from infra.names import ORIGIN, edge_stack, secret_name
 from infra.options import EDGE_REGION, Domain, Edge
 from shared.api.request.incoming import ADDRESS_HEADER, SECRET_HEADER
 
@@ -71,7 +71,7 @@ class EdgeStack(Stack):
                     read_timeout=Duration.seconds(60),  # the API ends a request after 30 by itself
                     custom_headers={
                         SECRET_HEADER: SecretValue.secrets_manager(
-                            origin_secret_name(environment.name)
+                            secret_name(environment.name, ORIGIN)
                         ).unsafe_unwrap()
                     },
                 ),

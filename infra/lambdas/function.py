@@ -20,7 +20,7 @@ from infra.lambdas.quotas import recovery_workers
 from infra.lambdas.roles import Resources, roles_of
 from infra.names import (
     ALIAS,
-    audit_secret_name,
+    AUDIT,
     called_name,
     function_name,
     metrics_namespace,
@@ -89,7 +89,9 @@ class ActaFunction(Construct):
                 removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
             ),
             code=code_of(
-                name, environment, {CATALOGUE: resources.own_tools} if has_catalogue(name, resources) else {}
+                name,
+                environment,
+                {CATALOGUE: resources.own_tools} if name in KNOW_TOOLS and resources.own_tools else {},
             ),
             handler=f"functions.{name}.handler.handler",
             role=roles.own,
@@ -105,7 +107,11 @@ class ActaFunction(Construct):
             # Lambda's own: each invocation with its start and its end. Nothing of what is in it is traced (ADR 59).
             tracing=lambda_.Tracing.DISABLED if environment.is_local else lambda_.Tracing.ACTIVE,
             environment={
-                **self._powertools(name),
+                "POWERTOOLS_SERVICE_NAME": service_name(name),
+                "POWERTOOLS_METRICS_NAMESPACE": metrics_namespace(environment.name),
+                "POWERTOOLS_LOG_LEVEL": "INFO",
+                "PYDANTIC_DISABLE_PLUGINS": "__all__",  # the search for plugins costs a cold start 5 ms and more
+                "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events contain bodies and tokens
                 **self._settings(name, roles.tenant_arn),
                 **(STS if roles.tenant_arn else {}),
             },
@@ -113,15 +119,6 @@ class ActaFunction(Construct):
         self.function.node.add_dependency(*roles.assume)
         version = self.function.latest_version if environment.is_local else self.function.current_version
         self.called = lambda_.Alias(self, "Live", alias_name=ALIAS, version=version)
-
-    def _powertools(self, name: FunctionName) -> dict[str, str]:
-        return {
-            "POWERTOOLS_SERVICE_NAME": service_name(name),
-            "POWERTOOLS_METRICS_NAMESPACE": metrics_namespace(self._environment.name),
-            "POWERTOOLS_LOG_LEVEL": "INFO",
-            "PYDANTIC_DISABLE_PLUGINS": "__all__",  # the search for plugins costs a cold start 5 ms and more
-            "POWERTOOLS_LOGGER_LOG_EVENT": "false",  # events contain bodies and tokens
-        }
 
     def _settings(self, name: FunctionName, tenant_role: str) -> dict[str, str]:
         """The variables of `shared.settings.Settings`. A wrong name or value raises ValidationError at synthesis."""
@@ -204,7 +201,7 @@ class ActaFunction(Construct):
                 "audit_retention_days": environment.audit_retention_days,
             }
         if GRANTS[name].pseudonyms and resources.audit.secret is not None:
-            values["audit_secret"] = audit_secret_name(environment.name)
+            values["audit_secret"] = secret_name(environment.name, AUDIT)
         if GRANTS[name].engine:
             values["state_machine_arn"] = resources.state_machine_arn
         if GRANTS[name].secrets:
@@ -220,10 +217,6 @@ class ActaFunction(Construct):
             values |= resources.traces.settings
         Settings.model_validate(values)
         return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
-
-
-def has_catalogue(name: FunctionName, resources: Resources) -> bool:
-    return name in KNOW_TOOLS and bool(resources.own_tools)
 
 
 def _named(

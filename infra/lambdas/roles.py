@@ -99,7 +99,11 @@ def roles_of(
         return Roles(_role(scope, "Role", [*own, *data], lambdas).without_policy_updates())
 
     base = _role(scope, "BaseRole", own, lambdas)
-    data += _tool_secrets(name, resources)
+    # Secrets of tenants' tools and notifications: whose they are is what a session policy says.
+    if GRANTS[name].tool_secrets:
+        data.append(_allow("ToolSecrets", GRANTS[name].tool_secrets, resources.tool_secret_arns))
+    if GRANTS[name].receiver_secrets:
+        data.append(_allow("ReceiverSecrets", GRANTS[name].receiver_secrets, resources.receiver_secret_arns))
     tenant = _role(scope, "TenantRole", data, iam.ArnPrincipal(base.role_arn))
     # a policy apart from its role, because each of the two roles names the other
     statement = _allow("Tenants", {"sts:AssumeRole"}, tenant.role_arn)
@@ -130,7 +134,13 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         yield resources.stream
     if grants.audit:
         yield _allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
-        yield _no_changes("RecordsStay", resources)
+        # Nobody changes a record, whatever another statement allows some day.
+        yield iam.PolicyStatement(
+            sid="RecordsStay",
+            effect=iam.Effect.DENY,
+            actions=list(CHANGES),
+            resources=[resources.audit.table.table_arn],
+        )
     if grants.index:
         yield _allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
     if grants.open_index:
@@ -146,15 +156,6 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
             yield _list(f"List{sid}", "s3:ListBucket", bucket, keys)
         if actions >= ERASE or actions >= EDIT_EARLIER:
             yield _list(f"Versions{sid}", "s3:ListBucketVersions", bucket, keys)
-
-
-def _tool_secrets(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatement]:
-    """Of tenants' tools and notifications. Whose they are is what a session policy says."""
-    grants = GRANTS[name]
-    if grants.tool_secrets:
-        yield _allow("ToolSecrets", grants.tool_secrets, resources.tool_secret_arns)
-    if grants.receiver_secrets:
-        yield _allow("ReceiverSecrets", grants.receiver_secrets, resources.receiver_secret_arns)
 
 
 def _for_deployment(
@@ -206,16 +207,6 @@ def _for_deployment(
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
         yield _allow("AskItself", {"lambda:InvokeFunction"}, itself)
-
-
-def _no_changes(sid: str, resources: Resources) -> iam.PolicyStatement:
-    """Of a record of the audit trail, whatever another statement allows some day."""
-    return iam.PolicyStatement(
-        sid=sid,
-        effect=iam.Effect.DENY,
-        actions=list(CHANGES),
-        resources=[resources.audit.table.table_arn],
-    )
 
 
 def _allow(

@@ -19,7 +19,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
 from infra.environments import Environment, LocalWebhook, Topic, Webhook
-from infra.names import notification_secret_name, notification_secrets
+from infra.names import NOTIFICATIONS, notification_secrets, secret_name
 from infra.stream.sources import ANY_SUFFIX, feed_stream, may_read_secret, reads_stream, waiting_queue
 
 TOLD_CHANGES = (
@@ -73,7 +73,7 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
         case None | LocalWebhook():
             return Delivery(queue, settings, sources)
         case Webhook(url):
-            name = notification_secret_name(environment.name)
+            name = secret_name(environment.name, NOTIFICATIONS)
             settings |= {"notify_webhook_url": url, "notify_secret_name": name}
             key = may_read_secret(scope, "NotificationKey", f"{name}{ANY_SUFFIX}")
             return Delivery(queue, settings, (*sources, key))

@@ -1,5 +1,8 @@
 """Who is told of alarms and of the budget: one topic, and what subscribes to it (`Environment.watch`)."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from aws_cdk import ArnFormat, CfnOutput, Stack
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_chatbot as chatbot
@@ -43,23 +46,25 @@ class Receivers(Construct):
         everybody of the account publish. Source: AWS re:Post, "Why didn't I receive an SNS notification for my
         CloudWatch alarm trigger?".
         """
-        stack = Stack.of(self)
-        alarms = stack.format_arn(
+        alarms = Stack.of(self).format_arn(
             service="cloudwatch",
             resource="alarm",
             resource_name=f"acta-{name}-*",
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
+        self._let_publish("Alarms", "cloudwatch", {"ArnLike": {"aws:SourceArn": alarms}})
+
+    def _let_publish(
+        self, sid: str, service: str, conditions: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    ) -> None:
+        """In the name of this account alone."""
         self.topic.add_to_resource_policy(
             iam.PolicyStatement(
-                sid="Alarms",
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                sid=sid,
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
                 actions=["sns:Publish"],
                 resources=[self.topic.topic_arn],
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": stack.account},
-                    "ArnLike": {"aws:SourceArn": alarms},
-                },
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}, **conditions},
             )
         )
 
@@ -77,16 +82,7 @@ class Receivers(Construct):
 
     def _watch_the_bill(self, name: str, budget: MonthlyBudget) -> None:
         """AWS Budgets looks at the bill a few times a day, so it is hours behind."""
-        stack = Stack.of(self)
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="Budgets",
-                principals=[iam.ServicePrincipal("budgets.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
-            )
-        )
+        self._let_publish("Budgets", "budgets")
         topic = budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=self.topic.topic_arn)
         told = [
             budgets.CfnBudget.NotificationWithSubscribersProperty(

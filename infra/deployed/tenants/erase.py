@@ -103,7 +103,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
         removed["users"] = eraser.users.delete_all(people)
     for entry in list(all_sessions(stores, tenant)):
         removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
-    for kind, bucket in _places(stores):
+    for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
         removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
     removed["secrets"] = _delete_secrets(eraser, tenant)
     removed["items"], until = delete_items(stores, tenant)
@@ -157,12 +157,6 @@ def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | No
 
 def _tokens_key(tenant: str, user: str) -> items.Item:
     return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": f"{TOKENS}#{key_part(user)}" if user else TOKENS}}
-
-
-def _places(stores: TenantStores) -> Iterator[tuple[str, str]]:
-    """Kinds of objects, and the bucket that has them."""
-    yield FILES, stores.names.bucket
-    yield SESSIONS, stores.names.session_bucket
 
 
 def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
