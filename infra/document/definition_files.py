@@ -20,22 +20,19 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DEFS = "#/$defs/"
 
 
-WITHOUT = frozenset({"applied", "expected_version", "name", "version"})
-"""Fields of bodies that no file has: the file's name is the definition's, and what it replaces is found out."""
-NO_RULES: Mapping[str, Any] = MappingProxyType({})
+WITHOUT = ("applied", "expected_version", "version")
+"""Fields of bodies that no file has: what it replaces is found out."""
 
 
 class FileKind(NamedTuple):
-    """`body`: what the file becomes. `has_name`: `name` is a field of its own. `rules`: beside those of the body."""
+    """`body`: what the file becomes. `without`: further fields that it does not have. `rules`: beside those of the
+    body.
+    """
 
     body: type[BaseModel]
     says: str
-    has_name: bool = False
-    rules: Mapping[str, Any] = NO_RULES
-
-    @property
-    def without(self) -> frozenset[str]:
-        return WITHOUT - {"name"} if self.has_name else WITHOUT
+    without: tuple[str, ...] = ("name",)
+    rules: Mapping[str, Any] = MappingProxyType({})
 
 
 def _config_of(kind: str, config: Json) -> Json:
@@ -57,7 +54,7 @@ KINDS: Mapping[str, FileKind] = MappingProxyType(
             PutMcpServer,
             "An MCP server, and the tools of it that agents may have. The file's name is its name.",
         ),
-        "agent": FileKind(PutAgent, "An agent. The file's name is its id.", has_name=True),
+        "agent": FileKind(PutAgent, "An agent. The file's name is its id.", without=()),
     }
 )
 
@@ -68,8 +65,9 @@ def schema_of(kind: FileKind) -> Json:
     (whole,) = by_key.values()
     name = whole["$ref"].removeprefix(REF.format(model=""))
     body = defined.pop(name)
-    properties = {field: each for field, each in body["properties"].items() if field not in kind.without}
-    required = [field for field in body.get("required", ()) if field not in kind.without]
+    without = {*WITHOUT, *kind.without}
+    properties = {field: each for field, each in body["properties"].items() if field not in without}
+    required = [field for field in body.get("required", ()) if field not in without]
     made = {
         "$schema": DIALECT,
         **body,
@@ -120,10 +118,6 @@ def made() -> dict[str, str]:
     }
 
 
-def main(folder: Path) -> None:
-    for name, text in made().items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    for name, text in made().items():
+        (Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER).joinpath(name).write_text(text, encoding="utf-8")

@@ -99,13 +99,23 @@ class ToolNetwork(Construct):
     def _endpoint(self, service: str, kind: Literal["Gateway", "Interface"], **where: Any) -> None:
         """`where`: the subnets and groups, or the route tables, that belong to this kind."""
         stack = Stack.of(self)
+        # Principals and resources of this account: what a tool reads cannot be written into a stranger's bucket.
+        own_account_only = iam.PolicyStatement(
+            sid="OwnAccount",
+            principals=[iam.AnyPrincipal()],
+            actions=["*"],
+            resources=["*"],
+            conditions={
+                "StringEquals": {"aws:PrincipalAccount": stack.account, "aws:ResourceAccount": stack.account}
+            },
+        )
         ec2.CfnVPCEndpoint(
             self,
             f"{service.capitalize()}Endpoint",
             vpc_id=self._network.vpc_id,
             service_name=f"com.amazonaws.{stack.region}.{service}",
             vpc_endpoint_type=kind,
-            policy_document=_own_account_only(stack),
+            policy_document=iam.PolicyDocument(statements=[own_account_only]),
             **where,
         )
 
@@ -113,22 +123,6 @@ class ToolNetwork(Construct):
 def _https(**where: str) -> ec2.CfnSecurityGroup.EgressProperty:
     return ec2.CfnSecurityGroup.EgressProperty(
         ip_protocol="tcp", from_port=HTTPS, to_port=HTTPS, description="https", **where
-    )
-
-
-def _own_account_only(stack: Stack) -> iam.PolicyDocument:
-    """Principals and resources of this account: what a tool reads cannot be written into a stranger's bucket."""
-    own = {"aws:PrincipalAccount": stack.account, "aws:ResourceAccount": stack.account}
-    return iam.PolicyDocument(
-        statements=[
-            iam.PolicyStatement(
-                sid="OwnAccount",
-                principals=[iam.AnyPrincipal()],
-                actions=["*"],
-                resources=["*"],
-                conditions={"StringEquals": own},
-            )
-        ]
     )
 
 

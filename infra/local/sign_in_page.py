@@ -36,14 +36,8 @@ PAGE_PATH = "/console/signed-in"
 TOKEN_SECONDS = 3_600
 SIGN_IN_SECONDS = 30 * 86_400
 ASKED = (
-    "response_type",
-    "client_id",
-    "redirect_uri",
-    "state",
-    "nonce",
-    "code_challenge",
-    "code_challenge_method",
-)
+    "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
+)  # fmt: skip
 ROLES = ("member", "admin", "approver")
 NOT_YOURS = (
     "<p>This page answers programs of the person who started this stack, and this machine does not say that your "
@@ -173,13 +167,10 @@ class SignInPage:
                     return _refused("invalid_grant")
                 return self._given(*known, "")
             case grant if grant == BY_LINK:
-                return self._by_link(form.get("code", ""))
+                person = self._links.take(form.get("code", ""))
+                return _refused("invalid_grant") if person is None else self._given(*person, "")
             case _:
                 return _refused("unsupported_grant_type")
-
-    def _by_link(self, code: str) -> Answer:
-        person = self._links.take(code)
-        return _refused("invalid_grant") if person is None else self._given(*person, "")
 
     def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Answer:
         token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)

@@ -4,9 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 EPOCH = 315_532_800
 """1980-01-01T00:00:00Z, the oldest time a zip can hold."""
@@ -19,37 +18,22 @@ UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
 UNUSED_FILES = ("py.typed", ".lock")
 
 
-class LeftOut(NamedTuple):
-    """`paths`: inside the install. `why`: what makes them useless to Acta. A test calls what is left, from the zip."""
-
-    paths: Sequence[str]
-    why: str
-
-
-def _each(folder: str, *names: str) -> tuple[str, ...]:
-    return tuple(f"{folder}/{name}" for name in names)
-
-
-LEFT_OUT = (
-    LeftOut(("aws_lambda_powertools/event_handler",), "the gateway finds the route (docs/adr/0034)"),
-    LeftOut(
-        _each(
-            "aws_lambda_powertools/utilities",
+LEFT_OUT: Mapping[str, Sequence[str]] = {
+    "the gateway finds the route (docs/adr/0034)": ("aws_lambda_powertools/event_handler",),
+    "Acta uses its logs and its metrics": [
+        f"aws_lambda_powertools/utilities/{name}"
+        for name in (
             "auth_alpha", "batch", "circuit_breaker", "data_classes", "data_masking", "feature_flags", "idempotency",
             "kafka", "metadata", "parameters", "parser", "streaming", "validation",
-        ),
-        "Acta uses its logs and its metrics",
-    ),
-    LeftOut(("aws_lambda_powertools/metrics/provider/datadog",), "metrics go to CloudWatch"),
-    LeftOut(("pydantic/mypy.py", "pydantic/v1"), "for type checkers, and for models of the previous major version"),
-    LeftOut(
-        (
-            *_each("openai/resources", "admin", "beta", "live", "realtime"),
-            *_each("openai/types", "admin", "beta", "live", "realtime"),
-        ),
-        "Acta calls Responses, Chat Completions and the list of models. The SDK loads each API when it is called",
-    ),
-)  # fmt: skip
+        )
+    ],
+    "metrics go to CloudWatch": ("aws_lambda_powertools/metrics/provider/datadog",),
+    "for type checkers, and for models of the previous major version": ("pydantic/mypy.py", "pydantic/v1"),
+    "Acta calls Responses, Chat Completions and the list of models. The SDK loads each API when it is called": [
+        f"openai/{kind}/{name}" for kind in ("resources", "types") for name in ("admin", "beta", "live", "realtime")
+    ],
+}  # fmt: skip
+"""What makes paths inside the install useless to Acta -> those paths. A test calls what is left, from the zip."""
 
 KEPT_METADATA = ("METADATA", "entry_points.txt")
 """httpx2 reads its version from METADATA. OpenTelemetry finds its context by an entry point."""
@@ -61,7 +45,7 @@ def prune(folder: Path) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
     for path in sorted(folder.glob("*-stubs")):
         shutil.rmtree(path)
-    for name in (name for each in LEFT_OUT for name in each.paths):
+    for name in (name for names in LEFT_OUT.values() for name in names):
         path = folder / name
         if path.is_dir():
             shutil.rmtree(path)

@@ -26,9 +26,8 @@ class Reach:
 def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
     """What the modules of `package` in the tree at `root` import, directly or through others.
 
-    `without`: packages and modules that are left out although an import names them. The importing code checks first
-    whether they
-    exist. Raises ValueError, with file and line, for a relative import.
+    `without`: modules and packages that are left out although an import names them. The importing code checks first
+    whether they exist. Raises ValueError, with file and line, for a relative import.
     """
     there = frozenset(_there(root))
     left_out = tuple(f"{_place(name)}{end}" for name in without for end in ("/", ".py"))
