@@ -33,7 +33,7 @@ from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.schema.answer import check_answer
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
-from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.invoke import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve

@@ -19,7 +19,7 @@ from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.adapters.tools.tenant.functions import FunctionGuard
 from shared.adapters.tools.tenant.http import HttpTool
-from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.invoke import LambdaTool
 from shared.adapters.tools.tenant.toolbox import TenantTools
 from shared.agent.session.repository import SessionRepository
 from shared.agent.tools.runtime import ToolRuntime

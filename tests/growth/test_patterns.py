@@ -66,7 +66,7 @@ TABLE = {
     "shared/adapters/tools/mcp/oauth.py _METADATA": Met("a header of an MCP server"),
     "shared/adapters/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
     "shared/adapters/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
-    "shared/adapters/tools/mcp/param_headers.py _TOKEN": Met("a mark in an MCP server's schema"),
+    "shared/adapters/tools/mcp/wire.py _TOKEN": Met("a mark in an MCP server's schema"),
     "shared/adapters/tools/schema/validator.py _ESCAPES": Met("a pattern in a tenant's schema"),
     "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),

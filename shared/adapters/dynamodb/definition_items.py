@@ -13,7 +13,7 @@ D                         P#{prompt}                the deployment's seed: v, z 
 from datetime import datetime
 
 from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb.table_layout import Item, stored
+from shared.adapters.dynamodb.table_layout import Item, item_key, stored
 from shared.adapters.dynamodb.transaction import Action, ConditionFailed, put, put_record, transact
 from shared.adapters.storage.documents import dump, load
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -47,7 +47,7 @@ DEPLOYMENT_PK = "D"
 
 
 def revision_key(tenant: str) -> Item:
-    return _key(tenant_pk(tenant), "R")
+    return item_key(tenant_pk(tenant), "R")
 
 
 def revision_item(tenant: str, revision: str) -> Item:
@@ -55,7 +55,7 @@ def revision_item(tenant: str, revision: str) -> Item:
 
 
 def agent_key(tenant: str, agent_id: str) -> Item:
-    return _key(tenant_pk(tenant), AGENT + key_part(agent_id))
+    return item_key(tenant_pk(tenant), AGENT + key_part(agent_id))
 
 
 def agent_item(tenant: str, agent: AgentDefinition, version: int) -> Item:
@@ -78,7 +78,7 @@ def instant(at: datetime | None) -> str:
 
 
 def prompt_key(tenant: str, name: str) -> Item:
-    return _key(tenant_pk(tenant), f"P#{key_part(name)}")
+    return item_key(tenant_pk(tenant), f"P#{key_part(name)}")
 
 
 def prompt_item(tenant: str, prompt: Prompt, version: int) -> Item:
@@ -95,18 +95,19 @@ def version_sk(version: int) -> str:
 
 
 def version_item(tenant: str, prompt: Prompt, version: int) -> Item:
-    return {**_key(versions_pk(tenant, prompt.name), version_sk(prompt.version)), **_body(prompt, version)}
+    return {
+        **item_key(versions_pk(tenant, prompt.name), version_sk(prompt.version)),
+        **_body(prompt, version),
+    }
 
 
 def seed_key(name: str) -> Item:
-    return _key(DEPLOYMENT_PK, f"P#{key_part(name)}")
+    return item_key(DEPLOYMENT_PK, f"P#{key_part(name)}")
 
 
 def seed_item(prompt: Prompt) -> Item:
-    return {
-        **seed_key(prompt.name),
-        **_body(prompt, OLDEST_WRITTEN),
-    }  # the release before this one may still run
+    # the release before this one may still run
+    return {**seed_key(prompt.name), **_body(prompt, OLDEST_WRITTEN)}
 
 
 def item_prompt(item: Item) -> Prompt:
@@ -115,10 +116,6 @@ def item_prompt(item: Item) -> Prompt:
 
 def _body(prompt: Prompt, version: int) -> Item:
     return {"v": {"N": str(version)}, "z": {"B": from_prompt(prompt, version)}}
-
-
-def _key(pk: str, sk: str) -> Item:
-    return {"pk": {"S": pk}, "sk": {"S": sk}}
 
 
 def change_definition(

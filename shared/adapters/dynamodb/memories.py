@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.query import get_item, query
-from shared.adapters.dynamodb.table_layout import Item, stored
+from shared.adapters.dynamodb.table_layout import Item, item_key, stored
 from shared.adapters.dynamodb.transaction import (
     ATTEMPTS,
     FREE,
@@ -57,12 +57,12 @@ def agent_pk(tenant: str, agent_id: str) -> str:
 
 def listed_key(tenant: str, memory_id: str) -> Item:
     """In its tenant's listing."""
-    return _key(tenant_pk(tenant), MEMORY + key_part(memory_id))
+    return item_key(tenant_pk(tenant), MEMORY + key_part(memory_id))
 
 
 def own_key(tenant: str, agent_id: str, memory_id: str) -> Item:
     """In its agent's listing."""
-    return _key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
+    return item_key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
 
 
 def memory_items(tenant: str, memory: Memory, version: int) -> tuple[Item, Item]:
@@ -82,15 +82,11 @@ def item_memory(item: Item) -> Memory:
 
 
 def head_key(tenant: str, agent_id: str) -> Item:
-    return _key(agent_pk(tenant, agent_id), "H")
+    return item_key(agent_pk(tenant, agent_id), "H")
 
 
 def head_item(tenant: str, agent_id: str, count: int, revision: str) -> Item:
     return {**head_key(tenant, agent_id), "n": {"N": str(count)}, "r": {"S": revision}}
-
-
-def _key(pk: str, sk: str) -> Item:
-    return {"pk": {"S": pk}, "sk": {"S": sk}}
 
 
 AGENTS_KEPT = 16

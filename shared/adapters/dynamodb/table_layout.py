@@ -107,11 +107,11 @@ def number_sk(number: int) -> str:
 
 
 def partial_key(tenant: str, session_id: str) -> Item:
-    return _key(session_pk(tenant, session_id), RUNNING_TEXT)
+    return item_key(session_pk(tenant, session_id), RUNNING_TEXT)
 
 
 def erasure_key(tenant: str, session_id: str) -> Item:
-    return _key(session_pk(tenant, session_id), ERASURE)
+    return item_key(session_pk(tenant, session_id), ERASURE)
 
 
 def erasure_item(erasure: Erasure) -> Item:
@@ -130,7 +130,7 @@ def lifted_erasure_item(erasure: Erasure) -> Item:
 
 def receiver_key(partition: str) -> Item:
     """Of the webhook of a session or of a tenant, in whose partition it is."""
-    return _key(partition, RECEIVER)
+    return item_key(partition, RECEIVER)
 
 
 def receiver_item(receiver: SessionReceiver) -> Item:
@@ -142,22 +142,22 @@ def receiver_item(receiver: SessionReceiver) -> Item:
 
 
 def attempts_key(tenant: str, session_id: str) -> Item:
-    return _key(session_pk(tenant, session_id), MARKER)
+    return item_key(session_pk(tenant, session_id), MARKER)
 
 
 def listing_key(tenant: str, session_id: str) -> Item:
-    return _key(tenant_pk(tenant), LISTING + key_part(session_id))
+    return item_key(tenant_pk(tenant), LISTING + key_part(session_id))
 
 
 def intervention_key(tenant: str, intervention_id: str) -> Item:
-    return _key(tenant_pk(tenant), INTERVENTION + key_part(intervention_id))
+    return item_key(tenant_pk(tenant), INTERVENTION + key_part(intervention_id))
 
 
 def record_key(tenant: str, route: str, key: str) -> Item:
     """A route has a path, which may be as long as a request line."""
     if len(route.encode("utf-8", "surrogatepass")) > MAX_ROUTE_BYTES:
         route = HASHED + _sha256(route)
-    return _key(tenant_pk(tenant), f"K#{route}#{_sha256(key)}")
+    return item_key(tenant_pk(tenant), f"K#{route}#{_sha256(key)}")
 
 
 def _sha256(text: str) -> str:
@@ -165,7 +165,7 @@ def _sha256(text: str) -> str:
 
 
 def lease_key(tenant: str, hour: int) -> Item:
-    return _key(tenant_pk(tenant), f"L#{hour}")
+    return item_key(tenant_pk(tenant), f"L#{hour}")
 
 
 def hour_ttl(hour: int) -> int:
@@ -175,12 +175,12 @@ def hour_ttl(hour: int) -> int:
 
 def share_key(tenant: str, hour: int, number: int) -> Item:
     """A partition of its own for each share."""
-    return _key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
+    return item_key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
 
 
 def counts_key(tenant: str) -> Item:
     """A partition of its own, because it is a hot one."""
-    return _key(counts_pk(tenant), "O")
+    return item_key(counts_pk(tenant), "O")
 
 
 def counts_pk(tenant: str) -> str:
@@ -189,7 +189,7 @@ def counts_pk(tenant: str) -> str:
 
 def count_share_key(tenant: str, number: int) -> Item:
     """Beside the tenant's own item: all of them are found by one query, and the partition takes what ten items do."""
-    return _key(counts_pk(tenant), f"{OF_SHARE}{number:02d}")
+    return item_key(counts_pk(tenant), f"{OF_SHARE}{number:02d}")
 
 
 def item_shared_counts(found: Iterable[Item]) -> SharedCounts:
@@ -205,11 +205,11 @@ def item_shared_counts(found: Iterable[Item]) -> SharedCounts:
 
 
 def rate_key(tenant: str) -> Item:
-    return _key(f"{tenant_pk(tenant)}#{RATES}", "R")
+    return item_key(f"{tenant_pk(tenant)}#{RATES}", "R")
 
 
 def polls_key(tenant: str) -> Item:
-    return _key(f"{tenant_pk(tenant)}#{RATES}", "P")
+    return item_key(f"{tenant_pk(tenant)}#{RATES}", "P")
 
 
 def item_counts(item: Item) -> TenantCounts:
@@ -219,7 +219,7 @@ def item_counts(item: Item) -> TenantCounts:
 
 
 def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
-    item = _key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
+    item = item_key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
     item["k"] = {"S": commit.key}
     item["v"] = {"N": str(commit.version)}
     item["z"] = {"B": from_commit(commit)}
@@ -406,5 +406,5 @@ def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRec
     )
 
 
-def _key(pk: str, sk: str) -> Item:
+def item_key(pk: str, sk: str) -> Item:
     return {"pk": {"S": pk}, "sk": {"S": sk}}

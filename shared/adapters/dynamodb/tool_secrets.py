@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb.query import query
-from shared.adapters.dynamodb.table_layout import Item
+from shared.adapters.dynamodb.table_layout import Item, item_key
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION
 from shared.adapters.storage.keys import key_part, tenant_pk
 from shared.domain.definitions.tool_secret import ToolSecret
@@ -52,7 +52,7 @@ class DynamoToolSecretNames:
 
 
 def _key(tenant: str, name: str) -> Item:
-    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": KEPT_APART + key_part(name)}}
+    return item_key(tenant_pk(tenant), KEPT_APART + key_part(name))
 
 
 def _secret(item: Item) -> ToolSecret:

@@ -30,7 +30,10 @@ class BuiltinRegistry:
         if spec.name in FILE_TOOLS:
             _check_path(spec.name, arguments["path"], private)
         if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
-            _check_request(spec.name, spec.config, arguments)
+            # refuses an argument that would change what the admin has fixed, or that cannot go where it has to
+            from shared.adapters.tools.tenant.parameters import request_of
+
+            request_of(spec.name, spec.config, arguments)
 
 
 def _check_path(tool: str, path: str, private: bool) -> None:
@@ -43,13 +46,6 @@ def _check_path(tool: str, path: str, private: bool) -> None:
         raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
     if is_private(path) and not private:
         raise ToolInputInvalid(f"{NOT_HERE}.")
-
-
-def _check_request(name: str, config: HttpConfig, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolInputInvalid where an argument would change what the admin has fixed, or cannot go where it has to."""
-    from shared.adapters.tools.tenant.parameters import request_of
-
-    request_of(name, config, arguments)
 
 
 class TenantRegistry(BuiltinRegistry):

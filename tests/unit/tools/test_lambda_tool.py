@@ -16,8 +16,7 @@ from botocore.exceptions import (
 )
 
 from shared.adapters.tools.tenant.functions import FunctionGuard
-from shared.adapters.tools.tenant.invoke import MAX_BYTES
-from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.invoke import MAX_BYTES, LambdaTool
 from shared.agent.tools.results_for_model import failure_text
 from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
 from shared.domain.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered

@@ -105,7 +105,11 @@ def _first_result(
 
 
 class ReplyBuilder(Protocol):
-    """Builds a reply from the events of one provider's stream."""
+    """Builds a reply from the events of one provider's stream.
+
+    It is made with the model's name; `request_bytes`, asked, for an estimate, only where a compatible server reports no
+    usage; and `on_text`, which is given the text as it comes.
+    """
 
     def has_content(self, event: Any) -> bool:
         """Whether the event holds a part of the answer. A server may report at once that it works on the request, and

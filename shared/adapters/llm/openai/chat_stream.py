@@ -25,9 +25,6 @@ class ChatReplyBuilder:
     def __init__(
         self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
     ) -> None:
-        """`request_bytes`: asked, for an estimate, only where a compatible server reports no usage.
-        `on_text`: is given the text as it comes.
-        """
         self._model = model
         self._request_bytes = request_bytes
         self._on_text = on_text

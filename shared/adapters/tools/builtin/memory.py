@@ -76,31 +76,19 @@ class MemoryTools:
         """Whether those whom the memory would be for have it. `user` None: everybody. `own_id`: what an earlier attempt
         of this call has stored says nothing, so that the result is the same however often the call runs.
         """
-        near = self._memories.relevant(
-            context.tenant,
-            context.agent_id,
-            context.user,
-            text,
-            RECALLED,
-            RECALLED * MAX_TEXT_CHARS,
-            private=context.private,
-        )
+        near = self._near(text, context, RECALLED * MAX_TEXT_CHARS)
         return any(
             memory.memory_id != own_id and same_text(memory.text, text) and memory.only_for in (None, user)
             for memory in near
         )
 
     def _recall(self, query: str, context: CallContext) -> str | OutsideText:
-        found = self._memories.relevant(
-            context.tenant,
-            context.agent_id,
-            context.user,
-            query,
-            RECALLED,
-            RECALLED_CHARS,
-            private=context.private,
-        )
+        found = self._near(query, context, RECALLED_CHARS)
         if not found:
             return "Nothing that fits was kept from earlier sessions."
         lines = [f"{memory.created_at:%Y-%m-%d} {as_line(memory)}" for memory in found]
         return OutsideText("memory", query, "\n".join(lines))
+
+    def _near(self, text: str, context: CallContext, chars: int) -> tuple[Memory, ...]:
+        tenant, agent, user, private = context.tenant, context.agent_id, context.user, context.private
+        return tuple(self._memories.relevant(tenant, agent, user, text, RECALLED, chars, private=private))

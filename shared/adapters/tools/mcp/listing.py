@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from shared.adapters.tools.mcp.exchange import LIST_TOOLS, McpExchange, NotUnderstood
-from shared.adapters.tools.mcp.param_headers import BadHeaders, Paths, header_paths
-from shared.adapters.tools.mcp.wire import Call
+from shared.adapters.tools.mcp.wire import BadHeaders, Call, Paths, header_paths
 from shared.domain.definitions.mcp_server import pin_of
 
 MAX_PAGES = 20

@@ -24,7 +24,6 @@ from shared.adapters.tools.mcp.exchange import (
 )
 from shared.adapters.tools.mcp.listing import CheckSchema, ListedTool, Listing, Listings, read_listing
 from shared.adapters.tools.mcp.oauth import Tokens
-from shared.adapters.tools.mcp.param_headers import BadHeaders, param_headers
 from shared.adapters.tools.mcp.results import (
     CANCEL_TASK,
     GET_TASK,
@@ -44,9 +43,11 @@ from shared.adapters.tools.mcp.wire import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     TASKS,
+    BadHeaders,
     Call,
     RpcError,
     error_of,
+    param_headers,
 )
 from shared.adapters.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from shared.domain.definitions.mcp_server import McpConnection, McpTool

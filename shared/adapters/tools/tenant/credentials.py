@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shared.adapters.aws.tool_secrets import SecretUnusable
+from shared.adapters.tools.tenant.headers import FieldRefused
 from shared.domain.definitions.tool import HttpConfig
 from shared.domain.definitions.tool_secret import NAME_RULE, ToolSecret, is_secret_name
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
@@ -15,14 +16,6 @@ Secrets = Callable[[str, str, str], str | None]
 secret. A value that was read before it was set is not used."""
 Known = Callable[[str], Sequence[ToolSecret]]
 """From a tenant to what is known of its secrets."""
-
-
-class ReferenceRefused(Exception):
-    """A header's value refers to no secret. `field`: of the definition. The message is for the admin."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 class Credentials(NamedTuple):
@@ -40,10 +33,10 @@ class Credentials(NamedTuple):
 
 def with_references(given: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of an `http` tool as it is stored: values `{"secret": "name"}` of `headers` are in
-    `secret_headers`. Raises ReferenceRefused.
+    `secret_headers`. Raises FieldRefused.
     """
     if "secret_headers" in given:
-        raise ReferenceRefused(
+        raise FieldRefused(
             "config.secret_headers",
             'There is no such field. Write {"secret": "NAME"} as the value of a header.',
         )
@@ -54,7 +47,7 @@ def with_references(given: Mapping[str, Any]) -> dict[str, Any]:
     for value in references.values():
         name = value.get("secret")
         if value.keys() != {"secret"} or not isinstance(name, str) or not is_secret_name(name):
-            raise ReferenceRefused(
+            raise FieldRefused(
                 "config.headers", f'A header refers to a secret as {{"secret": "NAME"}}. {NAME_RULE}'
             )
     return {

@@ -9,12 +9,17 @@ from pydantic import ValidationError
 from shared.adapters.egress.address import AddressGuard, AddressRefused
 from shared.adapters.tools.schema.references import BadReference, check_references
 from shared.adapters.tools.schema.validator import BadPattern
-from shared.adapters.tools.tenant.credentials import ReferenceRefused, with_references
+from shared.adapters.tools.tenant.credentials import with_references
 from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
-from shared.adapters.tools.tenant.headers import PLAIN_NAMES, as_servers_read, may_be_literal, reserved
+from shared.adapters.tools.tenant.headers import (
+    PLAIN_NAMES,
+    FieldRefused,
+    as_servers_read,
+    may_be_literal,
+    reserved,
+)
 from shared.adapters.tools.tenant.parameters import (
     PROPERTY,
-    ParameterRefused,
     check_parameters,
     fixed_names,
     in_path,
@@ -63,10 +68,15 @@ def to_config(
                 config = HttpConfig.model_validate(with_places(with_references(given)), strict=True)
                 return _usable(config, reachable.addresses)
             case "lambda":
-                return _allowed(LambdaConfig.model_validate(given, strict=True), reachable.functions, tenant)
+                called = LambdaConfig.model_validate(given, strict=True)
+                reachable.functions.check(tenant, called.function)
+                return called
     except ValidationError as error:
         raise Unusable(_problems(error)) from None
-    except (ReferenceRefused, ParameterRefused) as refused:
+    except FunctionRefused as refused:
+        why = f"This function cannot be called: {refused.explained}"
+        raise Unusable({"config.function": [why]}) from None
+    except FieldRefused as refused:
         raise Unusable({refused.field: [str(refused)]}) from None
     raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
 
@@ -158,16 +168,6 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
         ]
     if problems:
         raise Unusable(problems)
-    return config
-
-
-def _allowed(config: LambdaConfig, guard: FunctionGuard, tenant: str) -> LambdaConfig:
-    try:
-        guard.check(tenant, config.function)
-    except FunctionRefused as refused:
-        raise Unusable(
-            {"config.function": [f"This function cannot be called: {refused.explained}"]}
-        ) from None
     return config
 
 

@@ -6,6 +6,15 @@ header may call a credential anything.
 
 from collections.abc import Iterable
 
+
+class FieldRefused(Exception):
+    """`field`: of the definition of a tool of kind `http`. The message is for the admin."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 RESERVED_HEADERS = frozenset((
     "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
     "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -3,6 +3,10 @@
 An exception of the function means that the call failed. A function that timed out or crashed gave no answer. Where
 Lambda turns a call away, fails or cannot be reached, that is an outage of AWS, which the session waits out where the
 call may be made again (design §2, §6.3).
+
+Of kind `lambda` a call invokes a function `acta-<env>-tool-…` of this account and region. It gets `{"arguments",
+"effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect. The result is what it returns: a
+text as it is, everything else as JSON. All of it for those who write functions: docs/tools.md.
 """
 
 import json
@@ -12,7 +16,8 @@ from typing import Any, NoReturn
 
 from shared.adapters.aws.clients import Service, keeping_alive, make_client
 from shared.adapters.aws.errors import NOT_FOUND, AwsRefused, is_overdue, read_body, was_sent
-from shared.domain.definitions.tool import ToolSpec
+from shared.adapters.tools.tenant.functions import FunctionGuard, FunctionRefused
+from shared.domain.definitions.tool import LambdaConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import (
     ActaError,
     AwsDenied,
@@ -24,6 +29,7 @@ from shared.domain.errors import (
     ToolUnanswered,
 )
 from shared.domain.untrusted.quoting import OutsideText
+from shared.ports.tools import CallContext
 
 MAX_BYTES = 2_097_152
 SHOWN_CHARS = 1_000
@@ -128,3 +134,44 @@ def _failed(tool: ToolSpec, body: bytes, tells_messages: bool) -> NoReturn:
     said = f"{kind or 'Error'}{message}"[:SHOWN_CHARS]
     how = "has run, but its answer cannot be passed on" if has_run else "failed"
     raise ToolFailed(f"{tool.name} {how}.", OutsideText("answer", tool.name, said))
+
+
+class LambdaTool:
+    """Runs calls. `guard`: says which functions may be called. `client`: makes a botocore Lambda client that makes one
+    attempt. Its argument is the time limit in seconds, from `CallContext.deadline_seconds`.
+    """
+
+    def __init__(self, guard: FunctionGuard, client: Callable[[int], Any] = function_client) -> None:
+        self._guard = guard
+        self._client = client
+
+    def run(
+        self, tool: ToolDefinition, config: LambdaConfig, arguments: Mapping[str, Any], context: CallContext
+    ) -> OutsideText:
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        try:
+            self._guard.check(context.tenant, config.function)
+        except FunctionRefused as refused:
+            raise ToolFailed(
+                f"{tool.name} did not run: {refused}. Tell the user, or try another way.",
+                ran=False,
+                remedy=refused.remedy,
+            ) from None
+        payload = {
+            "arguments": dict(arguments),
+            "effect_id": context.effect_id,
+            "session_id": context.session_id,
+            "tenant": context.tenant,
+        }
+        body = invoke(self._client, tool, config.function, payload, context.deadline_seconds)
+        return OutsideText("answer", tool.name, _text(body))
+
+
+def _text(body: bytes) -> str:
+    """What the function returned: a JSON string as its text, everything else as the JSON itself."""
+    text = body.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, str) else text

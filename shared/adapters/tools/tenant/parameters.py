@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from shared.adapters.tools.tenant.headers import as_servers_read, no_arguments
+from shared.adapters.tools.tenant.headers import FieldRefused, as_servers_read, no_arguments
 from shared.domain.definitions.tool import HttpConfig, Parameter
 from shared.domain.errors import ToolInputInvalid
 
@@ -92,14 +92,6 @@ MAX_UNESCAPED = 8
 Problems = dict[str, list[str]]
 
 
-class ParameterRefused(Exception):
-    """`field`: of the definition. The message is for the admin."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-
-
 class Request(NamedTuple):
     """`url`: with its path and query. `body`: what goes as JSON; None: no body."""
 
@@ -109,7 +101,7 @@ class Request(NamedTuple):
 
 
 def with_places(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration as it is stored: `in` of a parameter is its `place`. Raises ParameterRefused."""
+    """The configuration as it is stored: `in` of a parameter is its `place`. Raises FieldRefused."""
     parameters = given.get("parameters")
     if not isinstance(parameters, Mapping):
         return dict(given)
@@ -118,9 +110,9 @@ def with_places(given: Mapping[str, Any]) -> dict[str, Any]:
         field = f"config.parameters.{name}"[:100]
         if not isinstance(said, Mapping) or not said.keys() <= {"in", "name"} or "in" not in said:
             example = '{"in": "query"}, or {"in": "query", "name": "q"} under another name'
-            raise ParameterRefused(field, f"It says where an argument goes: {example}.")
+            raise FieldRefused(field, f"It says where an argument goes: {example}.")
         if said["in"] not in ("path", "query", "header", "body"):
-            raise ParameterRefused(field, "An argument goes in path, query, header or body.")
+            raise FieldRefused(field, "An argument goes in path, query, header or body.")
         stored[name] = {"place": said["in"], **({"name": said["name"]} if "name" in said else {})}
     return {**given, "parameters": stored}
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.tenant.http import HttpTool
-from shared.adapters.tools.tenant.lambda_ import LambdaTool
+from shared.adapters.tools.tenant.invoke import LambdaTool
 from shared.domain.definitions.mcp_server import McpTool
 from shared.domain.definitions.tool import HttpConfig, LambdaConfig, PythonTool, ToolDefinition, ToolSpec
 from shared.domain.untrusted.quoting import OutsideText
