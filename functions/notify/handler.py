@@ -105,22 +105,17 @@ def _notification(changed: InterventionChange | SessionChange, addresses: Addres
             return None
 
 
-def _hashed(partition: str) -> str:
-    """The tenant of the partition, as log lines name it."""
-    part = partition.removeprefix(TENANT).partition("#")[0]
-    return tenant_hash(part_text(part) or part)
-
-
 def _is_told(deps: Dependencies, to: ReceiverName, notification: Notification, partition: str) -> bool:
     """True: it was delivered or refused for good, or is not for this receiver. False: try again later."""
     is_there = deps.notifier if to == "deployment" else deps.own
     if is_there is None or not notification.may_be_told(to):
         return True
+    part = partition.removeprefix(TENANT).partition("#")[0]
     ids = {
         "notification_id": notification.notification_id,
         "notification": notification.event,
         "session_id": notification.session_id,
-        "tenant_hash": _hashed(partition),
+        "tenant_hash": tenant_hash(part_text(part) or part),
         "to": to,
     }
     if isinstance(notification, QuestionNotification):

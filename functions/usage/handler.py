@@ -64,18 +64,15 @@ class Lines:
         for run in progressed.ended:
             self._logger.info("run finished", extra=self._run(run))
         if progressed.unread:
-            partition = progressed.partition
-            tenant = part_text(partition.tenant) or partition.tenant
-            ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+            ids = _ids(progressed.partition)
             self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
         before = progressed.before.amounts if progressed.before is not None else NOTHING
         self._more = self._more.plus(progressed.now.amounts.minus(before))
 
     def unreadable(self, partition: Partition, error: Exception) -> None:
         """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
-        tenant = part_text(partition.tenant) or partition.tenant
-        ids = {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
-        self._logger.error("count unreadable", extra={**ids, "error": type(error).__name__})
+        told = {**_ids(partition), "error": type(error).__name__}
+        self._logger.error("count unreadable", extra=told)
 
     def counted(self, folded: Folded) -> None:
         """The end of the batch."""
@@ -101,6 +98,11 @@ class Lines:
         metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
         ids = {"tenant_hash": tenant_hash(tenant), "trace_id": trace_id}
         return {**told, "end": run.end, **ids, **known, **metrics}
+
+
+def _ids(partition: Partition) -> dict[str, str]:
+    tenant = part_text(partition.tenant) or partition.tenant
+    return {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
 
 
 def _sums(more: Amounts) -> dict[str, float]:

@@ -47,13 +47,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         return parse_object(without_code_block(stripped))
     except InvalidJson as error:
-        raise Unreadable(f"it is {error}{_hint(stripped)}") from None
-
-
-def _hint(text: str) -> str:
-    if not text.startswith(("{", "```")):
-        return "; it has to begin with { and must have no text before that"
-    return ""
+        begins = stripped.startswith(("{", "```"))
+        hint = "" if begins else "; it has to begin with { and must have no text before that"
+        raise Unreadable(f"it is {error}{hint}") from None
 
 
 def _check_keys(keys: set[str]) -> None:

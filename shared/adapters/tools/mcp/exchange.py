@@ -218,7 +218,7 @@ class McpExchange:
 
         def watch(chunk: bytes) -> bool:
             for event in reader.feed(chunk):
-                message = _object(event.data)
+                message = json_object(event.data)
                 if message.get("id") == id and "method" not in message:
                     found.append(message)
                 elif self._version and "method" in message and "id" in message:
@@ -227,7 +227,7 @@ class McpExchange:
 
         answer = self._send("POST", headers, body, watch)
         if answer.content_type != EVENT_STREAM:
-            return answer, _object(answer.body.decode("utf-8", "replace")) or None
+            return answer, json_object(answer.body.decode("utf-8", "replace")) or None
         for _ in range(MAX_RESUMES):
             if found or not self._version or not reader.last_id:
                 break
@@ -329,7 +329,7 @@ def _result(answer: HttpAnswer, message: Mapping[str, Any] | None) -> Mapping[st
     return result
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def json_object(text: str | bytes) -> Mapping[str, Any]:
     """The JSON object in a text; an empty one where there is none."""
     try:
         value = json.loads(text)

@@ -7,7 +7,6 @@ is not for.
 """
 
 import base64
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from shared.adapters.tools.mcp.exchange import (
     McpFailed,
     NotReached,
     exchanged,
+    json_object,
     looked_up,
 )
 from shared.domain.definitions.mcp_server import ClientCredentials
@@ -110,7 +110,7 @@ class Tokens:
         )
         if answer.status != 200:
             raise HttpRefused(answer.status, "")
-        return _object(answer)
+        return json_object(answer.body)
 
     def _endpoint(
         self, client: ClientCredentials, server_url: str, refused: HttpAnswer | None, deadline: float
@@ -143,7 +143,7 @@ class Tokens:
         """The first document that is there."""
         for url in urls:
             answer = self._get(url, deadline)
-            if answer.status == 200 and (found := _object(answer)):
+            if answer.status == 200 and (found := json_object(answer.body)):
                 return found
         raise McpFailed("does not say where its access tokens come from")
 
@@ -216,11 +216,3 @@ def _scope_of(refused: HttpAnswer | None, resource: Mapping[str, Any]) -> str | 
     named = resource.get("scopes_supported")
     scopes = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
     return " ".join(scopes)[:1_000] or None
-
-
-def _object(answer: HttpAnswer) -> Mapping[str, Any]:
-    try:
-        value = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -54,7 +54,6 @@ from shared.domain.definitions.mcp_server import McpConnection, McpTool
 from shared.domain.definitions.tool import HttpConfig, ToolSpec
 from shared.domain.errors import ToolAsks, ToolFailed, ToolNotRun, ToolUnanswered, ToolWaits
 from shared.domain.session.server_task import ServerTask, TaskNews
-from shared.domain.session.tool_question import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext
 
@@ -122,7 +121,10 @@ class McpServers:
                     exchange.modern(task_request(UPDATE_TASK, task.task_id, answers))
                 is_told = True
                 told = exchange.modern(task_request(GET_TASK, task.task_id))
-                listed = self._listed_as_confirmed(tool, used, exchange) if "result" in told else None
+                listed = None  # where the list cannot be had, or has another tool by now
+                if "result" in told:
+                    with suppress(ToolFailed):
+                        listed = self._confirmed(tool, used, exchange)
         except RpcRefused as refused:
             if refused.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
                 raise ToolUnanswered("the server of a tool knows a task no more") from None
@@ -173,13 +175,6 @@ class McpServers:
                 with suppress(ToolFailed, ToolNotRun):
                     self.end(tool, context, task_id)
                 raise
-
-    def _listed_as_confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool | None:
-        """The tool as its server lists it. None: the list cannot be had, or has another tool by now."""
-        try:
-            return self._confirmed(tool, used, exchange)
-        except ToolFailed:
-            return None
 
     def _result(
         self, tool: McpTool, listed: ListedTool | None, result: Mapping[str, Any], used: "_Used"
@@ -244,7 +239,10 @@ class McpServers:
             "arguments": dict(arguments),
             "_meta": {EFFECT_ID: context.effect_id},
         }
-        params |= _answers(context.answered)
+        if context.answered is not None:  # it is sent again, once its server's question is answered
+            state = context.answered.state
+            params |= {"inputResponses": context.answered.responses or {}}
+            params |= {} if state is None else {"requestState": state}
         try:
             for _ in range(MAX_ROUNDS):
                 result = exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
@@ -267,14 +265,6 @@ class McpServers:
             raise _failed(tool, refused, used) from None
         except McpFailed as failed:
             raise _failed(tool, failed, used) from None
-
-
-def _answers(answered: ToolQuestion | None) -> dict[str, Any]:
-    """What a call is sent again with, once its server's question is answered."""
-    if answered is None:
-        return {}
-    state = {} if answered.state is None else {"requestState": answered.state}
-    return {"inputResponses": answered.responses or {}, **state}
 
 
 class _Used:

@@ -5,8 +5,8 @@ Lambda turns a call away, fails or cannot be reached, that is an outage of AWS, 
 call may be made again (design §2, §6.3).
 
 Of kind `lambda` a call invokes a function `acta-<env>-tool-…` of this account and region. It gets `{"arguments",
-"effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect. The result is what it returns: a
-text as it is, everything else as JSON. All of it for those who write functions: docs/tools.md.
+"effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect. The result is what it returns:
+a text as it is, everything else as JSON. All of it for those who write functions: docs/tools.md.
 """
 
 import json
