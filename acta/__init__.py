@@ -30,18 +30,7 @@ _PLACES = {
     "ToolError": "acta.tools.errors",
     "tool": "acta.tools.define",
 }
-__all__ = [
-    "ApiError",
-    "AsyncClient",
-    "Call",
-    "Client",
-    "ClientError",
-    "Deployment",
-    "ToolError",
-    "Update",
-    "errors",
-    "tool",
-]
+__all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:

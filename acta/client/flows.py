@@ -41,6 +41,15 @@ MAX_RETRY_AFTER_SECONDS = 65.0
 asks for more, the error says so at once.
 """
 
+GATEWAY_MESSAGES = {
+    401: "the token was refused; it may have expired: get a new one (`acta token` for a local stack)",
+    403: "the token does not allow this",
+    404: "nothing of Acta is at this address (status 404): where it was removed and deployed anew, "
+    "acta login --look-up finds the new one",
+    413: "that is more than the API takes at once",
+    429: "too many requests at once: wait a moment and try again",
+}
+
 
 @dataclass(frozen=True)
 class Request:
@@ -233,25 +242,12 @@ def error_of(answer: Answer) -> ApiError:
 
 
 def gateway_message(status: int) -> str:
-    if status == 401:
-        return "the token was refused; it may have expired: get a new one (`acta token` for a local stack)"
-    if status == 403:
-        return "the token does not allow this"
-    if status == 429:
-        return "too many requests at once: wait a moment and try again"
-    if status == 413:
-        return "that is more than the API takes at once"
-    if status == 404:
-        return (
-            "nothing of Acta is at this address (status 404): where it was removed and deployed anew, "
-            "acta login --look-up finds the new one"
-        )
     if status >= 500:
         return (
             f"the API answered with status {status}: it is starting, stopping, in quarantine or broken; try again in a "
             "moment"
         )
-    return f"the API answered with status {status}"
+    return GATEWAY_MESSAGES.get(status, f"the API answered with status {status}")
 
 
 def session_path(session_id: str, *rest: str) -> str:

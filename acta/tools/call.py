@@ -44,26 +44,12 @@ class Files(Protocol):
 
 
 class NoFiles:
-    """Of a tool that has declared none."""
+    """Of a tool that has declared none: every method raises FileRefused."""
 
-    def list(self, folder: str = "") -> list[File]:
-        raise _undeclared()
+    def _undeclared(self, *given: object, **named: object) -> NoReturn:
+        raise FileRefused('this tool reaches no files. Its writer has to say @tool(files="read") or "write".')
 
-    def read_text(self, path: str) -> str:
-        raise _undeclared()
-
-    def read_bytes(self, path: str) -> bytes:
-        raise _undeclared()
-
-    def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
-        raise _undeclared()
-
-    def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
-        raise _undeclared()
-
-
-def _undeclared() -> FileRefused:
-    return FileRefused('this tool reaches no files. Its writer has to say @tool(files="read") or "write".')
+    list = read_text = read_bytes = write_text = write_bytes = _undeclared
 
 
 def no_secrets(name: str) -> NoReturn:

@@ -96,12 +96,28 @@ def progress_on(stream: TextIO = sys.stderr) -> Iterator[Progress]:
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
-    from rich.progress import ProgressColumn, SpinnerColumn, TextColumn
+    from rich.progress import ProgressColumn, SpinnerColumn, TaskID, TextColumn
     from rich.text import Text
 
     class Clock(ProgressColumn):
         def render(self, task: object) -> Text:
             return Text(elapsed(getattr(task, "elapsed", None) or 0), "dim")
+
+    class LiveProgress:
+        """Draws on a rich progress display."""
+
+        def __init__(self, bars: Bars) -> None:
+            self.bars = bars
+            self.tasks: dict[str, TaskID] = {}
+
+        def begin(self, phase: str) -> None:
+            self.tasks[phase] = self.bars.add_task(phase, total=1, note="")
+
+        def note(self, phase: str, text: str) -> None:
+            self.bars.update(self.tasks[phase], note=one_line(text, 60))
+
+        def end(self, phase: str, text: str = "") -> None:
+            self.bars.update(self.tasks[phase], completed=1, note=text)
 
     columns = (
         SpinnerColumn(finished_text=Text("✔", "green") if "utf" in (stream.encoding or "").lower() else "x"),
@@ -111,26 +127,3 @@ def progress_on(stream: TextIO = sys.stderr) -> Iterator[Progress]:
     )
     with Bars(*columns, console=Console(file=stream, highlight=False), redirect_stdout=False) as bars:
         yield LiveProgress(bars)
-
-
-class LiveProgress:
-    """Draws on a rich progress display."""
-
-    def __init__(self, bars: "object") -> None:
-        from rich.progress import Progress as Bars
-
-        assert isinstance(bars, Bars)
-        self.bars = bars
-        self.tasks: dict[str, int] = {}
-
-    def begin(self, phase: str) -> None:
-        self.tasks[phase] = int(self.bars.add_task(phase, total=1, note=""))
-
-    def note(self, phase: str, text: str) -> None:
-        self.bars.update(self._task(phase), note=one_line(text, 60))
-
-    def end(self, phase: str, text: str = "") -> None:
-        self.bars.update(self._task(phase), completed=1, note=text)
-
-    def _task(self, phase: str):  # type: ignore[no-untyped-def]
-        return self.tasks[phase]

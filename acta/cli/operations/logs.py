@@ -141,13 +141,9 @@ def show_line(line: LogLine) -> None:
 
 
 def show_json(line: LogLine) -> None:
-    echo(json.dumps(as_json(line)))
-
-
-def as_json(line: LogLine) -> Mapping[str, Any]:
     fields = {name: value for name, value in line.fields.items() if name != "_aws"}
     place = {"at": line.at.isoformat(timespec="milliseconds"), "function": line.function}
-    return {**place, **fields, **place}
+    echo(json.dumps({**place, **fields, **place}))
 
 
 Fields = Mapping[str, Any]

@@ -64,7 +64,9 @@ def list_releases(clients: Clients, *, as_json: bool) -> int:
 def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, world: World) -> int:
     """`to`: the release's name; None: the one before what is live. Raises CliError."""
     deployed = looked_at(clients)
-    target = chosen(clients, deployed, to)
+    with aws_errors(), cli_error(NotPossible, cut=400):
+        require_rest(clients.environment, clients.cloudformation)
+        target = choose(deployed, to)
     if deployed.is_live(target):
         return told(target, [], f"{target.name} is live already", as_json=as_json)
     tell_of_tools(clients, deployed, target)
@@ -112,12 +114,6 @@ def told(target: Release, moved: list[FunctionName], words: str, *, as_json: boo
 def looked_at(clients: Clients) -> Deployed:
     with aws_errors(), cli_error(NotPossible, cut=400):
         return look(clients.environment, clients.lambdas)
-
-
-def chosen(clients: Clients, deployed: Deployed, to: str | None) -> Release:
-    with aws_errors(), cli_error(NotPossible, cut=400):
-        require_rest(clients.environment, clients.cloudformation)
-        return choose(deployed, to)
 
 
 def confirmed(world: World, environment: str, target: Release, *, as_json: bool) -> bool:

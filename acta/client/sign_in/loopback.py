@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import TCPServer
-from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
@@ -64,9 +63,7 @@ class Receiver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _take(self, target: str) -> bool:

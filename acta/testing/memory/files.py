@@ -1,6 +1,7 @@
 """A tenant's files in memory."""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from copy import copy
 from datetime import datetime
 from typing import NamedTuple, Self
@@ -42,29 +43,27 @@ class MemoryFiles:
         return view
 
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
-        start = stored_path(prefix, self._user)
-        scope, limit = f"F#{tenant}/{start}", max(limit, 1)
-        after = "" if cursor is None else stored_path(from_cursor(scope, cursor, 1_024), self._user)
-        found = []
-        for key in sorted(p for t, p in self._files if t == tenant and p.startswith(start) and p > after):
-            path, file = listed_path(key, prefix, self._user), self._files[tenant, key]
-            if path is not None:
-                found.append(FileInfo(path, len(file.data), file.modified_at))
-        following = to_cursor(scope, found[limit - 1].path) if len(found) > limit else None
-        return FilePage(tuple(found[:limit]), following)
+        keys = {key: file for (owner, key), file in self._files.items() if owner == tenant}
+        page, following = self._page("F#", tenant, prefix, keys, limit, cursor)
+        found = [FileInfo(path, len(keys[key].data), keys[key].modified_at) for path, key in page]
+        return FilePage(tuple(found), following)
 
     def deleted(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> DeletedPage:
+        gone = {key: at for owner, key, data, at in self._all if owner == tenant and data is None}
+        keys = [key for key in gone if (tenant, key) not in self._files]
+        page, following = self._page("FD#", tenant, prefix, keys, limit, cursor)
+        return DeletedPage(tuple(DeletedFile(path, gone[key]) for path, key in page), following)
+
+    def _page(
+        self, kind: str, tenant: str, prefix: str, keys: Iterable[str], limit: int, cursor: str | None
+    ) -> tuple[Sequence[tuple[str, str]], str | None]:
+        """Paths as they are shown, each with its key, and the cursor of the next page."""
         start = stored_path(prefix, self._user)
-        scope, limit = f"FD#{tenant}/{start}", max(limit, 1)
+        scope, limit = f"{kind}{tenant}/{start}", max(limit, 1)
         after = "" if cursor is None else stored_path(from_cursor(scope, cursor, 1_024), self._user)
-        gone = {key: at for t, key, data, at in self._all if t == tenant and data is None}
-        found = []
-        for key in sorted(key for key in gone if key.startswith(start) and key > after):
-            path = listed_path(key, prefix, self._user)
-            if path is not None and (tenant, key) not in self._files:
-                found.append(DeletedFile(path, gone[key]))
-        following = to_cursor(scope, found[limit - 1].path) if len(found) > limit else None
-        return DeletedPage(tuple(found[:limit]), following)
+        wanted = sorted(key for key in keys if key.startswith(start) and key > after)
+        shown = [(path, key) for key in wanted if (path := listed_path(key, prefix, self._user)) is not None]
+        return shown[:limit], to_cursor(scope, shown[limit - 1][0]) if len(shown) > limit else None
 
     def _key(self, tenant: str, path: str) -> tuple[str, str]:
         return tenant, stored_path(check_path(path), self._user)
