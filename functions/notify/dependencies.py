@@ -9,9 +9,8 @@ from shared.adapters.dynamodb.receivers import ReceiversByPartition
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from shared.adapters.notifications.own_webhooks import OwnWebhooks
-from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
-from shared.adapters.notifications.webhook import Webhook
+from shared.adapters.notifications.webhook import Topic, Webhook
 from shared.adapters.storage.keys import RECEIVERS_SECRET, notification_secrets_prefix
 from shared.adapters.system_clock import SystemClock
 from shared.domain.notifications.notification import Addresses

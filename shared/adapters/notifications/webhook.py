@@ -1,10 +1,16 @@
-"""Sends notifications as signed POST requests: one attempt, no redirects. Here is also the deployment's own webhook."""
+"""The deployment's own receivers of notifications: signed POST requests, one attempt, no redirects; or an SNS topic,
+which signs them, delivers them and repeats what was not delivered. Tenants' webhooks are sent to from here, too.
+"""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
+from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.egress.address import HTTP_PORT, HTTPS_PORT, Target
-from shared.domain.notifications.notification import Notification
+from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from shared.domain.notifications.notification import Notification, QuestionNotification
 from shared.domain.notifications.signature import signature, signing_key
 from shared.ports.clock import Clock
 from shared.ports.notifier import NotDelivered, NotificationRefused
@@ -70,3 +76,30 @@ def _target(url: str) -> Target:
     port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, port, path, ip=host)
+
+
+class Topic:
+    """A Notifier. Subscriptions can filter by the attributes `event` and `tenant`, and those to interventions
+    by `type`, too."""
+
+    def __init__(self, arn: str, client: Any = None) -> None:
+        self._arn = arn
+        self._sns = Service("sns", client)
+
+    def send(self, notification: Notification) -> None:
+        attributes = {"event": notification.event, "tenant": notification.tenant}
+        if isinstance(notification, QuestionNotification):
+            attributes["type"] = notification.type
+        try:
+            self._sns.call(
+                "publish",
+                TopicArn=self._arn,
+                Message=notification.to_body().decode(),
+                MessageAttributes={
+                    name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
+                },
+            )
+        except (StoreThrottled, StoreUnavailable, AwsDenied) as failed:
+            raise NotDelivered(type(failed).__name__) from None
+        except AwsRefused as refused:
+            raise NotDelivered(refused.code) from None

@@ -15,8 +15,8 @@ from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.delete_session_items import delete_session
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers, ReceiversByPartition, StoredReceivers
 from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.notifications.sns import Topic
 from shared.adapters.notifications.sqs import Queue
+from shared.adapters.notifications.webhook import Topic
 from shared.domain.notifications.notification import question_notification
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.schema.versions import CURRENT
