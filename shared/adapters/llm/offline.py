@@ -55,7 +55,9 @@ _CREATE = re.compile(
 _WITHOUT_TEXT = re.compile(
     _POLITE + rf"(?:create|write|make)\s+(?:(?:a|the)\s+)?(?:file\s+)?{_FILE}[.!?]?\s*", re.I
 )
-_ON_A_FILE = re.compile(_POLITE + rf"(show|read|delete)\s+(?:the\s+)?(?:file\s+)?({_FILE})[.!?]?\s*", re.I)
+_ON_A_FILE = re.compile(
+    _POLITE + rf"(show|read|delete|summari[sz]e)\s+(?:the\s+)?(?:file\s+)?({_FILE})[.!?]?\s*", re.I
+)
 _TO_A_FILE = re.compile(rf"\b(?:to|into|in|as)\s+({_FILE})(?!\w)", re.I)
 _KNOWN = (
     "a all and answer answers are by can content contents could count counts each every everything file files folder "
@@ -72,7 +74,8 @@ _VAGUE = (
 class Goal(NamedTuple):
     """What a message asks for.
 
-    `call`: the one tool call; None: the files are listed. `summarizes`, `counts`: what else is done with them.
+    `call`: the one tool call; None: the files are listed. `summarizes`: them, or the one that the call reads.
+    `counts`: how many there are in each folder.
     `target`: the file that the answer is written to; empty: none.
     """
 
@@ -139,9 +142,9 @@ def read_goal(message: str) -> Goal | None:
     if (create := _CREATE.fullmatch(text)) is not None:
         return Goal(RequestedCall("create_file", {"path": create[1], "content": create[2].strip('"“”`')}))
     if (one := _ON_A_FILE.fullmatch(text)) is not None:
-        return Goal(
-            RequestedCall("delete_file" if one[1].lower() == "delete" else "read_file", {"path": one[2]})
-        )
+        verb = one[1].lower()
+        tool = "delete_file" if verb == "delete" else "read_file"
+        return Goal(RequestedCall(tool, {"path": one[2]}), summarizes=verb.startswith("summar"))
     return _listing_goal(text)
 
 
@@ -223,7 +226,7 @@ def _stages(goal: Goal | None, run: Run, room: int) -> list[Stage]:
         stages = [Stage(f"Use {goal.call.name}", goal.call.name, [goal.call])]
     else:
         stages = [Stage("List the files in the storage", _LIST.name, [_LIST])]
-    if goal.summarizes:
+    if goal.summarizes and goal.call is None:
         stages.append(Stage("Read each file", "read_file", _reads(goal, run)))
     if goal.counts:
         stages.append(Stage("Count the files", "", ()))
@@ -255,7 +258,8 @@ def _answer(goal: Goal | None, run: Run, room: int) -> str:
 def _found(goal: Goal, run: Run, room: int) -> str:
     """At most `room` characters."""
     if goal.call is not None:
-        return f"{goal.call.name}: {_said(run, goal.call)}"[:room]
+        found = _summary(run, goal.call) if goal.summarizes else f"{goal.call.name}: {_said(run, goal.call)}"
+        return found[:room]
     if not _is_ok(run, _LIST):
         return f"The files could not be listed: {_said(run, _LIST)}"
     files = _files(goal, run)

@@ -56,6 +56,12 @@ def test_list_all_files_and_summarize_their_contents() -> None:
     assert "no language model" in answer
 
 
+def test_one_file_is_summarized() -> None:
+    answer = work(house(), "Summarize notes.md")
+    assert "Headings: Project Acta. Acta runs agents on AWS." in answer
+    assert "files" not in answer
+
+
 def test_list_all_files_and_tell_me_how_many_there_are_in_each_folder() -> None:
     answer = work(house(), "List all files and tell me how many there are in each folder")
     assert "3 files in the storage\n- (top): 1 file\n- reports: 2 files" in answer
