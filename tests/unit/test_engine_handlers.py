@@ -36,7 +36,9 @@ class Context:
 handler = import_module(f"functions.{sys.argv[1]}.handler").handler
 at = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "first": 1}
 with suppress(InterruptedError):
-    handler({"op": sys.argv[2], "at": at, "call_id": "call_1", "error": "States.Timeout", "task_token": "t"}, Context())
+    entered = "2026-01-01T00:00:00Z"
+    given = {"call_id": "call_1", "error": "States.Timeout", "task_token": "t", "entered": entered}
+    handler({"op": sys.argv[2], "at": at, **given}, Context())
 print(json.dumps([seen, bound()]))
 """
 

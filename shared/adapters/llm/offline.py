@@ -53,7 +53,7 @@ _CREATE = re.compile(
     r"(?:with|containing)\s+(?:the\s+)?(?:text|content)s?:?\s+(\S.*)", re.I | re.S,
 )  # fmt: skip
 _WITHOUT_TEXT = re.compile(
-    _POLITE + rf"(?:create|write|make)\s+(?:(?:a|the)\s+)?(?:file\s+)?{_FILE}[.!?]?\s*", re.I
+    _POLITE + rf"(?:create|write|make)\s+(?:(?:a|the)\s+)?(?:file\s+)?({_FILE})[.!?]?\s*", re.I
 )
 _ON_A_FILE = re.compile(
     _POLITE + rf"(show|read|delete|summari[sz]e)\s+(?:the\s+)?(?:file\s+)?({_FILE})[.!?]?\s*", re.I
@@ -100,6 +100,8 @@ class Run:
     message: str = ""
     questions: int = 0
     """Asked in the whole conversation."""
+    is_asked: bool = False
+    """The last reply asked the person something."""
     is_planned: bool = False
     was_refused: bool = False
     """A plan was, since the agent does not have all of its tools."""
@@ -165,11 +167,11 @@ def _reply(request: ModelRequest) -> tuple[Any, ...]:
     if UPDATE_PLAN not in offered:  # a summary of the conversation is asked for
         return (f"{LABEL}\nWhat was asked for:\n{run.message[:2_000]}",)
     goal = read_goal(run.message)
-    is_vague = bool(_WITHOUT_TEXT.fullmatch(run.message)) or set(
-        re.findall(r"[^\s,.;:!?]+", run.message.lower())
-    ) <= set(_VAGUE.split())
-    if goal is None and is_vague and run.questions < _MAX_QUESTIONS:
-        return "", _update("wait_for_user", reason=WHAT_TO_DO)
+    without_text = _WITHOUT_TEXT.fullmatch(run.message.strip())
+    is_vague = set(re.findall(r"[^\s,.;:!?]+", run.message.lower())) <= set(_VAGUE.split())
+    if goal is None and (is_vague or without_text) and run.questions < _MAX_QUESTIONS:
+        question = f"What text should {without_text[1]} hold?" if without_text else WHAT_TO_DO
+        return "", _update("wait_for_user", reason=question)
     room = max(500, request.max_tokens * _CHARS_PER_TOKEN - 2_500)  # beside plan updates and labels
     stages = _stages(goal, run, room)
     if request.tool_choice == UPDATE_PLAN or not run.is_planned:
@@ -316,7 +318,10 @@ def _run_of(entries: Sequence[Entry]) -> Run:
     results = {entry.call_id: entry for entry in entries if isinstance(entry, ToolEntry)}
     for entry in entries:
         if isinstance(entry, UserEntry) and entry.origin == "user":
-            run = Run(entry.content.loaded, run.questions)
+            text = entry.content.loaded
+            if run.is_asked and _WITHOUT_TEXT.fullmatch(run.message.strip()):  # the answer is the file's text
+                text = f"{run.message.strip(' .!?')} with the text {text}"
+            run = Run(text, run.questions)
         elif isinstance(entry, AssistantEntry):
             for call in entry.calls:
                 result, given = results.get(call.call_id), call.input or {}
@@ -326,7 +331,8 @@ def _run_of(entries: Sequence[Entry]) -> Run:
                 elif call.name == UPDATE_PLAN and given.get("action") == "update_step" and is_ok:
                     run.statuses[given.get("step_number", 0)] = str(given.get("step_status"))
                 elif call.name == UPDATE_PLAN:
-                    run.questions += given.get("action") == "wait_for_user"
+                    run.is_asked = given.get("action") == "wait_for_user"
+                    run.questions += run.is_asked
                 elif result is not None:
                     run.results[_key(RequestedCall(call.name, given))] = result
     return run

@@ -71,6 +71,7 @@ def test_only_the_role_s_token_decides_and_who_was_refused_is_in_the_log_by_ids_
     assert (call["shortened"], call["input_url"]) == (True, f"{path}/input")
     assert "THE END" not in str(call["input"])
     whole = approver.data(call["input_url"])
+    assert json.loads(whole.pop("input_text")) == LARGE
     assert whole == {"name": "create_file", "input": LARGE, "input_hash": call["input_hash"]}
 
     stage.prepare(end("Done.", 1))

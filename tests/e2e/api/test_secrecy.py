@@ -19,7 +19,8 @@ MARKERS = {
 def test_no_log_line_of_any_function_has_content_of_a_session_in_it(ann: Person, behind: Behind) -> None:
     path = f"{MARKERS['name']}.txt"
     ann.put_file(path, f"{MARKERS['file']}. And some more text.")
-    goal = f'Write "{MARKERS["message"]}" to note.txt, then show the file {path}, then delete the file {path}'
+    ann.put_file(f"{MARKERS['message']}.txt", "to be replaced, which a person approves")
+    goal = f'use read_file with {{"path": "{path}"}} and write the result to {MARKERS["message"]}.txt'
     seen = ann.asked(ann.start(goal, metadata={"a": MARKERS["metadata"]}))
     session_id, (asked,) = seen.session["session_id"], seen.session["interventions"]
     ann.resolve(session_id, asked["intervention_id"], "approve", comment=MARKERS["comment"])

@@ -10,7 +10,7 @@ from tests.e2e.support import scenarios
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.gate import Gate
 from tests.e2e.support.person import Json, Person
-from tests.e2e.support.script import Call, do, end, listing, plan, read, step, write
+from tests.e2e.support.script import Call, do, end, listing, plan, question, read, step, write
 from tests.e2e.support.stage import Stage, asked_for
 
 PROMPT = "/v1/admin/prompts/agent_planning_system"
@@ -194,20 +194,20 @@ def test_a_tenants_hour_is_shared_by_its_sessions_and_waited_for(
     stage: Stage, boss: Person, admit: Admit
 ) -> None:
     agent_id = hire(boss, limits={"max_output_tokens": SPEAKS_MUCH})
-    stage.prepare(*[do(plan("Wait")), end("Over.", 1)] * 3)
+    stage.prepare(*[do(plan("Wait")), do(question("Which one?"))] * 3)
     limits = {"agent_id": agent_id, "token_budget": 1_000_000}
 
     def waits(session: Json) -> bool:
         return session["state"] in ("completed", "waiting_for_user")
 
+    # A session that asks a person keeps what it was leased of the hour, until it is parked.
     sessions = [boss.watch(boss.start("Wait", **limits), waits) for _ in range(3)]
 
     # An hour may end meanwhile, but not two.
-    held = [seen for seen in sessions if seen.session["state"] == "waiting_for_user"]
+    held = [seen for seen in sessions if asked_for(seen) == ["budget_exceeded"]]
     assert held
     (asked,) = held[0].session["interventions"]
     assert (asked["type"], asked["context"]["scope"]) == ("budget_exceeded", "tenant")
     assert asked["default_action"] == "continue"
     assert asked["timeout_at"].partition(":")[2].startswith("00:00"), "when the next hour begins"
-    assert asked_for(held[0]) == ["budget_exceeded"]
     assert held[0].session["usage"]["llm_calls"] == 0

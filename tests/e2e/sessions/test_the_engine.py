@@ -66,7 +66,7 @@ def test_a_turn_with_n_calls_costs_three_transitions_and_one_for_each_call(
 
 def test_the_history_has_no_message_no_plan_no_file_and_no_reply_in_it(ann: Person, behind: Behind) -> None:
     ann.put_file(f"{IN_NAME}.txt", f"{IN_FILE}. And some more text.")
-    goal = f'Write "{IN_MESSAGE}" to note.txt, then show the file {IN_NAME}.txt'
+    goal = f'use read_file with {{"path": "{IN_NAME}.txt"}} and write the result to {IN_MESSAGE}.txt'
     seen = ann.finished(ann.start(goal, metadata={"a": "marker-of-metadata"}))
     told = json.dumps([seen.events, ann.items(f"/v1/sessions/{seen.session['session_id']}/messages")])
     assert all(marker in told for marker in (IN_MESSAGE, IN_FILE, IN_NAME)), "the session itself has them"
@@ -95,8 +95,7 @@ def rolled(ann: Person, behind: Behind) -> Seen:
     for number in range(12):
         ann.put_file(f"folder/{number}.txt", f"Text number {number}.")
     with behind.configured("step", ACTA_ROLL_OVER_EVENTS="100"):
-        return ann.finished(ann.start("Copy folder/1.txt to a.txt, then show folder/2.txt, then show folder/3.txt, "
-                                      "then show folder/4.txt, then summarize everything into out.md"))  # fmt: skip
+        return ann.finished(ann.start("Count and summarize all files and write the results to out.md"))
 
 
 def test_a_history_that_has_grown_rolls_over_to_further_generations_and_the_session_ends_the_same(
@@ -117,4 +116,4 @@ def test_a_history_that_has_grown_rolls_over_to_further_generations_and_the_sess
     started = [event["data"]["call_id"] for event in rolled.of("tool.started")]
     assert len(started) == len(set(started)) == session["usage"]["tool_calls"]
     assert len(rolled.of("run.started")) == len(rolled.of("plan.created")) == 1
-    assert {"a.txt", "out.md"} <= ann.files()
+    assert "out.md" in ann.files()

@@ -154,6 +154,16 @@ def test_a_vague_goal_is_asked_about_and_the_answer_is_the_goal() -> None:
     assert "3 files" in finished(made, session)
 
 
+def test_a_file_without_a_text_is_asked_about_and_the_answer_is_the_text() -> None:
+    made = house()
+    session = made.start("Create the file hello.txt").session_id
+    made.run()
+    assert made.head(session).interventions[0].context["question"] == "What text should hello.txt hold?"
+    made.say(session, "delete notes.md")
+    finished(made, session)
+    assert made.files.read(TENANT, "hello.txt") == b"delete notes.md"
+
+
 def test_two_vague_answers_end_in_an_honest_one() -> None:
     made = house()
     session = made.start("do something").session_id
