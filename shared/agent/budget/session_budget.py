@@ -10,13 +10,7 @@ from shared.agent.interventions.opening import AskingRules, open_question, wait_
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import (
-    PoisonedSession,
-    ProviderTimeout,
-    SessionError,
-    StreamBroken,
-    TransientError,
-)
+from shared.domain.errors import PoisonedSession, ProviderTimeout, SessionError, StreamBroken, TransientError
 from shared.domain.rules import budget
 from shared.domain.rules.budget import Pending, Reservation, spent_usd
 from shared.domain.rules.prices import NamedModel, charged_tokens, cost_usd
@@ -141,11 +135,7 @@ def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | No
 
 
 def charge_attempts(
-    change: Change,
-    attempts: Iterable[Attempt] | None,
-    window: float,
-    *,
-    with_running: bool = False,
+    change: Change, attempts: Iterable[Attempt] | None, window: float, *, with_running: bool = False
 ) -> None:
     """Charges what attempts may have cost that gave no usage, to the session and to the tenant's hour, each once: a row
     of the step log for each. It comes before the row of the reply.

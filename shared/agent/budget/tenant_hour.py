@@ -96,12 +96,7 @@ class TenantHour:
         return self._repository.commit(session, at.key(f"lease-{session.number}"), build)
 
     def _wait(
-        self,
-        session: Session,
-        at: Position,
-        hour: int,
-        policies: Policies,
-        charge: Callable[[Change], None],
+        self, session: Session, at: Position, hour: int, policies: Policies, charge: Callable[[Change], None]
     ) -> Decision:
         def ask(change: Change) -> None:
             charge(change)

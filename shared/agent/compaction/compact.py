@@ -7,11 +7,7 @@ process begins reading there, and after a crash nothing is paid for twice.
 
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import (
-    SizedRequest,
-    charge_attempts,
-    settle_call,
-)
+from shared.agent.budget.session_budget import SizedRequest, charge_attempts, settle_call
 from shared.agent.compaction.summarise import NotSummarised, Spent, Summarised, summarise
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn

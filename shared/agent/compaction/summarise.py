@@ -5,20 +5,9 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill
 from shared.agent.model_call.ask_model import sized, wait_asked_for
-from shared.agent.model_call.marked_call import (
-    Completed,
-    KeptCall,
-    NotAffordable,
-    complete,
-    mark_call,
-)
+from shared.agent.model_call.marked_call import Completed, KeptCall, NotAffordable, complete, mark_call
 from shared.agent.model_call.turn_context import Turn, TurnContext
-from shared.domain.errors import (
-    ProviderKeyRefused,
-    ProviderOverloaded,
-    ProviderQuotaExceeded,
-    TransientError,
-)
+from shared.domain.errors import ProviderKeyRefused, ProviderOverloaded, ProviderQuotaExceeded, TransientError
 from shared.domain.ids import MESSAGE
 from shared.domain.rules.compaction import entry_bytes, partition, total_bytes
 from shared.domain.rules.goal_marker import GOAL_COMPLETE

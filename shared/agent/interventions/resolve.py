@@ -19,17 +19,10 @@ from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import (
-    Conflict,
-    InterventionNotFound,
-    ToolInputInvalid,
-    ValidationFailed,
-)
+from shared.domain.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
 from shared.domain.frozen_model import FrozenModel
 from shared.domain.ids import MESSAGE
-from shared.domain.interventions.intervention import (
-    Intervention,
-)
+from shared.domain.interventions.intervention import Intervention
 from shared.domain.rules.budget import spent_usd, tokens_used
 from shared.domain.rules.caps import (
     MAX_COST_BUDGET_USD,

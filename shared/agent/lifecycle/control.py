@@ -4,11 +4,7 @@ What becomes of work under way when a cancel comes: of a model's reply `_apply_r
 a tool's result `_finish` in `shared/agent/tools/execute.py`.
 """
 
-from shared.agent.budget.session_budget import (
-    attempts_so_far,
-    charge_attempts,
-    keep_what_is_uncharged,
-)
+from shared.agent.budget.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
 from shared.agent.interventions.expiry import commit_in_time

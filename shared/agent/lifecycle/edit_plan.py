@@ -46,11 +46,7 @@ class PlanEdit(NamedTuple):
 
 
 def edit_plan(
-    deps: EditDeps,
-    requester: Requester,
-    session_id: str,
-    edit: PlanEdit,
-    on_decided: OnDecided = ignore,
+    deps: EditDeps, requester: Requester, session_id: str, edit: PlanEdit, on_decided: OnDecided = ignore
 ) -> Head:
     """Commits the plan's next version and wakes the engine. The change is a message: `on_decided` is told of the
     clarification that it has answered.

@@ -64,11 +64,7 @@ class NotAffordable(NamedTuple):
 
 
 def mark_call(
-    turn: Turn,
-    context: TurnContext,
-    asked: SizedRequest,
-    key: str,
-    policies: Policies = NO_POLICIES,
+    turn: Turn, context: TurnContext, asked: SizedRequest, key: str, policies: Policies = NO_POLICIES
 ) -> MarkedCall | KeptCall | NotAffordable | Decision:
     """Reserves what the call may cost and writes it down. A decision: the tenant's hour is waited for, or the provider
     takes no more calls now.

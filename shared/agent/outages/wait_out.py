@@ -23,12 +23,7 @@ class OutageRules(NamedTuple):
 
 
 def wait_out(
-    change: Change,
-    cause: Cause,
-    rules: OutageRules,
-    asking: AskingRules,
-    *,
-    retry_after: float | None = None,
+    change: Change, cause: Cause, rules: OutageRules, asking: AskingRules, *, retry_after: float | None = None
 ) -> CommitDraft:
     """Ends a turn that has no reply: the engine waits, or a person is asked, and then it goes on where it was.
 

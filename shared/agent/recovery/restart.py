@@ -27,10 +27,7 @@ RestartResult = Literal["nothing", "restarted"]
 
 
 def restart(
-    repository: SessionRepository,
-    workflow: Workflow,
-    session: Session,
-    limits: OutageLimits = DEFAULT_LIMITS,
+    repository: SessionRepository, workflow: Workflow, session: Session, limits: OutageLimits = DEFAULT_LIMITS
 ) -> RestartResult:
     """Starts the next generation of a session whose execution has closed.
 

@@ -169,8 +169,7 @@ def _updated(
         )
     if action == "complete" and identified.reply.stop == "max_tokens":
         raise PlanRefused(
-            "CUT_OFF",
-            "Your reply was cut off at its length limit. Complete the plan in one that is whole.",
+            "CUT_OFF", "Your reply was cut off at its length limit. Complete the plan in one that is whole."
         )
     if action in ("complete", "fail") and any(map(_has_to_run, identified.calls)):
         raise PlanRefused(

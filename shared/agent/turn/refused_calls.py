@@ -36,10 +36,7 @@ def refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
     if call.name == UPDATE_PLAN:
         action = call.input.get("action") if isinstance(call.input, dict) else None
         code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
-        change.event(
-            "plan.rejected",
-            {"action": _shown(action), "code": code, "message": str(refusal)},
-        )
+        change.event("plan.rejected", {"action": _shown(action), "code": code, "message": str(refusal)})
 
 
 def _shown(action: object) -> str | None:

@@ -45,12 +45,7 @@ from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
 from shared.agent.turn.final_answer import Answers
 from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
-from shared.agent.turn.without_reply import (
-    CommittedError,
-    commit_failure,
-    failed_turn,
-    without_reply,
-)
+from shared.agent.turn.without_reply import CommittedError, commit_failure, failed_turn, without_reply
 from shared.domain.definitions.agent import Purpose, policies_of
 from shared.domain.errors import ContextTooLong, ModelRefused, SessionError
 from shared.domain.rules.compaction import max_request_bytes

@@ -118,10 +118,7 @@ def _fold_readable(
 
 
 def _fold_part(
-    store: UsageStore,
-    pseudonyms: Pseudonyms,
-    commits: Mapping[Partition, tuple[Committed, ...]],
-    tell: Tell,
+    store: UsageStore, pseudonyms: Pseudonyms, commits: Mapping[Partition, tuple[Committed, ...]], tell: Tell
 ) -> tuple[Folded, list[datetime]]:
     """With the times up to which each session is counted."""
     heads = store.heads([each for several in commits.values() for each in several])
