@@ -24,23 +24,18 @@ class Files(Protocol):
 
     def list(self, folder: str = "") -> list[File]:
         """All files under a folder, by path. Raises FileRefused."""
-        ...
 
     def read_text(self, path: str) -> str:
         """Raises FileRefused where there is no such file, or it is not UTF-8."""
-        ...
 
     def read_bytes(self, path: str) -> bytes:
         """Raises FileRefused where there is no such file."""
-        ...
 
     def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
         """Raises FileRefused where a file is there and `replace` is False."""
-        ...
 
     def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
         """Raises FileRefused where a file is there and `replace` is False."""
-        ...
 
 
 class NoFiles:

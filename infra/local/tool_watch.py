@@ -92,19 +92,15 @@ class Stack(Protocol):
     @property
     def tools_dir(self) -> Path | None:
         """None: there is none now."""
-        ...
 
     def tool_folders(self) -> tuple[ToolFolder, ...]:
         """As they are now. Raises BadFolder."""
-        ...
 
     def lambdas(self) -> Any:
         """A client of its Lambda."""
-        ...
 
     def deploy_again(self) -> None:
         """With the folders as they are now. Raises NotDeployed."""
-        ...
 
 
 class ToolWatch:

@@ -24,8 +24,6 @@ class AttemptStore(Protocol):
 
         Raises AttemptsChanged where the marker is another one, and Fenced where the session was deleted.
         """
-        ...
 
     def read(self, tenant: str, session_id: str) -> Marker:
         """The marker, empty where there is none. Strongly consistent. Raises SchemaUnknown, PoisonedSession."""
-        ...

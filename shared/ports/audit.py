@@ -33,11 +33,9 @@ class AuditPage(NamedTuple):
 class AuditTrail(Protocol):
     def put(self, tenant: str, record: AuditRecord) -> None:
         """The same record again is no error. Raises RecordExists, StoreThrottled, StoreUnavailable, AwsDenied."""
-        ...
 
     def find(self, tenant: str, wanted: AuditFilter, *, limit: int, cursor: str | None) -> AuditPage:
         """Raises ValueError for a cursor that it did not make, and StoreThrottled, StoreUnavailable, AwsDenied."""
-        ...
 
 
 class Pseudonyms(Protocol):
@@ -45,7 +43,6 @@ class Pseudonyms(Protocol):
 
     def of(self, tenant: str, user: str) -> str:
         """The same for the same two, as long as the key is. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
-        ...
 
 
 class Audit(NamedTuple):

@@ -17,20 +17,16 @@ class BlobStore(Protocol):
 
         Raises StoreThrottled, StoreUnavailable.
         """
-        ...
 
     def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
         """Stores the text under a name of the caller's, in place of what is there. `name`: letters, digits and `-`; it
         has no hash's form. Raises StoreThrottled, StoreUnavailable.
         """
-        ...
 
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         """Returns the texts by name. Raises BlobMissing, StoreThrottled, StoreUnavailable."""
-        ...
 
     def delete_all(self, tenant: str, session_id: str) -> None:
         """Removes every text of a session, and all that is left of deleted ones. Raises StoreThrottled,
         StoreUnavailable.
         """
-        ...

@@ -47,23 +47,18 @@ class Snapshot(Protocol):
 
     def agent(self, agent_id: str) -> AgentDefinition | None:
         """None: there is no such agent. `default` always exists."""
-        ...
 
     def prompt(self, name: str) -> Prompt:
         """The version in force. Raises KeyError where no prompt has this name."""
-        ...
 
     def prompt_version(self, name: str, version: int) -> Prompt | None:
         """As of `DefinitionStore`."""
-        ...
 
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The tools that the tenant's admins have added, sorted by name."""
-        ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """The MCP servers that the tenant's admins have named, sorted by name."""
-        ...
 
 
 class Definitions(Protocol):
@@ -71,11 +66,9 @@ class Definitions(Protocol):
 
     def snapshot(self, tenant: str) -> Snapshot:
         """Reads the tenant's revision."""
-        ...
 
     def last_snapshot(self, tenant: str) -> Snapshot:
         """The snapshot at the revision that this process has read last. Reads the revision only where it never has."""
-        ...
 
 
 class DefinitionStore(Definitions, Protocol):
@@ -85,48 +78,39 @@ class DefinitionStore(Definitions, Protocol):
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         """None: there is no such agent."""
-        ...
 
     def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
         """The built-in agent is among them. Raises ValueError where the cursor is not valid."""
-        ...
 
     def create_agent(
         self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
     ) -> None:
         """`record`: written in the same transaction. Raises AgentExists, KeyTaken."""
-        ...
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
         """`old`: as it was read. It may be the built-in agent. Raises DefinitionChanged."""
-        ...
 
     def delete_agent(self, tenant: str, old: AgentDefinition) -> None:
         """Deletes the tenant's agent. Where it is `default`, the built-in one is in force again.
 
         Raises DefinitionChanged.
         """
-        ...
 
     def prompt(self, tenant: str, name: str) -> Prompt:
         """The version in force. Raises KeyError where no prompt has this name."""
-        ...
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
         """None: there is no such version. Raises KeyError where no prompt has this name. Only for version 1 the
         deployment's own items may be read.
         """
-        ...
 
     def newest_version(self, tenant: str, name: str) -> int:
         """The highest number that a version has, drafts included. Raises KeyError where no prompt has this name."""
-        ...
 
     def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
         """Drafts are among them. Raises KeyError where no prompt has this name, ValueError for a cursor that is not
         valid.
         """
-        ...
 
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
@@ -137,21 +121,17 @@ class DefinitionStore(Definitions, Protocol):
         Where `old` is a seed, it is stored as the tenant's own version 1. So the tenant's history stays the same when a
         release brings another seed. Raises DefinitionChanged, KeyTaken.
         """
-        ...
 
     def mark_prompt(self, tenant: str, marked: Prompt) -> None:
         """Writes the tenant's version in force anew, with another `applied` and nothing else. Raises DefinitionChanged
         where another version is in force.
         """
-        ...
 
     def seed(self, name: str) -> Prompt:
         """The deployment's text, whatever versions tenants have. Raises KeyError where no prompt has this name."""
-        ...
 
     def store_seed(self, seed: Prompt) -> None:
         """Replaces the deployment's text. Tenants' own versions stay. Repeating it is harmless."""
-        ...
 
 
 def all_agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
@@ -178,31 +158,24 @@ class ToolStore(Protocol):
 
     def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
         """The tools that the tenant's admins have added, sorted by name."""
-        ...
 
     def get(self, tenant: str, name: str) -> ToolDefinition | None:
         """None: there is no such tool."""
-        ...
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
         """`record`: written in the same transaction. Raises ToolExists, KeyTaken."""
-        ...
 
     def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
         """`old`: as it was read. Raises ToolChanged."""
-        ...
 
     def delete(self, tenant: str, old: ToolDefinition) -> None:
         """`old`: as it was read. Raises ToolChanged."""
-        ...
 
     def take_key(self, record: IdempotencyRecord) -> None:
         """Before a call that is stored nowhere else. Raises KeyTaken."""
-        ...
 
     def leave_key(self, record: IdempotencyRecord) -> None:
         """After a call that was not made."""
-        ...
 
 
 class ServerChanged(Exception):
@@ -214,16 +187,12 @@ class McpServerStore(Protocol):
 
     def all(self, tenant: str) -> tuple[McpServer, ...]:
         """Sorted by name."""
-        ...
 
     def get(self, tenant: str, name: str) -> McpServer | None:
         """None: there is no such server."""
-        ...
 
     def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
         """`old`: as it was read; None: there was none of this name. Raises ServerChanged."""
-        ...
 
     def delete(self, tenant: str, old: McpServer) -> None:
         """`old`: as it was read. Raises ServerChanged."""
-        ...

@@ -16,7 +16,6 @@ class LoadMeter(Protocol):
         """The part that is in use of the concurrent executions that long polls take from; may pass 1. None: it is not
         known. Raises StoreThrottled, StoreUnavailable and AwsDenied.
         """
-        ...
 
 
 class LongPollStore(Protocol):
@@ -24,7 +23,6 @@ class LongPollStore(Protocol):
 
     def get(self, now: datetime) -> LongPolls:
         """What holds; no limit where none was put in the last `LIMIT_LIFE`. Eventually consistent."""
-        ...
 
     def put(self, limit: LongPolls, now: datetime) -> None: ...
 
@@ -44,10 +42,8 @@ class RateLeases(Protocol):
 
     def take(self, tenant: str, window: int, size: int) -> Taken:
         """The next `size` requests of the tenant's window, or of a later one that somebody has taken from already."""
-        ...
 
     def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:
         """A place for a long poll that begins in this window. False: `most` are held. `renews`: the caller held one in
         the window before. A place counts in its window and the next, unless it is renewed there.
         """
-        ...

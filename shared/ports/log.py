@@ -254,23 +254,19 @@ class SessionLog(Protocol):
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
-        ...
 
     def latest(self, tenant: str, session_id: str) -> Commit | None:
         """The newest commit, which has the head. None: there is no such session."""
-        ...
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged, and
         LimitReached for a start that the tenant's limits do not allow.
         """
-        ...
 
     def check_places(self, places: Places) -> None:
         """Raises LimitReached where the tenant's limits do not allow such a commit now. One that is made later may be
         refused all the same.
         """
-        ...
 
     def delete(self, tenant: str, session_id: str) -> None:
         """Removes the session's content, index entry and interventions. It may be repeated. A session that still counts
@@ -279,17 +275,14 @@ class SessionLog(Protocol):
         Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
         otherwise a late worker could bring the session back. A note of its erasure stays.
         """
-        ...
 
     def note_erasure(self, erasure: Erasure) -> None:
         """Notes that the session is to be erased once more, where no commit can. Of a session that is not there yet:
         that its texts are to be, unless it comes to be.
         """
-        ...
 
     def end_erasure(self, tenant: str, session_id: str) -> None:
         """Removes the note of the session's erasure."""
-        ...
 
 
 class SessionIndex(Protocol):
@@ -314,19 +307,16 @@ class SessionIndex(Protocol):
         looks at 1,000 entries, and while it has found nothing at 10,000. Raises ValueError where the cursor is not
         valid.
         """
-        ...
 
     def searched_to(self, cursor: str) -> datetime | None:
         """How far the page that has this cursor has looked: when that was made at which the next one goes on. None:
         that is no id that says when.
         """
-        ...
 
     def check_listed(self, tenant: str, session_id: str) -> None:
         """For a session whose log cannot be read: its listing says whose it is. Raises SessionHidden where who asks may
         not use it, and for all but admins where it is not listed either.
         """
-        ...
 
     def live(
         self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
@@ -334,31 +324,26 @@ class SessionIndex(Protocol):
         """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
         ValueError where the cursor is not valid. `shard`: see `live_shard`.
         """
-        ...
 
     def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
         """Deleted sessions of all tenants that are to be erased once more, deleted before this time; None: all.
         Eventually consistent. Raises ValueError where the cursor is not valid.
         """
-        ...
 
     def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
         """Sessions whose run ended `failed`, whenever that was. Looks at everything that is stored, `limit` items for a
         page, so it is for an operator's rare use (ADR 46). Eventually consistent. Raises ValueError where the cursor is
         not valid.
         """
-        ...
 
     def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
         """Sessions whose run is over, however it ended. `part`: of the `parts`, from 0 on, in which all that is stored
         is looked through; `limit`: items that one page looks at. Eventually consistent. Raises ValueError where the
         cursor is not valid.
         """
-        ...
 
     def cursor_after_failed(self, session: SessionName) -> str:
         """The cursor for what comes after this session, for callers that use only a part of a page. Reads nothing."""
-        ...
 
     def interventions(
         self,
@@ -373,34 +358,26 @@ class SessionIndex(Protocol):
         may have fewer than `limit` and still have a cursor, as one of sessions. Raises ValueError where the cursor is
         not valid.
         """
-        ...
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         """The cursor for the page after this session, for callers that use only a part of a page. Reads nothing."""
-        ...
 
     def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
         """The cursor for the page after this intervention. Reads nothing."""
-        ...
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         """None: there is no such intervention, or who asks may not see it."""
-        ...
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         """The tokens of this hour that the tenant's sessions hold or have used, and that its shares were given.
         Strongly consistent.
         """
-        ...
 
     def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
         """The tokens of this hour that the share has and no session holds. Strongly consistent."""
-        ...
 
     def counts(self, tenant: str) -> TenantCounts:
         """What the tenant has open and has started. Strongly consistent."""
-        ...
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
         """None: no request with this key was answered, or its record has expired."""
-        ...

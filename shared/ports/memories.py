@@ -34,11 +34,9 @@ class MemoryStore(Protocol):
         Where the agent has `MAX_PER_AGENT` memories, the oldest summary that may (`Memory.makes_room_for`) makes room.
         `record`: written in the same transaction. Raises MemoryFull, KeyTaken.
         """
-        ...
 
     def get(self, tenant: str, memory_id: str) -> Memory | None:
         """None: there is no such memory."""
-        ...
 
     def list(
         self,
@@ -55,15 +53,12 @@ class MemoryStore(Protocol):
         (`Memory.is_seen_by`); None: all. `limit`: the query parameter of the route in `functions/admin/memories.py`.
         Raises ValueError where the cursor is not valid.
         """
-        ...
 
     def update(self, tenant: str, old: Memory, new: Memory) -> None:
         """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
-        ...
 
     def delete(self, tenant: str, old: Memory) -> None:
         """`old`: as it was read. Raises MemoryChanged."""
-        ...
 
     def relevant(
         self,
@@ -79,4 +74,3 @@ class MemoryStore(Protocol):
         """The agent's memories that are for a session of the user's and fit the query, best first (see `relevant` in
         `shared.domain.definitions.memory`). `private`: the session is private.
         """
-        ...

@@ -48,11 +48,9 @@ class Fallbacks(Protocol):
 
     def ended(self, error: SessionError | TransientError) -> None:
         """The model that was asked last has raised this, and another one may answer."""
-        ...
 
     def may_ask(self, provider: str, model: str) -> bool:
         """Whether this one may be asked now. If so, it counts as asked, and the caller asks it."""
-        ...
 
 
 class ModelRequest(NamedTuple):
@@ -140,23 +138,19 @@ class BackgroundCalls(Protocol):
 
     def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
         """Makes the request. The response's id; a reply where it is there at once."""
-        ...
 
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
         """The reply; None: it is not there yet. An error is returned where the response has ended without a reply, or
         is kept no longer: StreamBroken where it may have to be paid for.
         """
-        ...
 
     def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
         """Ends a response that is no longer wanted, and may be repeated. Returns what `result` does: an answer that was
         faster, or an error.
         """
-        ...
 
     def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
         """Has the provider delete what it keeps of a response that has ended."""
-        ...
 
 
 def in_background(model: "Model") -> BackgroundCalls | None:
@@ -171,10 +165,8 @@ class Model(Protocol):
     @property
     def provider(self) -> str:
         """`anthropic`, `openai`, `bedrock` or `offline`."""
-        ...
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Makes one call. It ends within `timeout` seconds: `Turn.seconds_left`, or a part of it. Raises the errors
         named above.
         """
-        ...

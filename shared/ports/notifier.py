@@ -20,7 +20,6 @@ class NotificationRefused(Exception):
 class Notifier(Protocol):
     def send(self, notification: Notification) -> None:
         """Returns when the receiver has accepted it. Raises NotDelivered, NotificationRefused."""
-        ...
 
 
 class InterventionChange(NamedTuple):
@@ -62,11 +61,9 @@ class RetryQueue(Protocol):
         """Queues a record of the table's stream, for one receiver or for all. `at_once`: it was not tried yet. Raises
         where it is not certain that the record is in the queue.
         """
-        ...
 
     def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
         """Reads a record of a Lambda event. None: it does not come from this queue."""
-        ...
 
 
 class ChangeReader(Protocol):
@@ -74,7 +71,6 @@ class ChangeReader(Protocol):
         """The changes of interventions and of sessions in an event of the table's stream, in order. Each is read from
         the table when its turn comes. Raises StoreThrottled, StoreUnavailable, SchemaUnknown.
         """
-        ...
 
 
 class OwnReceivers(Protocol):
@@ -84,13 +80,11 @@ class OwnReceivers(Protocol):
         """Those that are to be told. The same address is named once. Raises StoreThrottled, StoreUnavailable,
         SchemaUnknown.
         """
-        ...
 
     def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
         """Returns when the receiver has accepted it, or is named no more. Raises NotDelivered, NotificationRefused,
         StoreThrottled, StoreUnavailable.
         """
-        ...
 
 
 class TenantReceivers(Protocol):
@@ -102,8 +96,6 @@ class TenantReceivers(Protocol):
 
     def put(self, receiver: TenantReceiver) -> None:
         """Adds it, or replaces the tenant's."""
-        ...
 
     def delete(self, tenant: str) -> None:
         """Also where there is none."""
-        ...

@@ -16,8 +16,6 @@ class Partials(Protocol):
 
     def put(self, tenant: str, session_id: str, partial: Partial) -> None:
         """Replaces the session's partial text. Stores nothing where the session was deleted."""
-        ...
 
     def get(self, tenant: str, session_id: str) -> Partial | None:
         """The partial text that was stored last, of whatever turn. Eventually consistent. Raises SchemaUnknown."""
-        ...

@@ -14,15 +14,12 @@ class ToolSecretNames(Protocol):
 
     def all(self, tenant: str) -> tuple[ToolSecret, ...]:
         """Sorted by name."""
-        ...
 
     def put(self, tenant: str, secret: ToolSecret) -> None:
         """Adds it, or replaces the one of its name."""
-        ...
 
     def delete(self, tenant: str, name: str) -> None:
         """Also where there is none."""
-        ...
 
 
 class ToolSecretValues(Protocol):
@@ -30,8 +27,6 @@ class ToolSecretValues(Protocol):
 
     def put(self, tenant: str, name: str, value: str) -> None:
         """Adds it, or replaces the one of its name. Raises StoreUnavailable while an earlier one is being deleted."""
-        ...
 
     def delete(self, tenant: str, name: str) -> None:
         """For good. Also where there is none."""
-        ...

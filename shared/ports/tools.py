@@ -41,13 +41,11 @@ class Registry(Protocol):
         """All tools of the registry, by name, always in the same order. Which of them the agent may use is decided by
         `AgentDefinition.toolset`.
         """
-        ...
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
         """Raises ToolInputInvalid where the arguments do not fit the tool's schema. The message names the field.
         `private` False: the session is the tenant's, and its file tools reach nobody's private files.
         """
-        ...
 
 
 class Toolbox(Protocol):
@@ -57,7 +55,6 @@ class Toolbox(Protocol):
         Raises ToolFailed, which the model gets as the result, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and
         StoreThrottled, StoreUnavailable, FunctionUnavailable and AwsDenied, after which the engine retries.
         """
-        ...
 
 
 class ServerTasks(Protocol):
@@ -68,11 +65,9 @@ class ServerTasks(Protocol):
         failed, ToolAsks where the server asks more, ToolWaits where the task is not over or the server cannot be asked
         now, ToolUnanswered where the server knows the task no more, and ToolNotRun.
         """
-        ...
 
     def end(self, spec: ToolSpec, context: CallContext, task_id: str) -> None:
         """Tells the server that nobody waits any more. Raises ToolFailed and ToolNotRun where it cannot be told."""
-        ...
 
 
 class ToolFunction(Protocol):
@@ -87,4 +82,3 @@ class ToolFunction(Protocol):
         Raises FunctionUnavailable where nothing was done, AnswerLost where nobody knows, and CallerError for what
         the operation itself has to say to the caller.
         """
-        ...

@@ -25,11 +25,9 @@ class EndedExecution(NamedTuple):
 class ExecutionEvents(Protocol):
     def is_one(self, event: Mapping[str, Any]) -> bool:
         """Whether the function was called because an execution has ended."""
-        ...
 
     def ended(self, event: Mapping[str, Any]) -> EndedExecution | None:
         """None: the execution was no session's. Raises Refused for an event of another form."""
-        ...
 
 
 class TokenGone(Exception):
@@ -44,22 +42,17 @@ class Workflow(Protocol):
 
         False: this execution was started before and is closed.
         """
-        ...
 
     def wake(self, token: str, decision: Decision) -> None:
         """The execution that waits for this token goes on with `decision`. Raises TokenGone."""
-        ...
 
     def stop(self, session_id: str, run_id: str, generation: int) -> None:
         """Ends the execution, if it runs. This only tidies up: commits of a worker that runs on are refused by
         the log.
         """
-        ...
 
     def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
         """The execution's status. One that was started a moment ago may still be `absent`."""
-        ...
 
     def running(self) -> Iterable[str]:
         """The ids of the sessions with a running execution. Eventually consistent; an id may come twice."""
-        ...

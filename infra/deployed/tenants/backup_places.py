@@ -18,11 +18,9 @@ class PartMissing(Exception):
 class Place(Protocol):
     def read(self, name: str) -> bytes:
         """Raises PartMissing."""
-        ...
 
     def write(self, name: str, data: bytes) -> None:
         """Whole, or not at all. What was there under the name is replaced."""
-        ...
 
     def has(self, name: str) -> bool: ...
 

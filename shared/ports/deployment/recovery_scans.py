@@ -79,7 +79,6 @@ class RecoveryScans(Protocol):
 
     def last(self) -> Mapping[Round, RecoveryScan]:
         """Without the rounds that have never ended. Eventually consistent."""
-        ...
 
     def put(self, round: Round, scan: RecoveryScan) -> None: ...
 

@@ -40,8 +40,6 @@ class RecoveryWorkers(Protocol):
 
     def hand_over(self, lost: LostSessions) -> None:
         """Has one of them go on with these sessions. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
-        ...
 
     def admit(self, paid: PaidPlaces) -> None:
         """Has one of them admit these, a hundred at most. Raises the same."""
-        ...

@@ -33,7 +33,6 @@ class CommitQueue(Protocol):
 
     def put(self, commits: Iterable[CommitName]) -> None:
         """Raises StoreThrottled, StoreUnavailable, AwsDenied where it is not certain that all of them are there."""
-        ...
 
 
 class CommitMessages(Protocol):
@@ -41,7 +40,6 @@ class CommitMessages(Protocol):
 
     def parse(self, record: Mapping[str, Any]) -> HandedOver:
         """`record`: a message, as AWS brings it."""
-        ...
 
 
 class TracedCommit(NamedTuple):
@@ -59,10 +57,8 @@ class CommitReader(Protocol):
         """The commits, each once and those of a session in order. Left out: what was deleted or is damaged. Raises
         StoreThrottled, StoreUnavailable, AwsDenied, SchemaUnknown.
         """
-        ...
 
 
 class SpanReceiver(Protocol):
     def send(self, spans: Sequence[Span]) -> int:
         """How many of them the receiver refused for good. Raises SpansNotDelivered."""
-        ...

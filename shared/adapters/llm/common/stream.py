@@ -115,18 +115,15 @@ class ReplyBuilder(Protocol):
         """Whether the event holds a part of the answer. A server may report at once that it works on the request, and
         then be silent for long: such an event holds none.
         """
-        ...
 
     def add(self, event: Any) -> None: ...
 
     @property
     def is_complete(self) -> bool:
         """Whether no later event can change the reply, though the connection may stay open."""
-        ...
 
     def reply(self) -> ModelReply:
         """Raises StreamBroken where the reply is not complete."""
-        ...
 
 
 def read_stream(events: Iterable[Any], builder: ReplyBuilder, progress: CallProgress) -> ModelReply:
