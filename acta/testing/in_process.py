@@ -61,9 +61,8 @@ from shared.domain.interventions.intervention import Intervention
 from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head, Wait
-from shared.ports.attempts import AttemptStore
+from shared.ports.attempts import AttemptStore, Partials
 from shared.ports.model import Model
-from shared.ports.running_text import Partials
 from shared.ports.tools import Registry
 from shared.settings import Settings
 

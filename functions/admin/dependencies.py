@@ -24,12 +24,17 @@ from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.tool import ToolSpec
 from shared.ports.audit import Audit
 from shared.ports.clock import Clock
-from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
+from shared.ports.definitions import (
+    DefinitionStore,
+    McpServerStore,
+    ToolSecretNames,
+    ToolSecretValues,
+    ToolStore,
+)
 from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.files import FileStore
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
-from shared.ports.tool_secrets import ToolSecretNames, ToolSecretValues
 from shared.ports.tools import ToolFunction
 from shared.settings import Settings, settings
 

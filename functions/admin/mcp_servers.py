@@ -27,8 +27,7 @@ from shared.domain.definitions.mcp_server import (
     specs_of,
 )
 from shared.domain.errors import Conflict, FieldsInvalid
-from shared.ports.definitions import ServerChanged
-from shared.ports.tool_secrets import ToolSecretNames
+from shared.ports.definitions import ServerChanged, ToolSecretNames
 
 Listed = Mapping[str, Any]
 """A tool as `functions/tool/operations.py` answers with it."""

@@ -38,9 +38,8 @@ from shared.domain.definitions.tool import (
 from shared.domain.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from shared.domain.ids import EFFECT
 from shared.domain.session.commit import milliseconds
-from shared.ports.definitions import DefinitionStore, ToolChanged, ToolExists, all_agents
+from shared.ports.definitions import DefinitionStore, ToolChanged, ToolExists, ToolSecretNames, all_agents
 from shared.ports.log import IdempotencyRecord
-from shared.ports.tool_secrets import ToolSecretNames
 from shared.settings import Settings
 
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."

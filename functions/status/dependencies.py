@@ -5,9 +5,9 @@ from functools import cache
 from typing import NamedTuple
 
 from shared.adapters.audit.trail import audit
+from shared.adapters.dynamodb.attempts import DynamoPartials
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
 from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
-from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.usage.store import DynamoUsage
@@ -17,12 +17,12 @@ from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.limiter import Limiter, limiter_of
 from shared.domain.spending.aws_estimate import AwsRates
 from shared.domain.spending.aws_prices import prices_in
+from shared.ports.attempts import Partials
 from shared.ports.audit import Audit
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import SessionIndex, SessionLog
 from shared.ports.meter import UsageReader
-from shared.ports.running_text import Partials
 from shared.settings import Settings, settings
 
 

@@ -6,10 +6,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.aws.secrets import secret_text
-from shared.adapters.dynamodb.attempts import DynamoAttempts
+from shared.adapters.dynamodb.attempts import DynamoAttempts, DynamoPartials
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.llm.choose import choose_for

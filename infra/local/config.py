@@ -15,7 +15,7 @@ from infra.local.issuer import AUDIENCE
 from infra.names import function_name
 from infra.sizing import FunctionName
 from infra.tool_folders import TOOLS_DIR, ToolFolder, folders_in, tools_directory
-from shared.domain.notifications.signature import signing_key
+from shared.domain.notifications.receiver import signing_key
 from shared.settings import PREFIX, Settings, SettingsError
 
 PROVIDER_VARIABLES = (

@@ -15,7 +15,7 @@ from shared.domain.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_
 from shared.domain.errors import TransientError, Unauthorized
 from shared.domain.ids import AUDIT
 from shared.domain.interventions.intervention import Intervention
-from shared.domain.private_files import is_private
+from shared.domain.untrusted.path import is_private
 from shared.ports.audit import Audit
 
 FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(

@@ -1,9 +1,8 @@
 """Sentences that say what is wrong with a value, for the person or the model that sent it."""
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
-
-from shared.domain.untrusted.similar_names import similar
 
 _WORDS: Mapping[str, str] = {
     "extra_forbidden": "There is no such field.",
@@ -28,3 +27,28 @@ def error_sentence(error: Mapping[str, Any]) -> str:
     """An item of pydantic's `ValidationError.errors()` as a sentence. The sentence never quotes the value."""
     text = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
     return text if text.endswith(".") else f"{text}."
+
+
+COMPARED_CHARS = 120
+"""Of each name its end is compared: files in one folder begin alike. So nobody can make the work long by what they call
+their files."""
+
+
+def similar(name: str, known: Iterable[str], most: int, at_least: float = 0.5) -> list[str]:
+    """At most `most` of the known names, the most similar first. `at_least`: between 0, for no common pair of
+    neighbouring characters, and 1, for all of them in common (Dice's coefficient).
+    """
+    wanted = _pairs(name)
+    alike = {each: _likeness(wanted, _pairs(each)) for each in known}
+    near = sorted((each for each in alike if alike[each] >= at_least), key=lambda each: (-alike[each], each))
+    return near[:most]
+
+
+def _pairs(name: str) -> frozenset[str]:
+    """The pairs of neighbouring characters, the first and the last character with a mark beside it."""
+    ended = f"\0{name[-COMPARED_CHARS:].casefold()}\0"
+    return frozenset(map("".join, pairwise(ended)))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other))

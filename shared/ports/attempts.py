@@ -1,8 +1,11 @@
-"""The marker of a session's model calls: one item for each session, beside its log, written before every call."""
+"""The marker of a session's model calls: one item for each session, beside its log, written before every call. And the
+text of a reply while the model still writes it.
+"""
 
+from datetime import timedelta
 from typing import Protocol
 
-from shared.domain.session.attempt import Marker
+from shared.domain.session.attempt import Marker, Partial
 
 
 class AttemptsChanged(Exception):
@@ -27,3 +30,18 @@ class AttemptStore(Protocol):
 
     def read(self, tenant: str, session_id: str) -> Marker:
         """The marker, empty where there is none. Strongly consistent. Raises SchemaUnknown, PoisonedSession."""
+
+
+PARTIAL_LIFE = timedelta(minutes=15)
+"""How long a partial text is kept: longer than any turn takes."""
+
+
+class Partials(Protocol):
+    """One item for each session, outside the log. Each write replaces the one before, and a committed turn needs it no
+    more. All methods raise StoreThrottled and StoreUnavailable."""
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        """Replaces the session's partial text. Stores nothing where the session was deleted."""
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        """The partial text that was stored last, of whatever turn. Eventually consistent. Raises SchemaUnknown."""

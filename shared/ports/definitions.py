@@ -15,6 +15,7 @@ from shared.domain.definitions.agent import AgentDefinition
 from shared.domain.definitions.mcp_server import McpServer
 from shared.domain.definitions.prompt import Prompt
 from shared.domain.definitions.tool import ToolDefinition
+from shared.domain.definitions.tool_secret import ToolSecret
 from shared.ports.log import IdempotencyRecord
 
 AGENTS_AT_ONCE = 100
@@ -196,3 +197,28 @@ class McpServerStore(Protocol):
 
     def delete(self, tenant: str, old: McpServer) -> None:
         """`old`: as it was read. Raises ServerChanged."""
+
+
+class ToolSecretNames(Protocol):
+    """Which secrets a tenant's tools have; the values are kept apart (design §7). A name is stored before its value and
+    removed after it, so there is no value that nobody knows of. Read strongly consistent. Both raise AwsDenied, too.
+    """
+
+    def all(self, tenant: str) -> tuple[ToolSecret, ...]:
+        """Sorted by name."""
+
+    def put(self, tenant: str, secret: ToolSecret) -> None:
+        """Adds it, or replaces the one of its name."""
+
+    def delete(self, tenant: str, name: str) -> None:
+        """Also where there is none."""
+
+
+class ToolSecretValues(Protocol):
+    """What admins use. Values can be written and not read."""
+
+    def put(self, tenant: str, name: str, value: str) -> None:
+        """Adds it, or replaces the one of its name. Raises StoreUnavailable while an earlier one is being deleted."""
+
+    def delete(self, tenant: str, name: str) -> None:
+        """For good. Also where there is none."""

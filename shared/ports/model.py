@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.errors import ActaError, SessionError, TransientError
 from shared.domain.limits.admission import ProviderLimits
-from shared.domain.session.conversation import Entry
-from shared.domain.session.ended_turns import EndedTurns
+from shared.domain.session.conversation import EndedTurns, Entry
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shared.domain.definitions.tool import ToolSpec
-from shared.domain.session.server_task import ServerTask
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ServerTask, ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 
 ToolOperation = Literal["try_tool", "list_mcp_tools"]

@@ -24,7 +24,7 @@ from shared.domain.definitions.mcp_server import (
     specs_of,
 )
 from shared.domain.errors import ToolAsks, ToolFailed
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ToolQuestion
 from shared.ports.tools import CallContext
 from shared.settings import Settings
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from acta.cli import exit_codes
 from acta.cli.terminal.text import echo
 from acta.yaml_text import Path
-from shared.domain.untrusted.similar_names import similar
+from shared.domain.validation_messages import similar
 
 Json = dict[str, Any]
 TYPES: Mapping[str, str] = {

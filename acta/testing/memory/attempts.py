@@ -1,12 +1,10 @@
 """What a turn keeps of its model call in memory: the marker of each attempt, and the text that is being written."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
-from shared.adapters.dynamodb.attempts import from_marker, to_marker
-from shared.adapters.dynamodb.running_text import from_partial, to_partial
+from shared.adapters.dynamodb.attempts import from_marker, from_partial, to_marker, to_partial
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
-from shared.domain.session.attempt import Marker
-from shared.domain.session.running_text import PARTIAL_VERSION, Partial
+from shared.domain.session.attempt import PARTIAL_VERSION, Marker, Partial
 from shared.ports.attempts import AttemptsChanged
 
 

@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, Self
 
 from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.domain.private_files import listed_path, stored_path
-from shared.domain.untrusted.path import check_path
+from shared.domain.untrusted.path import check_path, listed_path, stored_path
 from shared.ports.clock import Clock
 from shared.ports.files import (
     MAX_VERSIONS,

@@ -38,7 +38,7 @@ from shared.agent.session.requester import Requester
 from shared.domain.audit.record import AuditRecord
 from shared.domain.errors import PoisonedSession, SessionNotFound
 from shared.domain.ids import AUDIT
-from shared.domain.private_files import private_folder
+from shared.domain.untrusted.path import private_folder
 from shared.ports.log import TOMBSTONE_LIFE, IndexEntry
 from shared.ports.workflow import Workflow
 

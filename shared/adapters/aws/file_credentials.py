@@ -12,7 +12,7 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.aws.tenant_credentials import assume
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.definitions.tool import FileAccess
-from shared.domain.private_files import private_folder
+from shared.domain.untrusted.path import private_folder
 
 LIFE_SECONDS = 900
 """The least that STS gives, and more than a call may take."""

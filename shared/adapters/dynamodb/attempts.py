@@ -1,8 +1,10 @@
-"""The marker of a session's model calls on DynamoDB: one item for each session, outside the range of the commits.
+"""The marker of a session's model calls and the text of its running turn on DynamoDB: one item of each for a session,
+outside the range of the commits.
 
 pk                        sk    attributes
 T#{tenant}#S#{session}    A     k id of its last attempt, v schema version, z body;
                                 of a deleted session only ttl is left
+                          P     p body, v schema version, ttl; of a deleted session only ttl is left
 """
 
 from typing import Any
@@ -14,8 +16,8 @@ from shared.adapters.dynamodb.query import get_item
 from shared.adapters.storage.documents import dump, load
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
-from shared.domain.session.attempt import Marker
-from shared.ports.attempts import AttemptsChanged
+from shared.domain.session.attempt import PARTIAL_VERSION, Marker, Partial
+from shared.ports.attempts import PARTIAL_LIFE, AttemptsChanged
 
 
 def from_marker(marker: Marker, version: int) -> bytes:
@@ -72,3 +74,42 @@ class DynamoAttempts:
 
 def _marker(item: items.Item) -> Marker:
     return to_marker(*items.stored(item)) if "z" in item else Marker()
+
+
+def from_partial(partial: Partial) -> bytes:
+    return dump(partial, PARTIAL_VERSION)
+
+
+def to_partial(version: int, data: bytes) -> Partial:
+    return load("partial text", Partial, version, data)
+
+
+_NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
+
+
+class DynamoPartials:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client)
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        item = {
+            **items.partial_key(tenant, session_id),
+            "p": {"B": from_partial(partial)},
+            "v": {"N": str(PARTIAL_VERSION)},
+            "ttl": {"N": str(int((partial.at + PARTIAL_LIFE).timestamp()))},
+        }
+        try:
+            self._dynamodb.call(
+                "put_item", TableName=self._table, Item=item, ConditionExpression=_NOT_DELETED
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        key = items.partial_key(tenant, session_id)
+        item = self._dynamodb.call("get_item", TableName=self._table, Key=key).get("Item", {})
+        return to_partial(int(item["v"]["N"]), item["p"]["B"]) if "p" in item else None

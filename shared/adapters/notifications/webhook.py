@@ -11,7 +11,7 @@ from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.egress.address import HTTP_PORT, HTTPS_PORT, Target
 from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from shared.domain.notifications.notification import Notification, QuestionNotification
-from shared.domain.notifications.signature import signature, signing_key
+from shared.domain.notifications.receiver import signature, signing_key
 from shared.ports.clock import Clock
 from shared.ports.notifier import NotDelivered, NotificationRefused
 

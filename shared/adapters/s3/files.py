@@ -11,8 +11,7 @@ from shared.adapters.s3.objects import MISSING, read_metadata, read_object
 from shared.adapters.storage.cursors import from_cursor, to_cursor
 from shared.adapters.storage.keys import FILES, tenant_prefix
 from shared.domain.errors import AwsDenied
-from shared.domain.private_files import AFTER_PRIVATE, listed_path, stored_path
-from shared.domain.untrusted.path import PathRefused, check_path
+from shared.domain.untrusted.path import AFTER_PRIVATE, PathRefused, check_path, listed_path, stored_path
 from shared.ports.files import (
     MAX_VERSIONS,
     DeletedFile,

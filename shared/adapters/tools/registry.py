@@ -9,8 +9,7 @@ from shared.domain.definitions.builtins import builtins, with_environments
 from shared.domain.definitions.mcp_server import with_servers
 from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
 from shared.domain.errors import ToolInputInvalid
-from shared.domain.private_files import NOT_HERE, is_private
-from shared.domain.untrusted.path import PathRefused, check_new_path, check_shown_path
+from shared.domain.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
 from shared.ports.definitions import Snapshot
 
 FILE_TOOLS = ("read_file", "create_file", "delete_file")

@@ -28,7 +28,7 @@ from shared.domain.rules.outage import Outage
 from shared.domain.rules.outage_causes import explained
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import ToolCall, input_hash
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ToolQuestion
 from shared.domain.untrusted.quoting import quoted
 from shared.domain.untrusted.visible import visible
 from shared.ports.clock import Clock

@@ -9,7 +9,7 @@ from shared.agent.model_call.turn_context import Turn
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.rules.compaction import total_bytes
 from shared.domain.session.commit import Decision
-from shared.domain.session.ended_turns import EndedTurns, Turns
+from shared.domain.session.conversation import EndedTurns, Turns
 from shared.ports.model import ModelReply, ModelRequest
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from shared.agent.session.engine_decision import position
 from shared.bound_tenant import carried
 from shared.domain.errors import EngineError
+from shared.domain.session.attempt import Partial, last_part
 from shared.domain.session.commit import Position
 from shared.domain.session.head import Head
-from shared.domain.session.running_text import Partial, last_part
+from shared.ports.attempts import Partials
 from shared.ports.clock import Clock
-from shared.ports.running_text import Partials
 
 Apart = Callable[[Callable[[], None]], None]
 """Runs something in parallel to the caller."""

@@ -7,8 +7,15 @@ from shared.agent.session.large_texts import load_entry
 from shared.agent.session.segments import Segment
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
-from shared.domain.session.ended_turns import EndedTurns
+from shared.domain.session.conversation import (
+    AssistantEntry,
+    Content,
+    EndedTurns,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
 from shared.domain.session.head import Head
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."

@@ -13,7 +13,7 @@ from shared.domain.interventions.options_and_defaults import Policies
 from shared.domain.rules.outage import OutageLimits
 from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ToolQuestion
 from shared.domain.untrusted.quoting import OutsideText
 from shared.ports.tools import CallContext, Registry, ServerTasks, Toolbox
 

@@ -17,8 +17,7 @@ from shared.domain.definitions.tool import ToolSpec
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Position, StepRecord, milliseconds
 from shared.domain.session.conversation import Content, ToolCall, ToolEntry
-from shared.domain.session.server_task import ServerTask
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ServerTask, ToolQuestion
 
 
 def record_finish(

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from shared.domain.errors import CallerError, ValidationFailed
-from shared.domain.untrusted.exact_json import read_exactly
-from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
+from shared.domain.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
 
 
 class RequestBody(BaseModel):

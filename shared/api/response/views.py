@@ -19,9 +19,9 @@ from shared.domain.rules.budget import tokens_left, tokens_used
 from shared.domain.rules.goal_marker import for_people, in_words, running_for_people
 from shared.domain.rules.outage import DELAY_REASONS, Delay
 from shared.domain.rules.outage_causes import explained
+from shared.domain.session.attempt import Partial
 from shared.domain.session.commit import Event, EventType, StepRecord
 from shared.domain.session.head import Ending, Head
-from shared.domain.session.running_text import Partial
 from shared.domain.untrusted.exact_json import canonical_json
 from shared.domain.untrusted.visible import visible_throughout
 

@@ -1,11 +1,12 @@
 """Attempts to call a model: each is written down before it is made, so that one that vanishes is not forgotten
-(design §5).
+(design §5). And the text of a reply while the model still writes it.
 """
 
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
+from shared.domain.frozen_model import FrozenModel
 from shared.domain.schema.stored_model import StoredModel
 from shared.domain.session.head import Head
 
@@ -68,3 +69,23 @@ class Marker(StoredModel):
 def open_attempts(head: Head, attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
     """The attempts that no commit has charged yet."""
     return tuple(one for one in attempts if one.attempt_id not in head.budget.settled)
+
+
+PARTIAL_VERSION = 1
+MAX_PARTIAL_BYTES = 4_096
+
+
+class Partial(FrozenModel):
+    """Only for people who watch: nothing depends on it. `key`: the commit key of the turn. `text`: the end
+    of the reply as it was at `at`.
+    """
+
+    key: str
+    text: str
+    at: datetime
+
+
+def last_part(text: str) -> str:
+    """The end of `text`, at most `MAX_PARTIAL_BYTES` bytes, cut between two characters."""
+    data = text.encode("utf-8", "replace")
+    return data[-MAX_PARTIAL_BYTES:].decode("utf-8", "ignore")

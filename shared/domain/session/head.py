@@ -16,8 +16,7 @@ from shared.domain.rules.outage import Delay, Outage
 from shared.domain.rules.tenant_hour import Lease
 from shared.domain.schema.stored_model import StoredModel, VersionedModel
 from shared.domain.session.conversation import ToolCall
-from shared.domain.session.server_task import ServerTask
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import ServerTask, ToolQuestion
 from shared.domain.spending.tally import Tally
 from shared.domain.untrusted.visible import visible
 

@@ -1,7 +1,10 @@
-"""A task: what a tool's server works on by itself after it has answered a call (MCP 2026-07-28, Tasks extension)."""
+"""What a tool's server does besides answering a call at once (MCP 2026-07-28): a task that it works on by itself (Tasks
+extension), and a question to a person before it goes on (Multi round-trip requests).
+"""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.domain.rules.background import next_wait
 from shared.domain.schema.stored_model import StoredModel
@@ -69,3 +72,25 @@ class ServerTask(StoredModel):
         pause = next_wait(passed) if interval is None else max(interval, next_wait(passed, first=1))
         pause = max(1.0, min(pause, LONGEST_INTERVAL))
         return min(now + timedelta(seconds=pause), max(self.until, now + timedelta(seconds=1)))
+
+
+class ToolQuestion(StoredModel):
+    """`requests`: by the server's keys, each with the server's `message` and either the JSON `schema` of a form or a
+    `url` that it wants a person to open. `state`: the server's own, which it gets back as it is. `responses`: by the
+    same keys, what it is answered; None: nobody has answered yet.
+    """
+
+    requests: dict[str, dict[str, Any]]
+    state: str | None = None
+    responses: dict[str, Any] | None = None
+
+    def accepted(self, contents: Mapping[str, Mapping[str, Any]]) -> "ToolQuestion":
+        """Answered with the fields of each form."""
+        responses = {
+            key: {"action": "accept", **({"content": dict(contents.get(key, {}))} if "schema" in one else {})}
+            for key, one in self.requests.items()
+        }
+        return self.model_copy(update={"responses": responses})
+
+    def declined(self) -> "ToolQuestion":
+        return self.model_copy(update={"responses": {key: {"action": "decline"} for key in self.requests}})

@@ -11,14 +11,16 @@ Source: OpenTelemetry, "Semantic Conventions for GenAI agent and framework spans
 status Development. What they have no name for is called `acta.…`. All of it is in the commit: times, tokens, names.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from shared.domain.ids import RUN, made_at
 from shared.domain.rules.allowed_models import provider_of
 from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.conversation import AssistantEntry
-from shared.domain.traces import content
+from shared.domain.session.conversation import AssistantEntry, Content, ToolEntry
+from shared.domain.session.head import Head
 from shared.domain.traces.span import RunName, Span, SpanKind, Value
 
 PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedrock", "offline": "offline"}
@@ -30,7 +32,7 @@ def spans_of(commit: Commit, *, with_content: bool = False) -> tuple[Span, ...]:
     """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored.
 
     `with_content`: with what people, models and tools said, as far as it is in the commit and the session is the
-    tenant's (`content.py`).
+    tenant's (`_of_reply` and its neighbours).
     """
     run_id = run_of(commit)
     if run_id is None:
@@ -75,7 +77,7 @@ class _Making:
         replied = next((each for each in self._commit.entries if isinstance(each, AssistantEntry)), None)
         provider = replied.provider if replied is not None else ""
         spoken = self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
-        yield self._saying(spoken, lambda: content.of_reply(self._commit))
+        yield self._saying(spoken, lambda: _of_reply(self._commit))
         if planned:
             yield self._plan(answered, failed)
 
@@ -117,7 +119,7 @@ class _Making:
             call_id = self._commit.key.split("/")[1] if self._commit.key.count("/") == 2 else ""
             attributes = self._of_tool(row.name or "", call_id) | {"acta.attempt": row.attempt}
             ran = self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
-            yield self._saying(ran, lambda: content.of_result(self._commit, call_id))
+            yield self._saying(ran, lambda: _of_result(self._commit, call_id))
             return
         for data in ended:
             name, call_id = str(data.get("name", "")), str(data.get("call_id", ""))
@@ -173,7 +175,7 @@ class _Making:
         root = self._span(
             "run", f"invoke_agent {head.agent_id}", began, self._commit.at, attributes, b"", error=error
         )
-        yield self._saying(root._replace(span_id=self._run.root_id), lambda: content.of_run(head))
+        yield self._saying(root._replace(span_id=self._run.root_id), lambda: _of_run(head))
 
     def _saying(self, span: Span, said: Callable[[], Mapping[str, Value]]) -> Span:
         """The span with what was said, where that is wanted."""
@@ -225,3 +227,47 @@ class _Making:
             attributes=attributes | everywhere,
             error=error,
         )
+
+
+# What people, models and tools said is in spans only where an operator has asked for it (docs/traces.md). Texts of more
+# than 4 KB are not in the commit and stay where they are. Source of the form: OpenTelemetry, the JSON schemas of
+# `gen_ai.input.messages` and `gen_ai.output.messages`; on spans they may be JSON strings.
+def _of_reply(commit: Commit) -> dict[str, Value]:
+    """The model's reply in it, with the calls it asked for and their inputs."""
+    reply = next((each for each in commit.entries if isinstance(each, AssistantEntry)), None)
+    if reply is None:
+        return {}
+    calls = [
+        {"type": "tool_call", "id": call.call_id, "name": call.name, "arguments": call.input}
+        for call in reply.calls
+    ]
+    parts = [*_text(reply.content), *calls]
+    why = "tool_call" if calls else "stop"
+    return {"gen_ai.output.messages": _json([{"role": "assistant", "parts": parts, "finish_reason": why}])}
+
+
+def _of_result(commit: Commit, call_id: str) -> dict[str, Value]:
+    """What the call came back with."""
+    for each in commit.entries:
+        if isinstance(each, ToolEntry) and each.call_id == call_id and each.content.text is not None:
+            return {"gen_ai.tool.call.result": each.content.text}
+    return {}
+
+
+def _of_run(head: Head) -> dict[str, Value]:
+    """The goal and the answer, of each the beginning."""
+    asked = {"role": "user", "parts": [{"type": "text", "content": head.goal}]}
+    attributes: dict[str, Value] = {"gen_ai.input.messages": _json([asked])}
+    if head.result is not None and head.result.answer is not None:
+        parts = [{"type": "text", "content": head.result.answer}]
+        answered = {"role": "assistant", "parts": parts, "finish_reason": "stop"}
+        attributes["gen_ai.output.messages"] = _json([answered])
+    return attributes
+
+
+def _text(content: Content) -> list[dict[str, Any]]:
+    return [{"type": "text", "content": content.text}] if content.text else []
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

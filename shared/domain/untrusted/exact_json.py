@@ -65,3 +65,20 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"an object has the key {twice[:_SHOWN_CHARS]!r} twice")
     return found
+
+
+MAX_DEPTH = 100
+"""The parser that reads stored documents refuses 200 levels. A deeper value could be stored, and would make its session
+unreadable. Half of that leaves room for the document around the value."""
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether more than `MAX_DEPTH` objects and lists are inside each other."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        level = [each for one in level for each in _members(one) if isinstance(each, dict | list)]
+    return bool(level)
+
+
+def _members(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value

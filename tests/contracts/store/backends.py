@@ -23,11 +23,10 @@ from acta.testing.memory.table import MemoryTable, StoredIntervention
 from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import make_client
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.attempts import DynamoAttempts
+from shared.adapters.dynamodb.attempts import DynamoAttempts, DynamoPartials
 from shared.adapters.dynamodb.definitions import DynamoDefinitions
 from shared.adapters.dynamodb.memories import DynamoMemories
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
-from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
@@ -38,16 +37,14 @@ from shared.adapters.storage.documents import from_intervention
 from shared.adapters.system_clock import SystemClock
 from shared.domain.interventions.intervention import Intervention
 from shared.domain.schema.versions import CURRENT
-from shared.ports.attempts import AttemptStore
+from shared.ports.attempts import AttemptStore, Partials
 from shared.ports.audit import AuditTrail
 from shared.ports.blobs import BlobStore
-from shared.ports.definitions import DefinitionStore, McpServerStore, ToolStore
+from shared.ports.definitions import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
 from shared.ports.files import FileStore
 from shared.ports.log import IndexEntry, SessionIndex, SessionLog
 from shared.ports.memories import MemoryStore
 from shared.ports.notifier import TenantReceivers
-from shared.ports.running_text import Partials
-from shared.ports.tool_secrets import ToolSecretNames
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers
 

@@ -29,9 +29,8 @@ from shared.domain.limits.admission import InLine, Price, ProviderLimits
 from shared.domain.limits.tenant_limits import Start
 from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.rules.long_polls import LongPolls
-from shared.domain.session.attempt import Marker
+from shared.domain.session.attempt import Marker, Partial
 from shared.domain.session.listed import Listed, mark
-from shared.domain.session.running_text import Partial
 from shared.domain.spending.usage import Amounts, RowKey, counted
 from shared.ports.deployment.recovery_scans import ROUNDS, Place, RecoveryScan, Tally
 from shared.ports.log import (

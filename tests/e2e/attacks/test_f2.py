@@ -16,8 +16,8 @@ import pytest
 from functions.status.dependencies import Dependencies
 from functions.status.routes import build
 from infra.lambdas.grants import GRANTS
+from shared.adapters.dynamodb.attempts import DynamoPartials
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock

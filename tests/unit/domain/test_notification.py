@@ -15,7 +15,7 @@ from shared.domain.notifications.notification import (
     end_notification,
     question_notification,
 )
-from shared.domain.notifications.signature import signature, signing_key
+from shared.domain.notifications.receiver import signature, signing_key
 from shared.domain.session.head import Failure, Head, Result, Run
 from tests.contracts.store.documents import make_head, make_intervention
 

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.private_files import AFTER_PRIVATE, listed_path, private_folder, stored_path
-from shared.domain.untrusted.path import PathRefused, check_new_path, check_path
+from shared.domain.untrusted.path import (
+    AFTER_PRIVATE,
+    PathRefused,
+    check_new_path,
+    check_path,
+    listed_path,
+    private_folder,
+    stored_path,
+)
 
 SUBJECTS = [
     "ann",

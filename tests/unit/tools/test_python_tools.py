@@ -19,7 +19,7 @@ from shared.adapters.tools.python.run import PythonTools
 from shared.adapters.tools.registry import TenantRegistry
 from shared.domain.definitions.tool import PythonTool, ToolSpec, written_as
 from shared.domain.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from shared.domain.private_files import private_folder
+from shared.domain.untrusted.path import private_folder
 from shared.ports.tools import CallContext
 
 CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.untrusted.plain_characters import LOOK_ALIKES, in_plain_characters
 from shared.domain.untrusted.quoting import (
+    LOOK_ALIKES,
     MAX_NAME_CHARS,
     OutsideText,
+    in_plain_characters,
     unquoted,
     unused_mark,
     without_padding,

@@ -24,8 +24,7 @@ from shared.adapters.llm.common.conversation import (
     with_tool_order,
 )
 from shared.adapters.llm.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
-from shared.domain.session.ended_turns import EndedTurns, Turns
+from shared.domain.session.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
 from shared.ports.model import ModelRequest
 
 PROVIDER = "anthropic"

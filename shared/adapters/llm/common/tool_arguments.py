@@ -6,8 +6,7 @@ What becomes of a call that is `malformed` is decided in `shared/agent/turn/appl
 import json
 from typing import Any
 
-from shared.domain.untrusted.exact_json import read_exactly
-from shared.domain.untrusted.nesting import MAX_DEPTH, is_too_deep
+from shared.domain.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
 from shared.ports.model import RequestedCall
 
 CUT_OFF = "the input was cut off at the output limit"

@@ -26,8 +26,7 @@ from shared.adapters.llm.common.conversation import (
 from shared.adapters.llm.model_catalogue import counts_reasoning, reasoning_effort_with_tools
 from shared.adapters.llm.openai.chat_stream import API, THINKING_FIELDS
 from shared.adapters.llm.openai.client import PROVIDER
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from shared.domain.session.ended_turns import EndedTurns, Turns
+from shared.domain.session.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
 from shared.ports.model import ModelRequest
 
 TOOL_CHOICE = "tool_choice"

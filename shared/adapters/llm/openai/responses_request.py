@@ -28,8 +28,7 @@ from shared.adapters.llm.common.conversation import (
 from shared.adapters.llm.model_catalogue import effort_within, returns_encrypted_reasoning, takes_breakpoints
 from shared.adapters.llm.openai.client import PROVIDER
 from shared.adapters.llm.openai.responses_stream import API
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolCall
-from shared.domain.session.ended_turns import EndedTurns, Turns
+from shared.domain.session.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
 from shared.ports.model import ModelRequest
 
 MIN_OUTPUT_TOKENS = 16

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import ToolFailed
-from shared.domain.private_files import is_private
-from shared.domain.untrusted.path import PRIVATE, PathRefused, check_folder, check_new_path, check_shown_path
+from shared.domain.untrusted.path import (
+    PRIVATE,
+    PathRefused,
+    check_folder,
+    check_new_path,
+    check_shown_path,
+    is_private,
+)
 from shared.domain.untrusted.quoting import OutsideText, one_line
-from shared.domain.untrusted.similar_names import similar
 from shared.domain.untrusted.visible import visible
+from shared.domain.validation_messages import similar
 from shared.ports.files import FileExists, FileInfo, FileMissing, FileStore
 from shared.ports.tools import CallContext
 from shared.settings import Settings

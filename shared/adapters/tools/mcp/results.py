@@ -11,8 +11,7 @@ from typing import Any
 
 from shared.adapters.tools.mcp.wire import Call
 from shared.domain.errors import ToolFailed
-from shared.domain.session.server_task import MAX_TASK_ID_CHARS, TaskNews
-from shared.domain.session.tool_question import ToolQuestion
+from shared.domain.session.server_task import MAX_TASK_ID_CHARS, TaskNews, ToolQuestion
 
 MAX_CONTENTS = 500
 NOTHING = "[the tool answered with nothing]"

@@ -11,8 +11,7 @@ from shared.adapters.llm.anthropic import request as anthropic
 from shared.adapters.llm.openai import chat_request, responses_request
 from shared.adapters.llm.openai.responses_stream import API as RESPONSES_API
 from shared.agent.model_call.ask_model import sized
-from shared.domain.session.conversation import Entry
-from shared.domain.session.ended_turns import EndedTurns
+from shared.domain.session.conversation import EndedTurns, Entry
 from shared.ports.model import ModelRequest
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 

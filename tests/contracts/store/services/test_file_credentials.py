@@ -13,7 +13,7 @@ from shared.adapters.aws.clients import make_client
 from shared.adapters.aws.file_credentials import FileCredentials
 from shared.adapters.storage.keys import tenant_prefix
 from shared.domain.definitions.tool import FileAccess
-from shared.domain.private_files import private_folder
+from shared.domain.untrusted.path import private_folder
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.services.test_tenant_credentials import BASE, NARROWED, allowing
 from tests.doubles.iam.account import Account, Role

@@ -8,8 +8,7 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from shared.adapters.s3.files import S3Files
-from shared.domain.private_files import private_folder
-from shared.domain.untrusted.path import PathRefused
+from shared.domain.untrusted.path import PathRefused, private_folder
 from shared.ports.files import FileMissing, FileStore
 from tests.contracts.store.backends import Aws, Stores
 

@@ -15,8 +15,8 @@ from functions.status.routes import build
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
+from shared.adapters.dynamodb.attempts import DynamoPartials
 from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.running_text import DynamoPartials
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs

@@ -7,7 +7,7 @@ import pytest
 
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.s3.blobs import S3Blobs
-from shared.domain.session.running_text import Partial
+from shared.domain.session.attempt import Partial
 from shared.ports.blobs import BlobMissing
 from shared.ports.log import Erasure, IndexEntry, Live, LiveSession, NumberTaken, TransactionItems, live_shard
 from tests.contracts.store.backends import Aws, Stores, aws_stores

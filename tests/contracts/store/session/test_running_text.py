@@ -7,8 +7,8 @@ import pytest
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import SchemaUnknown
 from shared.domain.schema.versions import NEXT
-from shared.domain.session.running_text import Partial
-from shared.ports.running_text import PARTIAL_LIFE
+from shared.domain.session.attempt import Partial
+from shared.ports.attempts import PARTIAL_LIFE
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit
 

@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from shared.agent.interventions.effects import MAX_KEPT_CHARS
 from shared.domain.session.conversation import UserEntry
-from shared.domain.untrusted.nesting import MAX_DEPTH
+from shared.domain.untrusted.exact_json import MAX_DEPTH
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
 from tests.in_process.house import TENANT

@@ -8,8 +8,8 @@ from functions.status.routes import build
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.api.response.views import intervention_view, partial_view
 from shared.domain.rules.goal_marker import GOAL_COMPLETE
+from shared.domain.session.attempt import Partial
 from shared.domain.session.conversation import INLINE_BYTES
-from shared.domain.session.running_text import Partial
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -9,9 +9,9 @@ import pytest
 
 from shared.agent.model_call.running_text import RunningText, running_text
 from shared.domain.errors import SchemaUnknown, StoreUnavailable
-from shared.domain.session.running_text import MAX_PARTIAL_BYTES, Partial
+from shared.domain.session.attempt import MAX_PARTIAL_BYTES, Partial
+from shared.ports.attempts import Partials
 from shared.ports.model import ModelReply, ModelRequest
-from shared.ports.running_text import Partials
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 

@@ -20,10 +20,10 @@ from functions.admin.routes import build
 from shared.api.request.idempotency import IdempotencyGuard
 from shared.domain.definitions.tool import ToolSpec
 from shared.ports.clock import Clock
+from shared.ports.definitions import ToolSecretValues
 from shared.ports.deployment.recovery_scans import RecoveryScans
 from shared.ports.files import FileStore
 from shared.ports.log import SessionIndex
-from shared.ports.tool_secrets import ToolSecretValues
 from shared.ports.tools import ToolFunction
 from shared.settings import Settings
 from tests.doubles.audit import memory_audit
