@@ -41,14 +41,12 @@ from shared.agent.interventions.wait import ask
 from shared.agent.lifecycle import control
 from shared.agent.lifecycle.start import NewSession, post_message, start
 from shared.agent.model_call.admission import Admission
-from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import TurnDeps, TurnKind
-from shared.agent.outages.handle_error import ErrorDeps, handle_error
-from shared.agent.outages.park import park
+from shared.agent.model_call.turn_context import RelevantMemories, TurnDeps, TurnKind
+from shared.agent.outages.handle_error import ErrorDeps, handle_error, park
 from shared.agent.outages.wait_out import OutageRules
 from shared.agent.queries.history import History
-from shared.agent.recovery.roll_over import roll_over
+from shared.agent.recovery.restart import roll_over
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.session.requester import Requester

@@ -5,9 +5,8 @@ from typing import Any
 from functions.intervene.dependencies import dependencies
 from functions.intervene.routes import build
 from shared.agent.interventions.wait import ask
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.outages.park import park
-from shared.agent.recovery.roll_over import roll_over
+from shared.agent.outages.handle_error import handle_error, park
+from shared.agent.recovery.restart import roll_over
 from shared.bound_tenant import bound_to
 from shared.domain.errors import Refused
 from shared.domain.session.head import Wait

@@ -32,11 +32,9 @@ from shared.agent.lifecycle.erasure import ErasureDeps, erase_again
 from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
 from shared.agent.queries.long_polls import limit_long_polls
 from shared.agent.recovery.admit import admit, admit_paid
-from shared.agent.recovery.admit_one import AdmitDeps, Sharing
-from shared.agent.recovery.ended import recover_ended
+from shared.agent.recovery.admit_one import AdmitDeps, Pace, Sharing
 from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
-from shared.agent.recovery.pace import Pace
-from shared.agent.recovery.recover import repair
+from shared.agent.recovery.recover import recover_ended, repair
 from shared.agent.recovery.sweep import Sought, SweepDeps, recover_lost, sweep
 from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from shared.domain.frozen_model import FrozenModel

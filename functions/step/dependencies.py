@@ -17,9 +17,8 @@ from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.tools.registry import TenantRegistry
 from shared.agent.budget.tenant_hour import TenantHour
-from shared.agent.model_call.relevant_memories import RelevantMemories
 from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import TurnDeps
+from shared.agent.model_call.turn_context import RelevantMemories, TurnDeps
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
 from shared.agent.turn.fused_turns import StepDeps

@@ -1,14 +1,15 @@
-"""A session's budget: checked before a model call, settled in the commit after it (design §5)."""
+"""A session's budget: checked before a model call, settled in the commit after it. At a limit the run asks a
+person instead of calling the model: nothing is killed (design §5).
+"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from shared.agent.budget.commit_question import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
-from shared.agent.session.engine_decision import Timeouts
-from shared.agent.session.repository import SessionRepository
+from shared.agent.session.engine_decision import Timeouts, check_turn, next_decision, wait_decision
+from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import PoisonedSession, ProviderTimeout, SessionError, StreamBroken, TransientError
 from shared.domain.rules import budget
@@ -21,6 +22,34 @@ from shared.domain.session.head import Head
 from shared.domain.spending.tally import ModelUse
 from shared.ports.attempts import AttemptStore
 from shared.ports.model import ModelReply, ModelRequest
+
+
+def ask_at_limit(
+    repository: SessionRepository,
+    session: Session,
+    at: Position,
+    kind: str,
+    timeouts: Timeouts,
+    ask: Callable[[Change], None],
+) -> Decision:
+    """Commits what `ask` opens, once per `kind`; nothing where a person is asked already or the run has ended.
+
+    Returns where the engine goes on. Raises Fenced where another run, generation or turn has taken over.
+    """
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_turn(change.head, at)
+        if change.head.interventions or change.head.is_over:
+            return None
+        ask(change)
+        return CommitDraft(change)
+
+    repository.commit(session, at.key(kind), build)
+    head = session.head
+    if head.interventions:
+        return wait_decision(head, timeouts)
+    return next_decision(head, repository.clock.now())
+
 
 VANISHED = "VANISHED"
 """The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from shared.agent.budget.commit_question import ask_at_limit
+from shared.agent.budget.session_budget import ask_at_limit
 from shared.agent.interventions.opening import AskingRules, open_hourly_limit, wait_for_people
-from shared.agent.session.engine_decision import Timeouts, next_decision
-from shared.agent.session.fencing import check_turn
+from shared.agent.session.engine_decision import Timeouts, check_turn, next_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Recorded, Session
 from shared.domain.errors import CommitContention

@@ -11,7 +11,7 @@ from shared.agent.budget.session_budget import SizedRequest, charge_attempts, se
 from shared.agent.compaction.summarise import NotSummarised, Spent, Summarised, summarise
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn
-from shared.agent.session.fencing import check_turn
+from shared.agent.session.engine_decision import check_turn
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, place_of
 from shared.agent.session.repository import Build, CommitDraft
 from shared.agent.session.session import Recorded, Session

@@ -5,8 +5,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from shared.agent.interventions.expiry import expire
-from shared.agent.session.engine_decision import Timeouts, next_decision, wait_decision
-from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.engine_decision import Timeouts, is_overtaken, next_decision, wait_decision
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.interventions.intervention import Intervention

@@ -3,15 +3,60 @@
 A worker may store a text after the deletion and die before it learns of it. Nobody else would ever look there again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
-from shared.agent.lifecycle.listing_walk import walk
 from shared.domain.errors import PoisonedSession
 from shared.ports.blobs import BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import LivePage, LiveSession, SessionIndex, SessionLog
+
+Entry = TypeVar("Entry")
+Listed = TypeVar("Listed", covariant=True)
+
+
+class Page(Protocol[Listed]):
+    @property
+    def sessions(self) -> Sequence[Listed]: ...
+    @property
+    def cursor(self) -> str | None: ...
+
+
+class Stopped(NamedTuple):
+    cursor: str | None
+    """Of the page at which to go on; None: of the first."""
+    at_end: bool
+    """Whether the listing's last page was gone through."""
+
+
+def walk(
+    page_at: Callable[[str | None], Page[Entry]],
+    visit: Callable[[Entry], None],
+    cursor: str | None,
+    time_is_left: Callable[[], bool],
+) -> Stopped:
+    """Visits the entries from the cursor's page on, for as long as time is left, which is asked before each page and
+    each entry: most pages of a filtered listing have no entry. Raises what `page_at` raises, but begins with the first
+    page where it takes no such cursor any more (ValueError).
+    """
+    while time_is_left():
+        try:
+            page = page_at(cursor)
+        except ValueError:
+            if cursor is None:
+                raise
+            cursor = None
+            continue
+        for entry in page.sessions:
+            if not time_is_left():
+                return Stopped(cursor, at_end=False)
+            visit(entry)
+        cursor = page.cursor
+        if cursor is None:
+            return Stopped(None, at_end=True)
+    return Stopped(cursor, at_end=False)
+
 
 PAGE = 100
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.agent.lifecycle.erasure import erase
-from shared.agent.lifecycle.listing_walk import walk
+from shared.agent.lifecycle.erasure import erase, walk
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SessionNotFound

@@ -13,8 +13,7 @@ from shared.agent.budget.session_budget import charge_attempts
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.outages.wait_out import OutageRules, wait_through
 from shared.agent.recovery.restart import begin_next_generation
-from shared.agent.session.fencing import check_turn
-from shared.agent.session.parking import is_worth_parking
+from shared.agent.session.engine_decision import check_turn, is_worth_parking
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.domain.errors import SessionError, TransientError

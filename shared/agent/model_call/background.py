@@ -14,11 +14,9 @@ from shared.agent.budget.session_budget import Bill, charge_attempts, settle_cal
 from shared.agent.model_call.marked_call import MarkedCall, not_begun
 from shared.agent.model_call.reply_in_hand import commit_while_there_is_time
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
-from shared.agent.session.engine_decision import end_decision, position
-from shared.agent.session.fencing import check_run, check_turn
-from shared.agent.session.history_limit import or_roll_over
+from shared.agent.session.engine_decision import check_run, check_turn, end_decision, position
 from shared.agent.session.kept_replies import place_of
-from shared.agent.session.next_turn import turn_again
+from shared.agent.session.next_turn import or_roll_over, turn_again
 from shared.agent.session.repository import CommitDraft, decision_of
 from shared.agent.session.session import Session
 from shared.domain.definitions.agent import built_in

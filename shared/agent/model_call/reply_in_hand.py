@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from shared.agent.model_call.turn_context import Turn
-from shared.agent.session.fencing import is_at
+from shared.agent.session.engine_decision import is_at
 from shared.agent.session.kept_replies import KeptReply, is_next, keep
 from shared.agent.session.repository import Build
 from shared.agent.session.session import Recorded

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from shared.agent.budget.tenant_hour import TenantHour
 from shared.agent.interventions.opening import AskingRules
-from shared.agent.model_call.relevant_memories import Notes, RelevantMemories
 from shared.agent.model_call.running_text import RunningText
 from shared.agent.session.engine_decision import Timeouts
 from shared.agent.session.repository import SessionRepository
@@ -29,6 +28,53 @@ from shared.ports.tools import Registry
 
 if TYPE_CHECKING:  # few deployments know a limit
     from shared.agent.model_call.admission import Admission
+from collections import OrderedDict
+
+from shared.domain.definitions.memory import as_notes
+from shared.ports.memories import MemoryStore
+
+MEMORIES = 5
+MAX_CHARS = 1_500
+RUNS_KEPT = 64
+
+
+class Notes(NamedTuple):
+    """`text`: of the memories, for the model; empty: there are none. `outside`: a text from outside may be behind one
+    of them.
+    """
+
+    text: str = ""
+    outside: bool = False
+
+
+class RelevantMemories:
+    """The memories that a run is reminded of. They are looked up once per run and process."""
+
+    def __init__(self, memories: MemoryStore) -> None:
+        self._memories = memories
+        self._kept: OrderedDict[str, Notes] = OrderedDict()
+
+    def notes(self, head: Head) -> Notes:
+        """Memories of the agent, for who started the session, that fit the run's goal."""
+        if head.run is None:
+            return Notes()
+        known = self._kept.get(head.run.run_id)
+        if known is None:
+            found = self._memories.relevant(
+                head.tenant,
+                head.agent_id,
+                head.created_by,
+                head.goal,
+                MEMORIES,
+                MAX_CHARS,
+                private=head.private_to is not None,
+            )
+            outside = any(memory.is_marked for memory in found)
+            known = self._kept[head.run.run_id] = Notes(as_notes(found, head.quotation_key), outside)
+            while len(self._kept) > RUNS_KEPT:
+                self._kept.popitem(last=False)
+        return known
+
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
 """Gives the model for an agent and a purpose, and the name to ask it by."""

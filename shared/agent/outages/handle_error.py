@@ -4,18 +4,29 @@ What the world does never ends a run. Only what lies in the session itself does:
 
 Errors that a turn commits itself do not come here: `shared/agent/turn/without_reply.py` waits or ends the
 run, where a provider rejects a request or names a time to wait.
+
+The engine also asks here to park a session, where it has waited for people for a while, or is to wait for the world for
+longer than that (`Park` in `infra/engine/state_machine.asl.json`, ADR 104).
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from shared.agent.budget.session_budget import charge_attempts, keep_what_is_uncharged
+from shared.agent.budget.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import OutageRules, wait_out
+from shared.agent.recovery.restart import begin_next_generation
 from shared.agent.session.endings import failed
-from shared.agent.session.engine_decision import end_decision, next_decision, next_turn_kind
-from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.engine_decision import (
+    check_run,
+    end_decision,
+    is_overtaken,
+    is_worth_parking,
+    next_decision,
+    next_turn_kind,
+    wait_decision,
+)
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, kept
 from shared.agent.session.repository import Build, CommitDraft, SessionRepository
 from shared.agent.session.session import Session
@@ -130,3 +141,33 @@ def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None
     kinds = (next_turn_kind(head), SUMMARY)
     replies = (kept(deps.repository, head, kind, marker) for kind in kinds)
     return next((reply for reply in replies if reply is not None), None)
+
+
+def park(deps: ErrorDeps, at: Position) -> Decision:
+    """Commits the next generation and starts no execution of it. The decision ends this one, or says how it goes on
+    where there is something to do now or soon. May be repeated. Raises Fenced where another run or generation has the
+    session.
+
+    The commit gives back the session's lease of the tenant's hour, so it charges what lost calls may have used of it.
+    In an outage the lease stays, and the reply that ends the outage charges them.
+    """
+    repository, timeouts = deps.repository, deps.rules.timeouts
+    session = repository.turn(at)
+    lost = attempts_so_far(deps.attempts, session.head) if session.head.outage is None else ()
+
+    def build(session: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        run = change.head.run
+        if run is None or not is_worth_parking(change.head, change.now, timeouts.warn):
+            return None
+        charge_attempts(change, lost, deps.token_window)
+        begin_next_generation(change, run, run.restarts, parked=True)
+        return CommitDraft(change, Decision(next="done", at=at))
+
+    done = repository.commit(session, at.key("park"), build)
+    if done is not None and done.decision is not None:
+        return done.decision
+    head = session.head
+    if head.interventions and not head.is_over:
+        return wait_decision(head, timeouts)
+    return next_decision(head, repository.clock.now())

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from shared.agent.interventions.opening import AskingRules, open_outage_question, wait_for_people
 from shared.agent.session.engine_decision import Timeouts, next_decision, outage_wait, wait_decision
-from shared.agent.session.history_limit import or_roll_over
-from shared.agent.session.next_turn import turn_again
+from shared.agent.session.next_turn import or_roll_over, turn_again
 from shared.agent.session.repository import CommitDraft
 from shared.domain.rules.outage import TOKEN_LIMIT, Cause, Delay, Outage, OutageLimits, failed_again
 from shared.domain.rules.outage_causes import EXECUTION_LOST

@@ -19,9 +19,31 @@ from shared.agent.session.session import Session
 from shared.domain.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
 from shared.domain.limits.admission import PASSED_OVER_FOR, InLine, ProviderLimits
 from shared.domain.session.change import Change
+from shared.ports.clock import Clock
 from shared.ports.deployment.admission import AdmissionStore
 from shared.ports.deployment.recovery_workers import RecoveryWorkers
 from shared.ports.workflow import Workflow
+
+SESSIONS_PER_SECOND = 25.0
+"""Of one invocation. Half the CPU that its memory gives it (ADR 108)."""
+
+
+class Pace:
+    """Waits until the next session may be looked at, at so many `per_second`, whichever thread asks."""
+
+    def __init__(self, clock: Clock, per_second: float = SESSIONS_PER_SECOND) -> None:
+        self._clock = clock
+        self._seconds = 1 / per_second
+        self._lock = Lock()
+        self._next = clock.now().timestamp()
+
+    def __call__(self) -> None:
+        with self._lock:
+            now = self._clock.now().timestamp()
+            wait = self._next - now
+            self._next = max(self._next, now) + self._seconds
+        if wait > 0:
+            self._clock.sleep(wait)
 
 
 class Sharing(NamedTuple):
@@ -32,7 +54,7 @@ class Sharing(NamedTuple):
     min_affordable: int = 50
     """Places that the bucket has to carry at once: what a dispatcher alone admits in some four seconds."""
     batch_size: int = 100
-    """Places of one worker: what it admits in four seconds (`shared/agent/recovery/pace.py`)."""
+    """Places of one worker: what it admits in four seconds (`SESSIONS_PER_SECOND`)."""
 
 
 class AdmitDeps(NamedTuple):

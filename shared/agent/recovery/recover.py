@@ -2,23 +2,25 @@
 
 The log alone says where. An execution that never began is started as it was decided. One that has closed is followed by
 the next generation, which is committed before it is started. One that waits for a token that nobody sent gets it.
+
+The engine tells of an execution that ends before its run (`recover_ended`). What it does not tell, or what fails then,
+the next sweep finds.
 """
 
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 from shared.agent.recovery.restart import begin_next_generation, restart
 from shared.agent.session.endings import leaves_work
-from shared.agent.session.engine_decision import next_decision, next_turn_kind, position
-from shared.agent.session.fencing import is_overtaken
-from shared.agent.session.parking import is_due
+from shared.agent.session.engine_decision import is_due, is_overtaken, next_decision, next_turn_kind, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
-from shared.domain.errors import Conflict
+from shared.domain.errors import Conflict, Fenced, SessionNotFound
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts, Run
+from shared.ports.log import LiveKind, LiveSession, SessionIndex, live_shard
 from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
 REPAIRABLE = ("STEP_FAILED", "PROVIDER_")
@@ -190,3 +192,46 @@ def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -
 def _again(head: Head) -> Decision:
     """Where a repaired run goes on. Its calls were dropped when it failed, so with its plan, or with a new one."""
     return Decision(next=next_turn_kind(head), at=position(head))
+
+
+PAGE = 500
+
+
+def recover_ended(
+    repository: SessionRepository,
+    session_index: SessionIndex,
+    workflow: Workflow,
+    ended: EndedExecution,
+    limits: OutageLimits = DEFAULT_LIMITS,
+) -> RecoveryResult:
+    """`nothing` where the run is over, has gone on in another execution or is deleted. Raises what `recover` raises,
+    but SessionNotFound. `limits`: as in `restart`.
+    """
+    tenant = ended.tenant if ended.tenant is not None else _tenant(session_index, ended.session_id)
+    if tenant is None:
+        return "nothing"
+    try:
+        return recover(repository, workflow, tenant, ended.session_id, ended, limits)
+    except (SessionNotFound, Fenced):
+        return "nothing"
+
+
+def _tenant(session_index: SessionIndex, session_id: str) -> str | None:
+    """Whose live session it is. None: it is at rest."""
+    for kind in get_args(LiveKind):
+        found = _session(session_index, kind, live_shard(session_id), session_id)
+        if found is not None:
+            return found.tenant
+    return None
+
+
+def _session(session_index: SessionIndex, kind: LiveKind, shard: int, session_id: str) -> LiveSession | None:
+    cursor: str | None = None
+    while True:
+        page = session_index.live(kind, shard, before=None, limit=PAGE, cursor=cursor)
+        for session in page.sessions:
+            if session.session_id == session_id:
+                return session
+        cursor = page.cursor
+        if cursor is None:
+            return None

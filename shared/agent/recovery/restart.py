@@ -1,5 +1,5 @@
-"""A run whose Step Functions execution was lost goes on in the next one. Where that happens again and again it waits
-first.
+"""A run goes on in the next Step Functions execution: because the one before was lost, or because its history is long
+(`or_roll_over` in `shared/agent/session/next_turn.py`). Where executions are lost again and again it waits first.
 
 Each execution is a generation. The generation is committed first, then its execution is started, so of two only one can
 commit.
@@ -8,14 +8,14 @@ commit.
 from datetime import datetime
 from typing import Literal
 
-from shared.agent.session.engine_decision import next_decision, outage_wait, position
-from shared.agent.session.fencing import is_overtaken
+from shared.agent.session.engine_decision import check_run, is_overtaken, next_decision, outage_wait, position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.errors import Fenced
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits, failed_again
 from shared.domain.rules.outage_causes import EXECUTION_LOST
 from shared.domain.session.change import Change
+from shared.domain.session.commit import Position
 from shared.domain.session.head import Head, Restarts, Run
 from shared.ports.workflow import Workflow
 
@@ -117,3 +117,24 @@ def _counted(change: Change, run: Run) -> Restarts:
         return run.restarts
     before = run.restarts.count if run.restarts.turn == run.turn else 0
     return Restarts(turn=run.turn, count=before + 1)
+
+
+def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
+    """Commits the next generation, then starts its execution. A repeated call only starts it again.
+
+    A run that has ended gets none. Raises Fenced where another run or generation has the session.
+    """
+    session = repository.turn(at)
+    key = at.key("roll_over")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        run = change.head.run
+        if run is None or change.head.is_over:
+            return None
+        begin_next_generation(change, run, run.restarts)
+        return CommitDraft(change, next_decision(change.head, change.now))
+
+    done = repository.commit(session, key, build)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)

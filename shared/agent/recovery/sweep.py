@@ -21,7 +21,7 @@ from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
 from shared.agent.recovery.unreadable import Unreadable, is_away
-from shared.agent.session.parking import LEAD
+from shared.agent.session.engine_decision import LEAD
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import Fenced, SessionNotFound
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits

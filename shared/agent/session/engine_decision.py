@@ -1,14 +1,23 @@
 """Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
-§2).
+§2). Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing.
+Parking: what waits for long has no execution meanwhile, and costs its storage (ADR 104).
 
 Not decided here: how long an outage is waited out (`shared/agent/outages/wait_out.py`), a roll-over
-(`history_limit.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
+(`next_turn.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
+
+A cancel is no fencing: a result that comes after it is still recorded (`_finish` in `shared/agent/tools/execute.py`).
+The guard in the store is that a commit's number is taken once: `append` in `shared/adapters/dynamodb/session_log.py`.
+
+The generation of a parked session is committed and not started. Whoever settles the last thing that it waits for starts
+it. Where that is a time, recovery starts it a little earlier, and the execution waits for the rest: the scan comes once
+a minute, so nothing fires late.
 """
 
 import math
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
+from shared.domain.errors import Fenced
 from shared.domain.session.commit import Decision, Position
 from shared.domain.session.head import Head
 
@@ -99,3 +108,65 @@ def next_turn_kind(head: Head) -> Literal["plan", "think"]:
     """
     is_new = head.run is not None and head.run.goal_id in head.undelivered
     return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"
+
+
+def check_turn(head: Head, at: Position) -> None:
+    """Raises Fenced where another run, generation or turn has taken over."""
+    check_run(head, at)
+    if head.run is not None and head.run.turn != at.turn and not head.is_over:
+        raise Fenced("the session is at another turn")
+
+
+def check_run(head: Head, at: Position) -> None:
+    """Raises Fenced where another run or generation has the session."""
+    if is_overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+
+
+def is_overtaken(head: Head, at: Position) -> bool:
+    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
+    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
+
+
+def is_at(head: Head, at: Position) -> bool:
+    """Whether the session stands in this very turn."""
+    return not is_overtaken(head, at) and head.run is not None and head.run.turn == at.turn
+
+
+LEAD = timedelta(seconds=90)
+"""How long before its time a parked session gets its execution: the minute between two scans, and half of one for the
+scan itself."""
+LEAST = timedelta(seconds=180)
+"""What goes on by itself earlier than this keeps its execution."""
+
+
+def resumes_at(head: Head, warn: float = 0.0) -> datetime | None:
+    """When the session goes on by itself. None: only when a person decides, or at once where nothing is open.
+
+    `warn`: seconds before its expiry at which a question is warned of.
+    """
+    if not head.interventions:
+        return head.delay.until if head.delay is not None else None
+    warning = timedelta(seconds=warn)
+    times = [
+        one.timeout_at if one.warned else one.timeout_at - warning
+        for one in head.interventions
+        if one.timeout_at is not None
+    ]
+    return min(times, default=None)
+
+
+def is_due(head: Head, now: datetime, warn: float = 0.0) -> bool:
+    """Whether a parked session is to have an execution again: its time has nearly come, or nothing is left to wait
+    for.
+    """
+    at = resumes_at(head, warn)
+    return not head.interventions if at is None else at - LEAD <= now
+
+
+def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:
+    """Whether the session waits, and long enough."""
+    if head.run is None or head.is_over or is_due(head, now, warn):
+        return False
+    at = resumes_at(head, warn)
+    return at is None or at - now >= LEAST

@@ -1,9 +1,14 @@
-"""The run moves to its next turn."""
+"""The run moves to its next turn, and to its next Step Functions execution where the history of this one is long.
+
+The entries of that history are counted in the head, with the upper bounds of
+`shared/domain/rules/execution_history.py`, and never read (design §2).
+"""
 
 from shared.domain.errors import Fenced
 from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
 from shared.domain.session.change import Change
-from shared.domain.session.head import Run
+from shared.domain.session.commit import Decision
+from shared.domain.session.head import Head, Run
 
 
 def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
@@ -50,3 +55,13 @@ def _run(change: Change) -> Run:
     if change.head.run is None:
         raise Fenced("the session has no run")
     return change.head.run
+
+
+def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
+    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2):
+    `Settings.roll_over_events`.
+    """
+    full = head.run is not None and head.run.events >= after_events
+    if decision is None or not full or decision.next in ("done", "failed"):
+        return decision
+    return Decision(next="roll_over", at=decision.at)

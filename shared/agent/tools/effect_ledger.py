@@ -7,7 +7,7 @@ no tool for certain: then its start is taken back.
 
 from typing import Literal
 
-from shared.agent.session.fencing import check_run
+from shared.agent.session.engine_decision import check_run
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session
 from shared.domain.definitions.tool import Effect

@@ -2,7 +2,7 @@
 
 from shared.agent.interventions.opening import AskingRules
 from shared.agent.outages.wait_out import wait_or_ask
-from shared.agent.session.fencing import check_run
+from shared.agent.session.engine_decision import check_run
 from shared.agent.session.next_turn import count_again
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.session import Session

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-from shared.agent.session.fencing import check_run
+from shared.agent.session.engine_decision import check_run
 from shared.agent.session.next_turn import count_again
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session

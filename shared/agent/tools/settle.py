@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.agent.interventions.excerpt import amended_note
 from shared.agent.interventions.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
-from shared.agent.session.fencing import check_run
+from shared.agent.session.engine_decision import check_run
 from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
 from shared.agent.tools.runtime import CallResult, ToolRuntime

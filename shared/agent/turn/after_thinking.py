@@ -10,10 +10,9 @@ from shared.agent.interventions.opening import AskedBy, open_question
 from shared.agent.model_call.turn_context import TurnContext
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft
-from shared.agent.turn.apply_reply import AppliedReply
+from shared.agent.turn.apply_reply import Answers, AppliedReply, FinalAnswer
 from shared.agent.turn.cut_off_replies import advice, is_first_half
 from shared.agent.turn.detect_loop import PreviousCall, detect_loop
-from shared.agent.turn.final_answer import Answers, FinalAnswer
 from shared.agent.turn.outcomes import (
     drop_calls,
     end_run,

@@ -1,23 +1,75 @@
-"""A model's reply is applied to the session: plan updates at once, other calls to be run, refusals explained."""
+"""A model's reply is applied to the session: plan updates at once, other calls to be run, refusals explained.
+And the final answer that it gives, and whether that fits the session's schema (ADR 69).
+"""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.agent.turn.cut_off_replies import continued
-from shared.agent.turn.final_answer import Answers, FinalAnswer
-from shared.agent.turn.refused_calls import own_result, refuse, requested_tool
 from shared.domain.definitions.builtins import REMEMBER, UPDATE_PLAN
 from shared.domain.definitions.tool import ToolSpec, written_as
 from shared.domain.errors import ModelFeedback, PlanRefused
 from shared.domain.ids import CALL, EFFECT, MESSAGE
 from shared.domain.interventions import approval
 from shared.domain.plan import update as plan_update
+from shared.domain.plan.update import MAX_NAME_CHARS
+from shared.domain.rules.goal_marker import claims_completion, value_after_marker, without_marker
 from shared.domain.session.change import Change
-from shared.domain.session.conversation import AssistantEntry, Content, ToolCall
-from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, OpenCall
+from shared.domain.session.conversation import AssistantEntry, Content, ToolCall, ToolEntry
+from shared.domain.session.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
+from shared.domain.session.structured_answer import AnswerCheck, told
+from shared.domain.validation_messages import did_you_mean
 from shared.ports.clock import Clock
 from shared.ports.model import ModelReply
 from shared.ports.tools import Registry
+
+NOTHING = "there is no text."
+
+
+class FinalAnswer(NamedTuple):
+    """`text`: without the marker; None: there is none. `data`: its JSON value. `problem`: what the model is told of one
+    that does not fit; empty: it fits, or the session has no schema.
+    """
+
+    text: str | None
+    data: Any = None
+    problem: str = ""
+
+
+class Answers(NamedTuple):
+    """`schema`: the session's; empty: it has none."""
+
+    check: AnswerCheck
+    schema: str
+
+    def of(self, text: str, closing: str | None) -> FinalAnswer:
+        """`text`: of the whole reply. `closing`: the reason with which it completes the plan, which is the answer where
+        the text is none: without a schema an empty one, with it one that does not fit.
+        """
+        if not self.schema:
+            return FinalAnswer(without_marker(text) or closing or None)
+        written = [one for one in (value_after_marker(text), closing) if one]
+        problems = []
+        for one in written:
+            value, problem = self.check(self.schema, one)
+            if not problem:
+                return FinalAnswer(one, value)
+            problems.append(problem)
+        return FinalAnswer(
+            written[0] if written else None, problem=told(problems[0] if problems else NOTHING)
+        )
+
+    def in_text(self, head: Head, text: str, *, called: bool) -> FinalAnswer | None:
+        """The answer that a reply without calls to run gives with its text alone. None: it gives none, or something
+        else is to be done first, or the session has no schema. `called`: as in `AppliedReply`.
+        """
+        is_open = head.plan is not None and head.plan.is_live and head.plan.open_steps
+        if not self.schema or not text.strip() or head.undelivered or is_open:
+            return None
+        found = self.of(text, None)
+        is_meant = claims_completion(text) or (not called and not found.problem)
+        return found if is_meant else None
+
 
 PLAN_EDITED = (
     "A person has changed the plan after this call of {name} was written, so it was not run. Read what they changed; "
@@ -236,3 +288,35 @@ def _opened(change: Change, call: ToolCall, specs: Mapping[str, ToolSpec]) -> Op
     return OpenCall(
         call_id=call.call_id, name=call.name, approval="needed" if asks else "", tool_written=written_as(spec)
     )
+
+
+MAX_UNKNOWN_NAME_CHARS = 64
+"""The refusal repeats so much of a name that the model made up: as much as a tool's name may have."""
+
+
+def requested_tool(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
+    """The tool that the call names. Raises ModelFeedback, with near names, where the agent has none of that name."""
+    spec = specs.get(call.name)
+    if spec is not None:
+        return spec
+    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
+    raise ModelFeedback(f"There is no tool {name!r}. {did_you_mean(name, specs)}")
+
+
+def own_result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
+    """The result of a call that needs no tool: an update of the plan, a note, a refusal."""
+    return ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(text), ok=ok)
+
+
+def refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
+    """Makes the refusal the call's result, which the model reads. A refused plan update is an event as well."""
+    change.entry(own_result(call, f"Error: {refusal}", ok=False))
+    if call.name == UPDATE_PLAN:
+        action = call.input.get("action") if isinstance(call.input, dict) else None
+        code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
+        change.event("plan.rejected", {"action": _shown(action), "code": code, "message": str(refusal)})
+
+
+def _shown(action: object) -> str | None:
+    """The action for the event. A model can make one up of any length."""
+    return action[:MAX_NAME_CHARS] if isinstance(action, str) else None

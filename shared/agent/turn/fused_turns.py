@@ -4,6 +4,10 @@ between that need neither a person nor the network (ADR 57).
 A worker goes on only from a reply that it has committed itself. What it does is committed as it would be by workers of
 their own, under the same keys, so whoever comes after it goes on from the log. An error ends the loop and not the run:
 the engine is told to make what is missing, with its own retries.
+
+A worker may find that another one has made its turn, and is dead or still goes on by itself (`after_another`). Then the
+session is moved to its next turn, so `check_turn` stops the other worker there, or at the commit of the turn that it
+makes. A call that it is amid may finish. A reply that it has bought is kept, and the next turn finds it.
 """
 
 from collections.abc import Callable
@@ -11,16 +15,19 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
+from shared.agent.session.engine_decision import is_overtaken, next_decision, wait_decision
+from shared.agent.session.next_turn import or_roll_over, turn_again
+from shared.agent.session.repository import CommitDraft
 from shared.agent.session.session import Session
-from shared.agent.turn.takeover import after_another
-from shared.agent.turn.turn import take_turn
+from shared.agent.turn.turn import Taken, take_turn
 from shared.domain.definitions.builtins import BuiltinTool
 from shared.domain.errors import Fenced
-from shared.domain.session.commit import Decision
+from shared.domain.session.change import Change
+from shared.domain.session.commit import Decision, Position
+from shared.domain.session.head import Head
 
 if TYPE_CHECKING:
     from shared.agent.tools.runtime import ToolRuntime
-    from shared.domain.session.commit import Position
 
 
 class StepDeps(NamedTuple):
@@ -44,7 +51,7 @@ class Made(NamedTuple):
     error: str = ""
 
 
-def take_turns(deps: StepDeps, kind: TurnKind, at: "Position", attempt: int, timeout: float) -> Made:
+def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Made:
     """Makes the turn, and goes on while it may.
 
     `attempt`, and what it raises of the first turn: as in `take_turn`. `timeout`: seconds that there are for models and
@@ -125,3 +132,50 @@ def _unfinished(session: Session, act: Decision) -> tuple[str, ...]:
 
 def _seconds_left(deps: StepDeps, deadline: datetime) -> float:
     return (deadline - deps.turn.clock.now()).total_seconds()
+
+
+GOES_ON = ("plan", "think", "act")
+"""After any other decision no worker goes on by itself."""
+
+
+def after_another(
+    deps: TurnDeps, taken: Taken, kind: TurnKind, at: Position, attempt: int, most_turns: int
+) -> Decision:
+    """What the engine does after a turn that this worker has no reply of: what was decided, or what follows from the
+    head after a takeover.
+
+    `most_turns`: of one invocation; 1: nobody goes on by itself, unless an invocation of before that was changed does.
+    """
+    session, decision = taken.session, taken.decision
+    done = session.recorded(at.key(kind))
+    if done is None or done.decision is None or done.decision.next not in GOES_ON:
+        return decision
+    head = session.head
+    if (
+        is_overtaken(head, at) or done.attempt > attempt
+    ):  # this worker is the late one, and nobody listens to it
+        return decision
+    is_there = head.run is not None and head.run.turn == done.decision.at.turn
+    if is_there and (done.own or most_turns == 1):
+        return decision
+    return _take_over(deps, session, at) or decision
+
+
+def _take_over(deps: TurnDeps, session: Session, at: Position) -> Decision | None:
+    """None: nothing is left to take over from."""
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        head = change.head
+        if is_overtaken(head, at) or head.is_over or head.wait is not None:
+            return None  # where people are waited for, the engine has been answered
+        turn_again(change)
+        return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, _next(deps, change.head)))
+
+    done = deps.repository.commit(session, at.key(f"takeover/{deps.clock.new_id('try')}"), build)
+    if done is not None:
+        return done.decision
+    return next_decision(session.head, deps.clock.now()) if session.head.is_over else None
+
+
+def _next(deps: TurnDeps, head: Head) -> Decision:
+    return wait_decision(head, deps.timeouts) if head.interventions else next_decision(head, deps.clock.now())

@@ -6,7 +6,7 @@ from shared.agent.session.endings import ended
 from shared.agent.session.engine_decision import position, wait_decision
 from shared.agent.session.next_turn import next_turn
 from shared.agent.session.repository import CommitDraft
-from shared.agent.turn.refused_calls import own_result
+from shared.agent.turn.apply_reply import own_result
 from shared.domain.interventions.approval import approval_reason
 from shared.domain.interventions.intervention import is_pause
 from shared.domain.session.change import Change

@@ -29,23 +29,25 @@ from shared.agent.model_call.marked_call import (
 from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.outages.wait_out import OutageRules, ask_after_waiting, asks_after_waiting
-from shared.agent.session.engine_decision import next_decision, outage_wait, wait_decision
-from shared.agent.session.fencing import check_turn
-from shared.agent.session.history_limit import or_roll_over
+from shared.agent.session.engine_decision import check_turn, next_decision, outage_wait, wait_decision
 from shared.agent.session.kept_replies import KeptReply, place_of
-from shared.agent.session.next_turn import next_turn
+from shared.agent.session.next_turn import next_turn, or_roll_over
 from shared.agent.session.repository import CommitDraft, decision_of
 from shared.agent.session.session import Session
 from shared.agent.turn.after_planning import after_planning
 from shared.agent.turn.after_thinking import after_thinking
-from shared.agent.turn.apply_reply import IdentifiedReply, apply_reply, with_ids
-from shared.agent.turn.at_limit import wait_or_ask
+from shared.agent.turn.apply_reply import Answers, IdentifiedReply, apply_reply, with_ids
 from shared.agent.turn.cut_off_replies import first_half
 from shared.agent.turn.detect_loop import PreviousCall, repeated_failure
-from shared.agent.turn.final_answer import Answers
 from shared.agent.turn.outcomes import end_run
 from shared.agent.turn.prompt import planning_request, thinking_request
-from shared.agent.turn.without_reply import CommittedError, commit_failure, failed_turn, without_reply
+from shared.agent.turn.without_reply import (
+    CommittedError,
+    commit_failure,
+    failed_turn,
+    wait_or_ask,
+    without_reply,
+)
 from shared.domain.definitions.agent import Purpose, policies_of
 from shared.domain.errors import ContextTooLong, ModelRefused, SessionError
 from shared.domain.rules.compaction import max_request_bytes

@@ -1,5 +1,5 @@
 """How many entries a run leaves in the history of its Step Functions execution. AWS ends an execution at 25,000.
-When the next execution begins: `or_roll_over` in `shared/agent/session/history_limit.py`.
+When the next execution begins: `or_roll_over` in `shared/agent/session/next_turn.py`.
 
 Each figure is an upper bound, every retry that the state machine allows included. `tests/infra/test_history.py`
 computes them from the definition and its retry policies, and fails where one is too low.

@@ -170,7 +170,7 @@ class Run(StoredModel):
     the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
     `shared/agent/turn/after_thinking.py`). `before`: what the session had used before; None: it is the session's first
     run. `parked`: the generation has no execution; it is started when somebody
-    decides, or when the time comes (`shared/agent/session/parking.py`).
+    decides, or when the time comes (`shared/agent/session/engine_decision.py`).
     """
 
     run_id: str

@@ -10,7 +10,7 @@ from shared.domain.limits.admission import InLine
 from shared.ports.log import SessionName
 
 SHARE = 1_000
-"""Sessions that one invocation goes on with: what it does in 40 seconds (`shared/agent/recovery/pace.py`)."""
+"""Sessions that one invocation goes on with: what it does in 40 seconds (`shared/agent/recovery/admit_one.py`)."""
 
 
 class LostSessions(NamedTuple):

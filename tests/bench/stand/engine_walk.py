@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.agent.recovery.roll_over import roll_over
+from shared.agent.recovery.restart import roll_over
 from shared.agent.session.repository import SessionRepository
 from shared.domain.session.commit import Position
 

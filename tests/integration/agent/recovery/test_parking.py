@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.agent.outages.park import park
-from shared.agent.session.engine_decision import position
-from shared.agent.session.parking import LEAD, LEAST
+from shared.agent.outages.handle_error import park
+from shared.agent.session.engine_decision import LEAD, LEAST, position
 from shared.domain.errors import Fenced, ProviderOverloaded
 from shared.domain.session.commit import Decision
 from shared.ports.deployment.recovery_scans import Tally

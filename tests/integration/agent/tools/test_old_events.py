@@ -6,7 +6,7 @@ from functools import partial
 
 from shared.agent.interventions.wait import ask
 from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.roll_over import roll_over
+from shared.agent.recovery.restart import roll_over
 from shared.agent.tools.execute import abandon_call, run_call
 from shared.agent.turn.turn import take_turn
 from shared.domain.definitions.tool import Effect

@@ -1,6 +1,6 @@
 """A tool the model made up is explained to it, in few words."""
 
-from shared.agent.turn.refused_calls import MAX_UNKNOWN_NAME_CHARS
+from shared.agent.turn.apply_reply import MAX_UNKNOWN_NAME_CHARS
 from shared.domain.session.conversation import ToolEntry
 from shared.ports.model import ModelRequest
 from tests.in_process.house import House
