@@ -14,7 +14,7 @@ from shared.api.response.envelope import Response, not_modified, success
 from shared.api.response.etag import etag, matches
 from shared.api.response.spending_views import cost_view
 from shared.api.response.views import event_view, partial_view, session_view
-from shared.domain.spending.receipt import receipt_of
+from shared.domain.spending.aws_estimate import receipt_of
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from shared.api.response.shapes import sessions

@@ -10,7 +10,7 @@ from shared.api.app import Api
 from shared.api.response.envelope import Response, success
 from shared.api.response.spending_views import receipt_view
 from shared.domain.errors import SessionNotFound
-from shared.domain.spending.receipt import receipt_of
+from shared.domain.spending.aws_estimate import receipt_of
 
 
 def build(deps: Dependencies) -> Api:

@@ -11,23 +11,21 @@ from contextlib import suppress
 from shared.api.response.errors import limit_headers
 from shared.api.routes import Route
 from shared.domain.errors import LimitReached, Quota, TooManyOpenSessions, TransientError
-from shared.domain.limits.leased_rate import (
-    POLL_WINDOW,
-    WAITED_SECONDS,
-    WINDOW,
-    Share,
-    budget,
-    seconds_left,
-    window_of,
-)
 from shared.domain.limits.tenant_limits import (
     LONG_POLLS,
     MINUTE,
     OPEN,
+    POLL_WINDOW,
     REQUESTS,
     STARTS,
+    WAITED_SECONDS,
+    WINDOW,
     LimitsByTenant,
+    Share,
     TenantLimits,
+    budget,
+    seconds_left,
+    window_of,
 )
 from shared.ports.clock import Clock
 from shared.ports.load import RateLeases

@@ -35,7 +35,7 @@ class Taken(NamedTuple):
 
 
 class RateLeases(Protocol):
-    """Windows are numbered since 1970, each kind by its own length (`shared/domain/limits/leased_rate.py`).
+    """Windows are numbered since 1970, each kind by its own length (`shared/domain/limits/tenant_limits.py`).
 
     Both raise StoreThrottled, StoreUnavailable, AwsDenied.
     """

@@ -21,7 +21,7 @@ from shared.adapters.audit.trail import DynamoTrail
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.delete_session_items import write_in_batches
+from shared.adapters.dynamodb.session_log import write_in_batches
 from shared.adapters.s3.objects import erase_prefix
 from shared.adapters.storage.keys import (
     FILES,

@@ -15,8 +15,8 @@ from infra.deployed.tenants.read_all import all_objects, in_pages, scan
 from infra.deployed.tenants.stores import TenantStores
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.definition_items import DEPLOYMENT_PK
-from shared.adapters.dynamodb.delete_session_items import write_in_batches
 from shared.adapters.dynamodb.query import batch_get, newest_commit_item
+from shared.adapters.dynamodb.session_log import write_in_batches
 from shared.adapters.storage.keys import SESSIONS, TENANT, part_text
 from shared.agent.lifecycle.hold_restored import hold_restored
 from shared.agent.session.repository import SessionRepository

@@ -11,7 +11,7 @@ from shared.agent.recovery.restart import decide_to_go_on, try_now
 from shared.agent.session.endings import cancelled, completed, ended
 from shared.agent.session.engine_decision import next_decision
 from shared.domain.interventions.intervention import Intervention, is_about_outage, is_about_restore, is_pause
-from shared.domain.plan.permissions import with_permission
+from shared.domain.plan.plan import with_permission
 from shared.domain.rules.budget import with_limits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import StepRecord

@@ -13,7 +13,7 @@ from shared.agent.session.requester import Requester
 from shared.agent.session.session import Session
 from shared.domain.errors import Conflict, PoisonedSession, ValidationFailed
 from shared.domain.ids import MESSAGE, RUN, SESSION
-from shared.domain.plan.permissions import without_permissions
+from shared.domain.plan.plan import without_permissions
 from shared.domain.rules.compaction import Compacted
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision

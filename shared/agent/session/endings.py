@@ -4,7 +4,7 @@ from typing import Literal
 
 from shared.agent.session.engine_decision import next_decision
 from shared.agent.session.repository import CommitDraft
-from shared.domain.plan.permissions import without_permissions
+from shared.domain.plan.plan import without_permissions
 from shared.domain.session.change import Change
 from shared.domain.session.head import Ending, Failure, Head, Result
 

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 from shared.api.response.views import instant, instant_or_none
 from shared.domain.rules.price_list import PRICED_AT
 from shared.domain.session.head import Head
-from shared.domain.spending.aws_estimate import COUNTED_ON, AwsEstimate, AwsRates, estimated, total_usd
+from shared.domain.spending.aws_estimate import (
+    COUNTED_ON,
+    NOT_COUNTED,
+    AwsEstimate,
+    AwsRates,
+    Receipt,
+    estimated,
+    models_usd,
+    total_usd,
+)
 from shared.domain.spending.aws_prices import AwsPrices
-from shared.domain.spending.receipt import NOT_COUNTED, Receipt, models_usd
 from shared.domain.spending.usage import Amounts
 from shared.domain.untrusted.visible import visible
 

@@ -6,8 +6,7 @@ from typing import Any, Literal, NamedTuple
 from shared.domain.definitions.builtins import CREATE_FILE
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.plan.permissions import needs_permission
-from shared.domain.plan.plan import ExecutionPlan
+from shared.domain.plan.plan import ExecutionPlan, needs_permission
 
 ApprovalReason = Literal["high_stakes", "replaces_file", "plan_step"]
 

@@ -17,8 +17,7 @@ from pydantic import Field, StrictBool
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import Conflict, PlanRefused, ValidationFailed
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.plan.permissions import permissions_approved, permissions_left
-from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep
+from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, permissions_approved, permissions_left
 from shared.domain.plan.update import (
     MAX_STEP_NUMBER,
     CheckInput,

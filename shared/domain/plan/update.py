@@ -16,7 +16,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringC
 from shared.domain.definitions.tool import ToolSpec
 from shared.domain.errors import PlanRefused, ToolInputInvalid
 from shared.domain.frozen_model import FrozenModel
-from shared.domain.plan.permissions import permissions_approved, permissions_owed
 from shared.domain.plan.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -24,6 +23,8 @@ from shared.domain.plan.plan import (
     ExecutionPlan,
     PlanStep,
     StepStatus,
+    permissions_approved,
+    permissions_owed,
 )
 from shared.domain.session.commit import EventDraft
 from shared.domain.validation_messages import did_you_mean

@@ -12,8 +12,7 @@ from acta.testing.memory.clock import FakeClock
 from shared.api.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
 from shared.api.routes import ROUTES, Route
 from shared.domain.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
-from shared.domain.limits.leased_rate import POLL_WINDOW, WINDOW
-from shared.domain.limits.tenant_limits import LimitsByTenant, TenantLimits
+from shared.domain.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
 from tests.doubles.rate_leases import MemoryRateLeases
 
 LIMIT = 20

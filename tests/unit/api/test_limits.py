@@ -6,7 +6,7 @@ import pytest
 
 from shared.agent.queries.poll import LOOK_SECONDS
 from shared.domain.errors import StoreUnavailable
-from shared.domain.limits.leased_rate import WINDOW
+from shared.domain.limits.tenant_limits import WINDOW
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.doubles.rate_leases import MemoryRateLeases
 from tests.in_process.house import TENANT, House

@@ -10,9 +10,8 @@ from functions.status.routes import build
 from shared.agent.queries.long_polls import LongPollLimit
 from shared.agent.usage.fold import fold
 from shared.api.response.views import instant
-from shared.domain.spending.aws_estimate import AwsRates
+from shared.domain.spending.aws_estimate import AwsRates, receipt_of
 from shared.domain.spending.aws_prices import LISTS, AwsPrices
-from shared.domain.spending.receipt import receipt_of
 from tests.doubles.audit import PlainPseudonyms, memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.usage import MemoryUsage

@@ -4,15 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.plan.permissions import (
+from shared.domain.plan.plan import (
     ANY_RISKY_TOOL,
+    ExecutionPlan,
+    PlanStep,
+    StepStatus,
     needs_permission,
     permissions_approved,
     permissions_owed,
     with_permission,
     without_permissions,
 )
-from shared.domain.plan.plan import ExecutionPlan, PlanStep, StepStatus
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

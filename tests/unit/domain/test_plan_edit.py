@@ -18,8 +18,7 @@ from shared.domain.plan.edit import (
     SkipStep,
     edited,
 )
-from shared.domain.plan.permissions import needs_permission
-from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus
+from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
 from shared.domain.plan.update import MAX_STEP_NUMBER
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

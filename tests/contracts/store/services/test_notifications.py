@@ -12,8 +12,8 @@ from acta.testing.memory.clock import FakeClock
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.delete_session_items import delete_session
 from shared.adapters.dynamodb.receivers import DynamoTenantReceivers, ReceiversByPartition, StoredReceivers
+from shared.adapters.dynamodb.session_log import delete_session
 from shared.adapters.dynamodb.stream import StreamedChanges
 from shared.adapters.notifications.sqs import Queue
 from shared.adapters.notifications.webhook import Topic
