@@ -68,7 +68,7 @@ def test_a_session_that_is_watched_goes_on_over_the_end_of_a_token(screen: Scree
     page.get_by_label("Say something").fill("And be quick")
     expired = Expired(page)
     ann.resolve(asked[0], asked[1]["intervention_id"], "answer", input={"text": "A kettle."})
-    expect(page.locator(".state")).to_have_text("Ended without the goal", timeout=60_000)
+    expect(page.locator(".state")).to_have_text("Goal met", timeout=60_000)
     expect(page.get_by_text(OVER)).to_have_count(0)
     expect(page.get_by_label("Say something")).to_have_value("And be quick")
     assert len(expired.renewals) == 1, "one for everything that the page reads"
