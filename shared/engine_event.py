@@ -12,7 +12,7 @@ from shared.domain.session.commit import Position
 
 COMMIT_SECONDS = 30
 """Kept back of an invocation's time for reading and committing: a commit that begins at the last moment (`ROOM` in
-`shared/agent/model_call/reply_in_hand.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
+`shared/agent/model_call/marked_call.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
 LEAST_SECONDS = 1.0
 
 Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "roll_over", "park"]

@@ -6,7 +6,8 @@ from typing import Any
 
 from functions.start.dependencies import Dependencies
 from shared.adapters.egress.address import AddressRefused
-from shared.agent.lifecycle.start import NewSession, post_message, start, start_engine_again
+from shared.agent.lifecycle.start import NewSession, post_message, start
+from shared.agent.recovery.recover import recover
 from shared.api.app import Api
 from shared.api.recorder import Decided
 from shared.api.request.bodies import ForkSession, PostMessage, SessionFields, StartSession, refuse_longer
@@ -96,7 +97,8 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
         with suppress(SessionNotFound):  # deleted meanwhile
-            start_engine_again(repository, workflow, record.tenant, record.answer["session_id"])
+            # An earlier try may have died before it could start or wake the engine.
+            recover(repository, workflow, record.tenant, record.answer["session_id"])
         return answer_from_commit(deps.log, record, view)
 
     return api

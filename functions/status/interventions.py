@@ -6,7 +6,7 @@ from pydantic import Field
 
 from functions.status.dependencies import Dependencies
 from functions.status.pages import Page, page_of_items, searched_page
-from shared.agent.queries.pending_call_input import full_call_input
+from shared.agent.queries.whole_texts import full_call_input
 from shared.api.app import Api
 from shared.api.request.listing_cursor import ListingCursor, listing_cursor
 from shared.api.response.envelope import Response, success

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shared.agent.budget.session_budget import SizedRequest, charge_attempts, settle_call
 from shared.agent.compaction.summarise import NotSummarised, Spent, Summarised, summarise
-from shared.agent.model_call.reply_in_hand import commit_reply
+from shared.agent.model_call.marked_call import commit_reply
 from shared.agent.model_call.turn_context import Turn
 from shared.agent.session.engine_decision import check_turn
 from shared.agent.session.kept_replies import SUMMARY, KeptReply, place_of
@@ -28,14 +28,6 @@ from shared.domain.rules.compaction import (
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.conversation import Content, Entry, ToolEntry
-
-
-class Sizes(NamedTuple):
-    """Bytes of the request: `now`, the `limit`, and the `target` where it is above the limit."""
-
-    now: int
-    limit: int
-    target: int
 
 
 class Shorter(NamedTuple):
@@ -68,10 +60,9 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
     limit, target = (
         int(tokens * per_token) for tokens in request_limits(context.context_window, asked.request.max_tokens)
     )
-    sizes = Sizes(asked.bytes, limit, target)
-    if sizes.now <= limit:
+    if asked.bytes <= limit:
         return None
-    shorter = _shorten(turn, sizes)
+    shorter = _shorten(turn, asked.bytes, limit, target)
     if not isinstance(shorter, Shorter):
         return shorter
     repository = turn.deps.repository
@@ -81,8 +72,8 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
         "summarised": shorter.summarised,
         "results_elided": shorter.elided,
         "entries": len(entries),
-        "tokens_before": int(sizes.now / per_token),
-        "tokens_after": int((sizes.now - _freed(session, shorter)) / per_token),
+        "tokens_before": int(asked.bytes / per_token),
+        "tokens_after": int((asked.bytes - _freed(session, shorter)) / per_token),
     }
 
     def build(now: Session, change: Change) -> CommitDraft | None:
@@ -118,20 +109,22 @@ def _committed(turn: Turn, key: str, build: Build, spent: Spent | None) -> Recor
     return commit_reply(turn, key, build, reply, open_ones)
 
 
-def _shorten(turn: Turn, sizes: Sizes) -> Shorter | Decision | NotSummarised | None:
-    """A shorter conversation; None: nothing is worth doing."""
+def _shorten(turn: Turn, size: int, limit: int, target: int) -> Shorter | Decision | NotSummarised | None:
+    """A shorter conversation; None: nothing is worth doing. `size`: bytes of the request, which may have `limit`, and
+    has `target` once its turns are summarised.
+    """
     session = turn.session
     old = large_old_results(session.entries)
     entries = with_elided(session.entries, {result.call_id: _whole(turn, result) for result in old})
-    fixed = sizes.now - total_bytes(session.entries)
+    fixed = size - total_bytes(session.entries)
     turns, summarised, spent = 0, False, None
-    if fixed + total_bytes(entries) > sizes.target:
-        made = summarise(turn, entries, sizes.target - fixed, sizes.limit)
+    if fixed + total_bytes(entries) > target:
+        made = summarise(turn, entries, target - fixed, limit)
         if not isinstance(made, Summarised):
             return made
         entries, turns, summarised, spent = made
     results: dict[str, ToolEntry] = {}
-    over = fixed + total_bytes(entries) - sizes.limit
+    over = fixed + total_bytes(entries) - limit
     for result in large_results(list(session.results.values())):
         if over <= 0:
             break

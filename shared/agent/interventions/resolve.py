@@ -12,7 +12,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from shared.agent.interventions.deciders import require_decider
 from shared.agent.interventions.effects import settle
-from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.interventions.wait import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester
@@ -192,7 +192,8 @@ def resolve(
 
     def build(now: Session, change: Change) -> CommitDraft:
         nonlocal closed
-        one = _open(now.head, intervention_id)
+        found = (one for one in now.head.interventions if one.intervention_id == intervention_id)
+        one = next(found, None)
         if one is None or not is_visible(one):
             raise _decided(deps, requester.tenant, session_id, intervention_id)
         present = require_decider(now.head, one, agent, requester, chosen.option, _tool(deps, now.head, one))
@@ -216,10 +217,6 @@ def resolve(
     wake_engine(deps.repository, deps.workflow, session)
     assert closed is not None  # `build` ran, else it raised
     return session.head, closed
-
-
-def _open(head: Head, intervention_id: str) -> Intervention | None:
-    return next((one for one in head.interventions if one.intervention_id == intervention_id), None)
 
 
 def _tool(deps: ResolveDeps, head: Head, one: Intervention) -> ToolSpec | None:
@@ -260,7 +257,11 @@ def _check(
         case "clarification_needed", "answer" if one.tool_call is not None:
             return {"answers": _fields_of(deps.registry, head, one.tool_call.call_id, given)}
         case "clarification_needed", "answer":
-            return _answer(deps, _parse(Answer, given))
+            answer = _parse(Answer, given)
+            if len(answer["text"]) > deps.max_answer_chars:
+                too_much = too_long(answer["text"], deps.max_answer_chars)
+                raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
+            return answer
         case "budget_exceeded", "finish" if head.has_unread_message:
             raise Conflict(
                 "A message waits for the agent, and a run does not finish over one. Raise the budget, so that it can "
@@ -310,13 +311,6 @@ def _fields_of(
             raise ValidationFailed("The answer does not fit what is asked.", {"input": [wrong]})
         answers[key] = fields
     return answers
-
-
-def _answer(deps: ResolveDeps, given: dict[str, Any]) -> dict[str, Any]:
-    if len(given["text"]) > deps.max_answer_chars:
-        too_much = too_long(given["text"], deps.max_answer_chars)
-        raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
-    return given
 
 
 def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Where a question about the budget is open, its `raise` is the one way: it names 
 from typing import NamedTuple
 
 from shared.agent.interventions.deciders import require_decider_of
-from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.interventions.wait import commit_in_time
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.recovery.restart import is_waiting, try_now
 from shared.agent.session.repository import CommitDraft, SessionRepository

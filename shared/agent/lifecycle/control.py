@@ -7,8 +7,8 @@ a tool's result `_finish` in `shared/agent/tools/execute.py`.
 from shared.agent.budget.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
-from shared.agent.interventions.expiry import commit_in_time
 from shared.agent.interventions.opening import AskingRules, open_question, wait_for_people
+from shared.agent.interventions.wait import commit_in_time
 from shared.agent.recovery.recover import end_engine, wake_engine
 from shared.agent.recovery.restart import decide_to_go_on, is_waiting, try_now
 from shared.agent.session.endings import cancelled

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from shared.agent.interventions.deciders import OnDecided, ignore
-from shared.agent.interventions.expiry import commit_in_time
+from shared.agent.interventions.wait import commit_in_time
 from shared.agent.lifecycle.start import tell
 from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.engine_decision import next_turn_kind

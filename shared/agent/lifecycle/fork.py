@@ -57,7 +57,9 @@ def fork(
     Raises KeyTaken, LimitReached, Conflict where too many people have written to the parent, ValidationFailed as
     `start` does, and what the stores and the engine raise.
     """
-    _check_visibility(parent.head, new)
+    if parent.head.private_to is not None and new.visibility != "private":
+        sentence = "What a private session has is its owner's alone: its forks are private."
+        raise ValidationFailed("The fork of a private session is private.", {"visibility": [sentence]})
     clock = repository.clock
     now, before = clock.now(), parent.head
     head = empty_head(requester, new, clock.new_id(SESSION), now).model_copy(
@@ -75,16 +77,11 @@ def fork(
         change.first_state("idle")
     else:
         decision = _go_on(change, clock.new_id(RUN), before.run, new.max_steps)
-    _tell(change)
+    # the model's next request says where the conversation comes from
+    change.set(progress=Progress(hint=NOTE))
     note = repository.begin_texts(change.head)
     change.compact(_copied(repository, parent, change.head, message))
     return create(repository, workflow, requester, new, "fork", change, decision, note)
-
-
-def _check_visibility(parent: Head, new: NewSession) -> None:
-    if parent.private_to is not None and new.visibility != "private":
-        sentence = "What a private session has is its owner's alone: its forks are private."
-        raise ValidationFailed("The fork of a private session is private.", {"visibility": [sentence]})
 
 
 def _inherited(head: Head, requester: Requester) -> dict[str, object]:
@@ -114,11 +111,6 @@ def _go_on(change: Change, run_id: str, before: Run, max_steps: int) -> Decision
     if kind == "think":
         change.to_state("executing")
     return Decision(next=kind, at=position(change.head))
-
-
-def _tell(change: Change) -> None:
-    """The model's next request says where the conversation comes from."""
-    change.set(progress=Progress(hint=NOTE))
 
 
 def _copied(

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from shared.agent.interventions.deciders import OnDecided, ignore, require_decider
 from shared.agent.interventions.effects import settle
-from shared.agent.interventions.expiry import commit_in_time
-from shared.agent.recovery.recover import recover, wake_engine
+from shared.agent.interventions.wait import commit_in_time
+from shared.agent.recovery.recover import wake_engine
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import CommitDraft, SessionRepository
 from shared.agent.session.requester import Requester, agent_of
@@ -170,13 +170,6 @@ def tell(
         return settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
     change.user_message(message_id, text, requester.user)
     return None
-
-
-def start_engine_again(
-    repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str
-) -> None:
-    """Starts or wakes the engine once more: an earlier try may have died before it could. Otherwise harmless."""
-    recover(repository, workflow, tenant, session_id)
 
 
 def empty_head(requester: Requester, new: NewSession, session_id: str, now: datetime) -> Head:

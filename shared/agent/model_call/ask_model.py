@@ -9,19 +9,17 @@ from shared.agent.model_call.turn_context import Turn
 from shared.domain.errors import ProviderOverloaded, SessionError, TransientError
 from shared.domain.rules.compaction import total_bytes
 from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import EndedTurns, Turns
+from shared.domain.session.conversation import EndedTurns
 from shared.ports.model import ModelReply, ModelRequest
 
 
 def sized(request: ModelRequest) -> SizedRequest:
     """The request and the bytes that its tokens are estimated from."""
     tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
-    entries = (request.ended_turns or EndedTurns()).made("bytes", request.entries, 0, _with_bytes)
+    entries = (request.ended_turns or EndedTurns()).made(
+        "bytes", request.entries, 0, lambda before, turns: before + sum(map(total_bytes, turns))
+    )
     return SizedRequest(request, len(request.system) + tools + entries + len(request.suffix))
-
-
-def _with_bytes(before: int, turns: Turns) -> int:
-    return before + sum(map(total_bytes, turns))
 
 
 class Asked(NamedTuple):

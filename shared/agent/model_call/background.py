@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.agent.budget.session_budget import Bill, charge_attempts, settle_call, with_outcome
-from shared.agent.model_call.marked_call import MarkedCall, not_begun
-from shared.agent.model_call.reply_in_hand import commit_while_there_is_time
+from shared.agent.model_call.marked_call import Completed, MarkedCall, commit_while_there_is_time, not_begun
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.session.engine_decision import check_run, check_turn, end_decision, position
 from shared.agent.session.kept_replies import place_of
@@ -43,13 +42,6 @@ END_SECONDS = 10.0
 """For each of the two requests that end a response that nobody wants."""
 
 
-class Begun(NamedTuple):
-    """The call was made, or could not be. `answer`: a reply that was there at once, or the error."""
-
-    answer: ModelReply | SessionError | TransientError
-    bill: Bill
-
-
 class Ended(NamedTuple):
     """What came of a call in the background, its bill, and the messages that its request showed."""
 
@@ -67,18 +59,19 @@ def calls_of(turn: Turn) -> BackgroundCalls | None:
 
 def begin(
     turn: Turn, calls: BackgroundCalls, call: MarkedCall, delivered: tuple[str, ...]
-) -> Begun | Decision:
-    """Makes the call and commits its id; the engine then waits. Where another worker has the turn, the response is
-    ended again. Raises Fenced, and what the stores raise.
+) -> Completed | Decision:
+    """Makes the call and commits its id; the engine then waits. Completed: a reply was there at once, or the call could
+    not be made. Where another worker has the turn, the response is ended again. Raises Fenced, and what the
+    stores raise.
     """
     own, context = call.attempts[-1], turn.context
     try:
         started = calls.start(call.request, timeout=min(REQUEST_SECONDS, turn.seconds_left))
     except (SessionError, TransientError) as error:
-        return Begun(*not_begun(turn, call, error))
+        return not_begun(turn, call, error)
     if isinstance(started, ModelReply):
         answered = with_outcome(own, started, turn.deps.clock.now())
-        return Begun(started, call._replace(attempts=(*call.attempts[:-1], answered)).bill)
+        return Completed(started, call._replace(attempts=(*call.attempts[:-1], answered)).bill)
     running = RunningResponse(
         response_id=started,
         place=place_of(turn.session.head, turn.kind),

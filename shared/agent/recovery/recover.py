@@ -20,7 +20,7 @@ from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.domain.session.change import Change
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head, Restarts, Run
-from shared.ports.log import LiveKind, LiveSession, SessionIndex, live_shard
+from shared.ports.log import LiveKind, SessionIndex, live_shard
 from shared.ports.workflow import EndedExecution, TokenGone, Workflow
 
 REPAIRABLE = ("STEP_FAILED", "PROVIDER_")
@@ -219,19 +219,13 @@ def recover_ended(
 def _tenant(session_index: SessionIndex, session_id: str) -> str | None:
     """Whose live session it is. None: it is at rest."""
     for kind in get_args(LiveKind):
-        found = _session(session_index, kind, live_shard(session_id), session_id)
-        if found is not None:
-            return found.tenant
+        cursor: str | None = None
+        while True:
+            page = session_index.live(kind, live_shard(session_id), before=None, limit=PAGE, cursor=cursor)
+            for session in page.sessions:
+                if session.session_id == session_id:
+                    return session.tenant
+            cursor = page.cursor
+            if cursor is None:
+                break
     return None
-
-
-def _session(session_index: SessionIndex, kind: LiveKind, shard: int, session_id: str) -> LiveSession | None:
-    cursor: str | None = None
-    while True:
-        page = session_index.live(kind, shard, before=None, limit=PAGE, cursor=cursor)
-        for session in page.sessions:
-            if session.session_id == session_id:
-                return session
-        cursor = page.cursor
-        if cursor is None:
-            return None

@@ -170,8 +170,10 @@ def apply_reply(
             tool = requested_tool(call, specs)
             registry.check(tool, call.input, private=is_private)
             if _is_note(call):
-                change.set(scratchpad=change.head.scratchpad.with_note(call.input["text"]))
-                change.entry(own_result(call, _noted(call.input["text"])))
+                note = call.input["text"]
+                change.set(scratchpad=change.head.scratchpad.with_note(note))
+                cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
+                change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
                 continue
             if tool.effect != "read" and change.head.has_unread_plan_edit:
                 raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
@@ -273,11 +275,6 @@ def _is_note(call: ToolCall) -> bool:
     return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
 
 
-def _noted(text: str) -> str:
-    cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(text) > MAX_NOTE_CHARS else ""
-    return f"Noted for the rest of this session.{cut}"
-
-
 def _has_to_run(call: ToolCall) -> bool:
     return call.name != UPDATE_PLAN and call.malformed is None and not _is_note(call)
 
@@ -314,9 +311,6 @@ def refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
     if call.name == UPDATE_PLAN:
         action = call.input.get("action") if isinstance(call.input, dict) else None
         code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
-        change.event("plan.rejected", {"action": _shown(action), "code": code, "message": str(refusal)})
-
-
-def _shown(action: object) -> str | None:
-    """The action for the event. A model can make one up of any length."""
-    return action[:MAX_NAME_CHARS] if isinstance(action, str) else None
+        # a model can make up an action of any length
+        shown = action[:MAX_NAME_CHARS] if isinstance(action, str) else None
+        change.event("plan.rejected", {"action": shown, "code": code, "message": str(refusal)})

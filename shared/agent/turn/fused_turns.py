@@ -66,8 +66,8 @@ def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeo
         return made
     while True:
         if made.decision.next == "act":
-            if not _may_run(turn, made.decision):
-                return made
+            if not all(_is_bounded(turn, call_id) for call_id in made.decision.calls or ()):
+                return made  # of such a reply the worker makes no call itself
             made = _run_calls(deps, turn, made, deadline)
         following = made.decision.next
         if following not in ("plan", "think") or made.turns >= deps.most_turns:
@@ -84,11 +84,6 @@ def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeo
         except Exception as error:
             return made._replace(error=type(error).__name__)
         made, turn = made._replace(decision=taken.decision, turns=made.turns + 1), taken.replied
-
-
-def _may_run(turn: Turn, act: Decision) -> bool:
-    """Whether the worker makes all of the calls itself: of any other reply it makes none."""
-    return all(_is_bounded(turn, call_id) for call_id in act.calls or ())
 
 
 def _is_bounded(turn: Turn, call_id: str) -> bool:
@@ -117,17 +112,13 @@ def _run_calls(deps: StepDeps, turn: Turn, made: Made, deadline: datetime) -> Ma
             error = type(failure).__name__
             break
         ran += 1
-    rest = _unfinished(session, made.decision)
+    still_open = {call.call_id for call in session.head.unfinished_calls}
+    rest = tuple(call_id for call_id in made.decision.calls or () if call_id in still_open)
     if ran < len(made.decision.calls or ()) and rest:
         decision = made.decision.model_copy(update={"calls": rest})
     else:
         decision = Decision(next="think", at=at)
     return made._replace(decision=decision, calls=made.calls + ran, error=error)
-
-
-def _unfinished(session: Session, act: Decision) -> tuple[str, ...]:
-    still_open = {call.call_id for call in session.head.unfinished_calls}
-    return tuple(call_id for call_id in act.calls or () if call_id in still_open)
 
 
 def _seconds_left(deps: StepDeps, deadline: datetime) -> float:

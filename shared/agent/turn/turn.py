@@ -22,11 +22,11 @@ from shared.agent.model_call.marked_call import (
     KeptCall,
     MarkedCall,
     NotAffordable,
+    commit_reply,
     kept_call,
     mark_call,
     not_begun,
 )
-from shared.agent.model_call.reply_in_hand import commit_reply
 from shared.agent.model_call.turn_context import Turn, TurnDeps, TurnKind
 from shared.agent.outages.wait_out import OutageRules, ask_after_waiting, asks_after_waiting
 from shared.agent.session.engine_decision import check_turn, next_decision, outage_wait, wait_decision

@@ -36,7 +36,8 @@ def without_reply(turn: Turn, change: Change, error: CommittedError) -> CommitDr
     """Waits for the provider or the key, and takes the turn again then; else the run ends."""
     match error:
         case ProviderOverloaded() if error.retry_after is not None:
-            return _wait_for_provider(turn, change, error)
+            # as long as the provider asks, or longer where it has asked before
+            return _wait_out(turn, change, error, retry_after=error.retry_after)
         case TransientError():
             return _wait_out(turn, change, error)
         case ProviderKeyRefused() | ProviderQuotaExceeded() if _has_begun(change.head):
@@ -57,11 +58,6 @@ def failed_turn(deps: TurnDeps, change: Change, error: SessionError) -> CommitDr
     if change.head.is_over:
         return CommitDraft(change, next_decision(change.head, change.now))
     return end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
-
-
-def _wait_for_provider(turn: Turn, change: Change, error: ProviderOverloaded) -> CommitDraft:
-    """Waits as long as the provider asks, or longer where it has asked before, and takes the turn again."""
-    return _wait_out(turn, change, error, retry_after=error.retry_after)
 
 
 def _wait_out(

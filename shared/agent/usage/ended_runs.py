@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from shared.domain.ids import made_at
 from shared.domain.session.commit import Commit
-from shared.domain.session.head import TERMINAL, Head, UsedBefore
+from shared.domain.session.head import TERMINAL, UsedBefore
 from shared.domain.spending.usage import Counted
 from shared.ports.meter import Partition, UsageStore
 
@@ -76,14 +76,10 @@ def progressed(store: UsageStore, partition: Partition, before: Counted | None, 
     while number > last and len(found) < wanted:
         down_to = max(number - AT_ONCE, last)
         for commit in store.commits(partition, range(number, down_to, -1)):
-            found += _ended_in(commit)
+            found += [_ended(commit, each.data) for each in commit.events if each.type == "run.finished"]
         number = down_to
     unread = max(0, expected - len(found)) if is_tallied else 0
     return Progressed(partition, before, now, tuple(reversed(found)), unread)
-
-
-def _ended_in(commit: Commit) -> list[EndedRun]:
-    return [_ended(commit, event.data) for event in commit.events if event.type == "run.finished"]
 
 
 def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
@@ -110,11 +106,5 @@ def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
         seconds=None if began is None else max(0, round(ended.timestamp() - began / 1_000)),
         waits=now.asked - before.asked,
         waited_seconds=round((now.waited_ms - before.waited_ms) / 1_000),
-        whole=_is_whole(head),
+        whole=(run is not None and run.before is not None) or head.tally.done.runs <= 1,
     )
-
-
-def _is_whole(head: Head) -> bool:
-    if head.run is not None and head.run.before is not None:
-        return True
-    return head.tally.done.runs <= 1

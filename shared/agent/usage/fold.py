@@ -6,7 +6,7 @@ A write is made on the condition that nobody has counted the session meanwhile: 
 another order change nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -66,19 +66,15 @@ def fold(
     done = Folded()
     for tenant, newest in _by_tenant(commits).items():
         read_until: list[datetime] = []
-        for part in _parts(list(newest.items())):
-            folded, until = _fold_readable(store, pseudonyms, dict(part), tell, tell_unreadable)
+        sessions = list(newest.items())
+        for at in range(0, len(sessions), AT_ONCE):
+            part = dict(sessions[at : at + AT_ONCE])
+            folded, until = _fold_readable(store, pseudonyms, part, tell, tell_unreadable)
             done = done.plus(folded)
             read_until += until
         if read_until:
             store.reach(tenant, max(read_until))
     return done
-
-
-def _parts(
-    sessions: Sequence[tuple[Partition, tuple[Committed, ...]]],
-) -> Iterable[Sequence[tuple[Partition, tuple[Committed, ...]]]]:
-    return (sessions[at : at + AT_ONCE] for at in range(0, len(sessions), AT_ONCE))
 
 
 def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, tuple[Committed, ...]]]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from infra.environments import ENVIRONMENTS
 from infra.sizing import MARGIN
 from shared.adapters.aws.clients import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS
-from shared.agent.model_call.reply_in_hand import ROOM
+from shared.agent.model_call.marked_call import ROOM
 from shared.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
 
 

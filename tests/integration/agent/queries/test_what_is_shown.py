@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.agent.interventions.opening import MAX_REVIEWED_BYTES
-from shared.agent.queries.pending_call_input import full_call_input
+from shared.agent.queries.whole_texts import full_call_input
 from shared.api.response.views import intervention_view
 from shared.domain.errors import InterventionNotFound, ValidationFailed
 from shared.domain.interventions.intervention import Intervention
