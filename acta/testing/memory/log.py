@@ -11,7 +11,6 @@ from shared.ports.clock import Clock
 from shared.ports.log import (
     NO_ITEMS,
     Erasure,
-    IdempotencyRecord,
     KeyTaken,
     LogPage,
     NumberTaken,
@@ -71,8 +70,10 @@ class MemoryLog:
             commits = self._table.commits.setdefault((tenant, session_id), {})
             if commit.number in commits:
                 raise NumberTaken
-            if record is not None and self._is_taken(record):
-                raise KeyTaken
+            if record is not None:
+                there = self._table.records.get((record.tenant, record.route, record.key))
+                if there is not None and there.expires_at > self._clock.now():
+                    raise KeyTaken
             if lease is not None:
                 self._table.check_lease(lease)
             self._table.count(places, self._clock.now())
@@ -125,10 +126,6 @@ class MemoryLog:
     def end_erasure(self, tenant: str, session_id: str) -> None:
         with self._table.lock:
             self._table.erasures.pop((tenant, session_id), None)
-
-    def _is_taken(self, record: IdempotencyRecord) -> bool:
-        there = self._table.records.get((record.tenant, record.route, record.key))
-        return there is not None and there.expires_at > self._clock.now()
 
 
 @lru_cache(KEPT)

@@ -12,7 +12,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.query import get_item
+from shared.adapters.dynamodb.query import OneTable, get_item
 from shared.adapters.storage.documents import dump, load
 from shared.domain.errors import Fenced
 from shared.domain.schema.versions import CURRENT
@@ -87,13 +87,7 @@ def to_partial(version: int, data: bytes) -> Partial:
 _NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
 
 
-class DynamoPartials:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
-
+class DynamoPartials(OneTable):
     def put(self, tenant: str, session_id: str, partial: Partial) -> None:
         item = {
             **items.partial_key(tenant, session_id),

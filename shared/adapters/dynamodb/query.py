@@ -17,6 +17,22 @@ PAUSE_SECONDS = 0.05
 """Doubled after each attempt that left keys unprocessed."""
 
 
+class OneTable:
+    """A store on one table. `client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    of_deployment = False
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client, of_deployment=self.of_deployment)
+
+
+class DeploymentTable(OneTable):
+    """A store of what belongs to no tenant, as in `Service`."""
+
+    of_deployment = True
+
+
 def query(
     dynamodb: Service, *, most: int | None = None, later: int | None = None, **request: Any
 ) -> Iterator[Answer]:

@@ -7,10 +7,9 @@ T#{tenant}#S#{session}    O      v version, n URL of the session's webhook; writ
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb.query import get_item
+from shared.adapters.dynamodb.query import OneTable, get_item
 from shared.adapters.dynamodb.table_layout import LISTING, Item, receiver_key
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -18,12 +17,8 @@ from shared.domain.notifications.receiver import TenantReceiver
 from shared.domain.schema.convert import check_version
 
 
-class DynamoTenantReceivers:
-    """TenantReceivers. `client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
+class DynamoTenantReceivers(OneTable):
+    """TenantReceivers."""
 
     def get(self, tenant: str) -> TenantReceiver | None:
         item = get_item(self._dynamodb, self._table, receiver_key(tenant_pk(tenant)))
@@ -52,12 +47,8 @@ class StoredReceivers(NamedTuple):
     session_url: str | None
 
 
-class ReceiversByPartition:
-    """What `notify` asks: it has the keys of what changed. `client`: as above."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
+class ReceiversByPartition(OneTable):
+    """What `notify` asks: it has the keys of what changed."""
 
     def __call__(self, partition: str, session_id: str) -> StoredReceivers:
         """`partition`: the key of the tenant's items. Most tenants have none, and then the session is not looked at."""

@@ -7,38 +7,31 @@ before its notification could be sent is read as decided.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.query import get_item, newest_commit
+from shared.adapters.dynamodb.query import OneTable, get_item, newest_commit
 from shared.adapters.storage.keys import TENANT, part_text
-from shared.domain.interventions.intervention import Intervention
 from shared.domain.session.head import TERMINAL, Head
 from shared.ports.notifier import InterventionChange, SessionChange
 
 APPEARED, CHANGED = "INSERT", "MODIFY"
 
 
-class StreamedChanges:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
-
+class StreamedChanges(OneTable):
     def changed_by(self, event: Mapping[str, Any]) -> Iterator[InterventionChange | SessionChange]:
         """A session that begins is not over, so its first listing is passed over."""
         for record in event.get("Records", ()):
             key: items.Item = record["dynamodb"]["Keys"]
             what, name = record["eventName"], key["sk"]["S"]
             if name.startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
-                partition = key["pk"]["S"]
-                yield InterventionChange(_tenant(partition), self._now(key), what == APPEARED, partition)
+                partition, item = key["pk"]["S"], get_item(self._dynamodb, self._table, key)
+                part = partition.removeprefix(TENANT)
+                tenant = (
+                    part_text(part) or part
+                )  # a name that is too long for a key stays as the key has it: its hash
+                now = None if item is None else items.item_intervention(item)
+                yield InterventionChange(tenant, now, what == APPEARED, partition)
             elif name.startswith(items.LISTING) and what == CHANGED:
                 yield SessionChange(self._ended(key), key["pk"]["S"])
-
-    def _now(self, key: items.Item) -> Intervention | None:
-        item = get_item(self._dynamodb, self._table, key)
-        return None if item is None else items.item_intervention(item)
 
     def _ended(self, key: items.Item) -> Head | None:
         """The newest head, read only where the listing says that the session is over."""
@@ -48,9 +41,3 @@ class StreamedChanges:
         pk = items.session_pk_of_listing(key)
         newest = newest_commit(self._dynamodb, self._table, pk, consistent=True)
         return None if newest is None else newest.head
-
-
-def _tenant(pk: str) -> str:
-    """A tenant's name that is too long for a key stays as the key has it: its hash."""
-    part = pk.removeprefix(TENANT)
-    return part_text(part) or part

@@ -6,10 +6,8 @@ T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set i
 """
 
 from datetime import datetime
-from typing import Any
 
-from shared.adapters.aws.clients import Service
-from shared.adapters.dynamodb.query import query
+from shared.adapters.dynamodb.query import OneTable, query
 from shared.adapters.dynamodb.table_layout import Item, item_key
 from shared.adapters.storage.documents import ATTRIBUTES_VERSION
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -19,13 +17,7 @@ from shared.domain.schema.convert import check_version
 KEPT_APART = "X#"
 
 
-class DynamoToolSecretNames:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
-
+class DynamoToolSecretNames(OneTable):
     def all(self, tenant: str) -> tuple[ToolSecret, ...]:
         answers = query(
             self._dynamodb,

@@ -99,7 +99,11 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
     words = [_words(f"{memory.text} {' '.join(memory.tags)}") for memory in memories]
     scores = _scores(words, set(_words(query)))
     ranked = sorted(
-        (pair for pair in zip(memories, scores, strict=True) if pair[1] > 0 or _is_for_any_task(pair[0])),
+        (
+            (memory, score)
+            for memory, score in zip(memories, scores, strict=True)
+            if score > 0 or (memory.kind == "preference" and not memory.is_marked)
+        ),
         key=lambda pair: (pair[1], pair[0].updated_at, pair[0].memory_id),
         reverse=True,
     )
@@ -112,10 +116,6 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
             chosen.append(memory)
             room -= len(memory.text)
     return chosen
-
-
-def _is_for_any_task(memory: Memory) -> bool:
-    return memory.kind == "preference" and not memory.is_marked
 
 
 def as_notes(memories: Sequence[Memory], key: str) -> str:

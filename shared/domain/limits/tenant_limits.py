@@ -48,11 +48,6 @@ class LimitsByTenant:
         """Whether any tenant has a limit."""
         return any(limit is not None for each in self._limits.values() for limit in each)
 
-    @property
-    def any_open(self) -> bool:
-        """Whether any tenant's open sessions are limited."""
-        return any(each.open_sessions is not None for each in self._limits.values())
-
 
 class TenantCounts(NamedTuple):
     """`open`: sessions that are counted as open. `starts`: in `minute`, which is counted since 1970."""

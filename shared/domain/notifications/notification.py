@@ -67,10 +67,10 @@ class Notification(FrozenModel):
     def to_body(self) -> bytes:
         """The notification as JSON; the same notification gives the same bytes. Times are written as in the API."""
         fields = self.model_dump(exclude={"private_to"})
-        told = {
-            name: _timestamp(each) if isinstance(each, datetime) else each for name, each in fields.items()
-        }
-        return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
+        for name, each in fields.items():
+            if isinstance(each, datetime):
+                fields[name] = each.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 class QuestionNotification(Notification):
@@ -159,7 +159,3 @@ def end_notification(head: Head, addresses: Addresses = NO_ADDRESSES) -> EndNoti
 
 def _id_of(*happened: str) -> str:
     return f"ntf_{hashlib.sha256(chr(0).join(happened).encode()).hexdigest()[:32]}"
-
-
-def _timestamp(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -113,12 +113,14 @@ def edited(
         except PlanRefused as refused:
             raise ValidationFailed(str(refused), {f"operations.{place}": [str(refused)]}) from None
         told.append(line)
+    known = set(registry_risks(plan.steps, tools))
     following = plan.model_copy(
         update={
             "version": plan.version + 1,
             "steps": steps,
             "current_step_index": next((i for i, step in enumerate(steps) if step.is_open), len(steps)),
-            "risks": _risks(plan, steps, tools),
+            # those of the registry anew; those that the model has added stay
+            "risks": (*registry_risks(steps, tools), *(risk for risk in plan.risks if risk not in known)),
             "owed": permissions_left(plan, steps),
             "approved": permissions_approved(plan),
             "created_at": now,
@@ -213,12 +215,6 @@ def _pending(steps: Steps, number: int, field: str = "step_number") -> PlanStep:
 
 def _with(steps: Steps, changed: PlanStep) -> Steps:
     return tuple(changed if step.step_number == changed.step_number else step for step in steps)
-
-
-def _risks(plan: ExecutionPlan, steps: Steps, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
-    """Those of the registry anew; those that the model has added stay."""
-    known = set(registry_risks(plan.steps, tools))
-    return (*registry_risks(steps, tools), *(risk for risk in plan.risks if risk not in known))
 
 
 def _words(step: PlanStep) -> str:

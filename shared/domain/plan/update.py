@@ -102,17 +102,12 @@ def read(raw: Mapping[str, Any]) -> PlanUpdate:
         return PlanUpdate.model_validate(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)[:MAX_PROBLEMS]
-        wrong = "; ".join(
-            f"{_field_path(problem['loc'])}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in problems
-        )
+        paths = (".".join(str(part)[:MAX_NAME_CHARS] for part in each["loc"]) or "input" for each in problems)
+        said = (each["msg"].removeprefix("Value error, ") for each in problems)
+        wrong = "; ".join(f"{path}: {text}" for path, text in zip(paths, said, strict=True))
         raise PlanRefused(
             "SCHEMA", f"The input does not fit update_plan: {wrong}. Send it again corrected."
         ) from None
-
-
-def _field_path(path: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:MAX_NAME_CHARS] for part in path) or "input"
 
 
 class AppliedUpdate(NamedTuple):
@@ -218,46 +213,36 @@ def fitted(step: PlanStep, tools: Mapping[str, ToolSpec], check_input: CheckInpu
     """The step, with the permission that its tool asks for. Raises PlanRefused for a tool that the agent does not have
     and an input that the tool would not take.
     """
-    if step.tool is not None and step.tool not in tools:
-        raise PlanRefused("UNKNOWN_TOOL", _unknown_tool(step, tools))
-    if step.tool is not None and step.input is not None:
-        _check_step_input(step, tools[step.tool], step.input, check_input)
-    return _with_registry_permission(step, tools)
-
-
-def _check_step_input(
-    step: PlanStep, tool: ToolSpec, planned: Mapping[str, Any], check_input: CheckInput
-) -> None:
-    """A person who reads the plan may rely on a planned input: the tool would take it as it stands."""
-    try:
-        check_input(tool, planned)
-    except ToolInputInvalid as wrong:
+    if step.tool is None:
+        return step
+    tool = tools.get(step.tool)
+    if tool is None:
         raise PlanRefused(
-            "STEP_INPUT",
-            f"Step {step.step_number}: {wrong} Correct its `input`, or leave `input` out while it is not known whole; "
-            "the call itself will have it.",
-        ) from None
-
-
-def _with_registry_permission(step: PlanStep, tools: Mapping[str, ToolSpec]) -> PlanStep:
-    """A step with a high-stakes tool requires permission, even where the model says that it does not."""
-    needed = step.tool is not None and tools[step.tool].high_stakes
-    return step.model_copy(update={"requires_permission": True}) if needed else step
+            "UNKNOWN_TOOL",
+            f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. "
+            + did_you_mean(step.tool, tools),
+        )
+    if step.input is not None:
+        try:  # a person who reads the plan may rely on a planned input: the tool would take it as it stands
+            check_input(tool, step.input)
+        except ToolInputInvalid as wrong:
+            raise PlanRefused(
+                "STEP_INPUT",
+                f"Step {step.step_number}: {wrong} Correct its `input`, or leave `input` out while it is not known "
+                "whole; the call itself will have it.",
+            ) from None
+    # A step with a high-stakes tool requires permission, even where the model says that it does not.
+    return step.model_copy(update={"requires_permission": True}) if tool.high_stakes else step
 
 
 def registry_risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
     """The risks that follow from the registry. The model can add risks, and cannot remove these."""
     used = ((step, tools.get(step.tool or "")) for step in steps)
-    return [_risk(step, tool) for step, tool in used if tool is not None and tool.is_risky]
-
-
-def _risk(step: PlanStep, tool: ToolSpec) -> str:
-    return f"Step {step.step_number} uses {tool.name} ({tool.risk}{', high stakes' if tool.high_stakes else ''})."
-
-
-def _unknown_tool(step: PlanStep, tools: Mapping[str, ToolSpec]) -> str:
-    hint = did_you_mean(step.tool or "", tools)
-    return f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. {hint}"
+    return [
+        f"Step {step.step_number} uses {tool.name} ({tool.risk}{', high stakes' if tool.high_stakes else ''})."
+        for step, tool in used
+        if tool is not None and tool.is_risky
+    ]
 
 
 def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:

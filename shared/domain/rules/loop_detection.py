@@ -121,9 +121,11 @@ def observe(
     failed = _failures(calls)
     idle = 0 if moved else progress.idle_turns + 1
     kind = _kind(progress, failed, window, same, idle)
+    succeeded = list(dict.fromkeys(call.fingerprint for call in calls if call.ok))
+    before = [one for one in progress.succeeded if one not in succeeded]
     after = progress.model_copy(
         update={
-            "succeeded": _with_successes(progress.succeeded, [call.fingerprint for call in calls if call.ok]),
+            "succeeded": tuple([*before, *succeeded][-REMEMBERED:]),  # newest last, each once
             "failed": _with_failures(progress.failed, failed),
             "window": window,
             "last_reply": reply,
@@ -200,9 +202,3 @@ def _with_failures(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
     while len(set(kept)) > WINDOW:
         kept = kept[1:]
     return kept
-
-
-def _with_successes(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
-    """Fingerprints, newest last, each once."""
-    kept = [one for one in known if one not in new]
-    return tuple([*kept, *dict.fromkeys(new)][-REMEMBERED:])

@@ -133,14 +133,11 @@ def _goal_complete(facts: Facts) -> Complete | None:
     if plan is not None and plan.status == "completed" and facts.closing is not None:
         return Complete(goal_met=_nothing_failed(plan), reason="plan_completed")
     open_steps = plan is not None and plan.is_live and plan.open_steps
-    if facts.answer != "wrong" and not open_steps and _is_answer(facts):
+    # What fits the schema is the answer, whether or not the model has said so with the marker.
+    is_answer = facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
+    if facts.answer != "wrong" and not open_steps and is_answer:
         return Complete(goal_met=_nothing_failed(plan), reason="goal_complete")
     return None
-
-
-def _is_answer(facts: Facts) -> bool:
-    """What fits the schema is the answer, whether or not the model has said so with the marker."""
-    return facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
 
 
 def _nothing_failed(plan: ExecutionPlan | None) -> bool:

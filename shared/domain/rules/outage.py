@@ -100,15 +100,12 @@ class Outage(StoredModel):
 
     def needs_person(self, now: datetime, limits: OutageLimits) -> bool:
         """Whether waiting alone has gone on for long enough."""
-        return self.has_crashed_too_often or self._patience_is_over(now, limits)
+        waited = (now - (self.patient_from or self.since)).total_seconds()
+        return self.has_crashed_too_often or (bool(limits.patience) and waited >= limits.patience)
 
     @property
     def has_crashed_too_often(self) -> bool:
         return self.crashes > MOST_CRASHES
-
-    def _patience_is_over(self, now: datetime, limits: OutageLimits) -> bool:
-        began = self.patient_from or self.since
-        return bool(limits.patience) and (now - began).total_seconds() >= limits.patience
 
     def decided(self, now: datetime) -> "Outage":
         """A person, or the expiry of the question about the outage, has said to go on: patience begins again."""

@@ -36,7 +36,10 @@ def read_json(what: str, model: type[Document], version: int, raw: bytes | str) 
     try:
         if version == CURRENT:
             document = model.model_validate_json(raw)
-            if _is_current(document):
+            if not isinstance(document, VersionedModel):
+                return document
+            inner = (getattr(document, name) for name in _versioned_fields(type(document)))
+            if all(each.version == CURRENT for each in (document, *inner)):
                 return document
         return _read_other(what, model, version, raw)
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -65,13 +68,6 @@ def as_written(document: Document, version: int) -> Document:
     if version == CURRENT:
         return document
     return type(document).model_validate_json(to_json(document, version))
-
-
-def _is_current(document: BaseModel) -> bool:
-    if not isinstance(document, VersionedModel):
-        return True
-    inner = (getattr(document, name) for name in _versioned_fields(type(document)))
-    return all(each.version == CURRENT for each in (document, *inner))
 
 
 def _read_other(what: str, model: type[Document], version: int, raw: bytes | str) -> Document:

@@ -29,10 +29,6 @@ class BadOutputSchema(ValueError):
     """The message is a sentence for whoever wrote the schema."""
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -48,10 +44,6 @@ def _are_names(value: Any) -> bool:
 
 def _differ(texts: list[str]) -> bool:
     return len(set(texts)) == len(texts)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _is_pattern(value: Any) -> bool:
@@ -79,7 +71,7 @@ KEYWORDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "required": (_are_names, "a list of names, all different"),
         **dict.fromkeys(
             ("minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength"),
-            (_is_count, "a whole number from 0 on"),
+            (lambda value: type(value) is int and value >= 0, "a whole number from 0 on"),
         ),
         **dict.fromkeys(
             ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (_is_number, "a number")
@@ -87,7 +79,10 @@ KEYWORDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
         "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
         "pattern": (_is_pattern, "a pattern without look-around, back-references or repetitions above 1,000"),
-        **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), (_is_text, "a text")),
+        **dict.fromkeys(
+            ("title", "description", "format", "$comment", "$schema"),
+            (lambda value: isinstance(value, str), "a text"),
+        ),
         **dict.fromkeys(("default", "examples", "deprecated", "discriminator"), (_anything, "")),
     }
 )

@@ -85,7 +85,13 @@ class Tally(StoredModel):
     def with_event(self, type: str, data: Mapping[str, Any]) -> "Tally":
         name = _counted(type, data)
         tally = self if name is None else self.plus(**{name: 1})
-        return tally._with_end(_end(data)) if type == "run.finished" else tally
+        if type != "run.finished":
+            return tally
+        why = data.get("reason") or str(data.get("code", "")).lower()  # each out of a fixed set
+        end = f"{data['state']}/{why}" if why else str(data["state"])
+        if end not in self.ended and len(self.ended) >= MAX_ENDS:
+            end = OTHER_END
+        return tally.model_copy(update={"ended": {**self.ended, end: self.ended.get(end, 0) + 1}})
 
     def with_closed(self, interventions: Iterable[Intervention]) -> "Tally":
         """Interventions that a commit has closed."""
@@ -107,11 +113,6 @@ class Tally(StoredModel):
         done = self.done._replace(**{name: getattr(self.done, name) + add for name, add in more.items()})
         return self.model_copy(update={"done": done})
 
-    def _with_end(self, end: str) -> "Tally":
-        if end not in self.ended and len(self.ended) >= MAX_ENDS:
-            end = OTHER_END
-        return self.model_copy(update={"ended": {**self.ended, end: self.ended.get(end, 0) + 1}})
-
 
 def _counted(type: str, data: Mapping[str, Any]) -> str | None:
     """The field of `Done` that an event of this type counts in."""
@@ -131,9 +132,3 @@ def _counted(type: str, data: Mapping[str, Any]) -> str | None:
         case "tool.finished":
             return "tools_ok" if data.get("ok") else "tools_failed"
     return None
-
-
-def _end(data: Mapping[str, Any]) -> str:
-    """From the data of `run.finished`, which has the reason or the code, each out of a fixed set."""
-    why = data.get("reason") or str(data.get("code", "")).lower()
-    return f"{data['state']}/{why}" if why else str(data["state"])

@@ -153,13 +153,9 @@ def difference(before: Counted | None, now: Counted) -> Rows:
     for end in now.ended.keys() | ended_before.keys():
         more = now.ended.get(end, 0) - ended_before.get(end, 0)
         _add(rows, [RowKey("end", day, end)], Amounts(runs=more))
-    stands = Amounts(**{now.standing: 1})
-    _add(rows, _keys(now, now.began), stands.minus(_standing(before)))
+    stood = NOTHING if before is None else Amounts(**{before.standing: 1})
+    _add(rows, _keys(now, now.began), Amounts(**{now.standing: 1}).minus(stood))
     return rows
-
-
-def _standing(before: Counted | None) -> Amounts:
-    return NOTHING if before is None else Amounts(**{before.standing: 1})
 
 
 def _keys(now: Counted, at: datetime) -> list[RowKey]:

@@ -14,12 +14,11 @@ status Development. What they have no name for is called `acta.…`. All of it i
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from shared.domain.ids import RUN, made_at
 from shared.domain.rules.allowed_models import provider_of
 from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.conversation import AssistantEntry, Content, ToolEntry
+from shared.domain.session.conversation import AssistantEntry, ToolEntry
 from shared.domain.session.head import Head
 from shared.domain.traces.span import RunName, Span, SpanKind, Value
 
@@ -241,7 +240,8 @@ def _of_reply(commit: Commit) -> dict[str, Value]:
         {"type": "tool_call", "id": call.call_id, "name": call.name, "arguments": call.input}
         for call in reply.calls
     ]
-    parts = [*_text(reply.content), *calls]
+    texts = [{"type": "text", "content": reply.content.text}] if reply.content.text else []
+    parts = [*texts, *calls]
     why = "tool_call" if calls else "stop"
     return {"gen_ai.output.messages": _json([{"role": "assistant", "parts": parts, "finish_reason": why}])}
 
@@ -263,10 +263,6 @@ def _of_run(head: Head) -> dict[str, Value]:
         answered = {"role": "assistant", "parts": parts, "finish_reason": "stop"}
         attributes["gen_ai.output.messages"] = _json([answered])
     return attributes
-
-
-def _text(content: Content) -> list[dict[str, Any]]:
-    return [{"type": "text", "content": content.text}] if content.text else []
 
 
 def _json(value: object) -> str:

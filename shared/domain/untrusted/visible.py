@@ -57,11 +57,7 @@ def is_blank(text: str) -> bool:
     """Whether nothing in the text can be seen. A character that this Python does not know, such as a new emoji, counts
     as visible.
     """
-    return not any(_can_be_seen(char) for char in text)
-
-
-def _can_be_seen(char: str) -> bool:
-    return unicodedata.category(char) not in INVISIBLE_CATEGORIES and char not in BLANK_LETTERS
+    return all(unicodedata.category(char) in INVISIBLE_CATEGORIES or char in BLANK_LETTERS for char in text)
 
 
 def escape(char: str) -> str:

@@ -5,22 +5,15 @@ D     W     f share of the wait that is given, ttl until when it holds
 """
 
 from datetime import datetime
-from typing import Any
 
-from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.query import DeploymentTable
 from shared.domain.rules.long_polls import LongPolls
 from shared.ports.load import LIMIT_LIFE
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "W"}}
 
 
-class DynamoLongPolls:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client, of_deployment=True)
-
+class DynamoLongPolls(DeploymentTable):
     def get(self, now: datetime) -> LongPolls:
         item = self._dynamodb.call("get_item", TableName=self._table, Key=_KEY).get("Item")
         if item is None or int(item["ttl"]["N"]) <= now.timestamp():

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from shared.adapters.aws.clients import Service
+from shared.adapters.dynamodb.query import DeploymentTable
 from shared.ports.deployment.recovery_scans import EndedPlace, Place, RecoveryScan, Round, Tally
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
@@ -31,13 +31,7 @@ NUMBERS = MappingProxyType(
 """By the number's name in `Tally`, its attribute."""
 
 
-class DynamoRecoveryScans:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client, of_deployment=True)
-
+class DynamoRecoveryScans(DeploymentTable):
     def last(self) -> Mapping[Round, RecoveryScan]:
         item = self._item()
         return {round: _scan(item[short]["M"]) for round, short in ROUNDS.items() if short in item}

@@ -3,11 +3,9 @@
 An update that is repeated after a lost answer takes a share that nobody spends: less is used, never more.
 """
 
-from typing import Any
-
-from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
+from shared.adapters.dynamodb.query import OneTable
 from shared.domain.errors import StoreThrottled
 from shared.ports.load import Taken
 
@@ -34,13 +32,7 @@ _HOLD: tuple[_Change, ...] = (
 """The most usual first; the last for who was overtaken by the first worker of a window."""
 
 
-class DynamoRateLeases:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client)
-
+class DynamoRateLeases(OneTable):
     def take(self, tenant: str, window: int, size: int) -> Taken:
         key, values = items.rate_key(tenant), {"w": window, "k": size}
         for _ in range(ATTEMPTS):
