@@ -8,7 +8,7 @@ from typing import Any
 from shared.adapters.aws.clients import Service
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.limits.tenant_counts import read_counts
-from shared.adapters.dynamodb.query import BATCH, batch_get, newest_commit, query
+from shared.adapters.dynamodb.query import BATCH, batch_get, get_item, newest_commit, query
 from shared.adapters.storage.cursors import from_cursor, position_near, time_of, to_cursor
 from shared.adapters.storage.documents import skip_damaged
 from shared.adapters.storage.keys import key_part, tenant_pk
@@ -124,54 +124,37 @@ class DynamoIndex:
         answer = self._dynamodb.call("query", **request)
         last = answer.get("LastEvaluatedKey")
         sessions = tuple(skip_damaged(items.item_live, answer["Items"]))
-        return LivePage(
-            sessions,
-            None if last is None else to_cursor(partition, json.dumps(last, separators=(",", ":"))),
-            damaged=len(answer["Items"]) - len(sessions),
-        )
+        following = None if last is None else _keys_cursor(partition, last)
+        return LivePage(sessions, following, damaged=len(answer["Items"]) - len(sessions))
 
     def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
-        request: dict[str, Any] = {
-            "TableName": self._table,
-            "Limit": max(limit, 1),
-            "FilterExpression": "begins_with(sk, :listing) AND st = :failed",
-            "ExpressionAttributeValues": {":listing": {"S": items.LISTING}, ":failed": {"S": "failed"}},
-        }
-        if cursor is not None:
-            request["ExclusiveStartKey"] = json.loads(from_cursor(FAILED, cursor, MAX_KEYS_BYTES))
-        answer = self._dynamodb.call("scan", **request)
-        sessions = tuple(skip_damaged(self._session_name, answer["Items"]))
-        last = answer.get("LastEvaluatedKey")
-        return FailedPage(
-            sessions,
-            None if last is None else _failed_cursor(last),
-            damaged=len(answer["Items"]) - len(sessions),
-        )
+        return self._scan(FAILED, ["failed"], limit, cursor)
 
     def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
-        over = {f":{state}": {"S": state} for state in sorted(TERMINAL)}
-        scope = f"{ENDED}{part}/{parts}"
-        request: dict[str, Any] = {
-            "TableName": self._table,
-            "Limit": max(limit, 1),
-            "Segment": part,
-            "TotalSegments": parts,
-            "FilterExpression": f"begins_with(sk, :listing) AND st IN ({', '.join(over)})",
-            "ExpressionAttributeValues": {":listing": {"S": items.LISTING}, **over},
-        }
+        segment = {"Segment": part, "TotalSegments": parts}
+        return self._scan(f"{ENDED}{part}/{parts}", sorted(TERMINAL), limit, cursor, **segment)
+
+    def _scan(
+        self, scope: str, states: Sequence[str], limit: int, cursor: str | None, **request: Any
+    ) -> FailedPage:
+        values = {f":{state}": {"S": state} for state in states}
         if cursor is not None:
             request["ExclusiveStartKey"] = json.loads(from_cursor(scope, cursor, MAX_KEYS_BYTES))
-        answer = self._dynamodb.call("scan", **request)
+        answer = self._dynamodb.call(
+            "scan",
+            TableName=self._table,
+            Limit=max(limit, 1),
+            FilterExpression=f"begins_with(sk, :listing) AND st IN ({', '.join(values)})",
+            ExpressionAttributeValues={":listing": {"S": items.LISTING}, **values},
+            **request,
+        )
         sessions = tuple(skip_damaged(self._session_name, answer["Items"]))
         last = answer.get("LastEvaluatedKey")
-        return FailedPage(
-            sessions,
-            None if last is None else to_cursor(scope, json.dumps(last)),
-            damaged=len(answer["Items"]) - len(sessions),
-        )
+        following = None if last is None else _keys_cursor(scope, last)
+        return FailedPage(sessions, following, damaged=len(answer["Items"]) - len(sessions))
 
     def cursor_after_failed(self, session: SessionName) -> str:
-        return _failed_cursor(items.listing_key(*session))
+        return _keys_cursor(FAILED, items.listing_key(*session))
 
     def _session_name(self, item: items.Item) -> SessionName:
         """Raises PoisonedSession. A tenant whose name is too long for a key is named by its session's newest commit."""
@@ -201,7 +184,9 @@ class DynamoIndex:
         values = {f":{name}": {"S": str(value)} for name, value in wanted.items() if value is not None}
         if state == items.PENDING and session_id is None:
             partition, kind = items.pending_partition(tenant), items.INTERVENTION
-            found, following = self._open_page(tenant, kind, partition, _is_pending, limit, cursor)
+            found, following = self._open_page(
+                tenant, kind, partition, lambda item: bool(item["st"]["S"] == items.PENDING), limit, cursor
+            )
         else:
             found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
         return InterventionPage(tuple(skip_damaged(items.item_intervention, found)), following)
@@ -239,9 +224,7 @@ class DynamoIndex:
         return items.item_record(tenant, route, key, item)
 
     def _get(self, key: items.Item) -> items.Item | None:
-        answer = self._dynamodb.call("get_item", TableName=self._table, Key=key, ConsistentRead=True)
-        item: items.Item | None = answer.get("Item")
-        return item
+        return get_item(self._dynamodb, self._table, key)
 
     def _page(
         self,
@@ -336,10 +319,6 @@ class DynamoIndex:
         return [{"pk": key["pk"], "sk": key["sk"]} for key in answer["Items"]]
 
 
-def _is_pending(item: items.Item) -> bool:
-    return bool(item["st"]["S"] == items.PENDING)
-
-
 def _is_shown(item: items.Item, asking: Viewer | None) -> bool:
     """As `_visible_to`, of an item that was read."""
     if asking is None or items.item_owner(item) in (None, asking.user):
@@ -381,5 +360,5 @@ def _named(wanted: Wanted) -> tuple[str, dict[str, dict[str, str]]]:
     return condition, {name: {"S": value} for name, (_, value) in terms.items()}
 
 
-def _failed_cursor(key: items.Item) -> str:
-    return to_cursor(FAILED, json.dumps(key, separators=(",", ":")))
+def _keys_cursor(scope: str, key: items.Item) -> str:
+    return to_cursor(scope, json.dumps(key, separators=(",", ":")))

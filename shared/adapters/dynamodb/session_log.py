@@ -9,7 +9,7 @@ from shared.adapters.aws.clients import Service
 from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.limits.tenant_counts import DynamoCounts
-from shared.adapters.dynamodb.query import newest_commit, query
+from shared.adapters.dynamodb.query import get_item, newest_commit, query
 from shared.adapters.dynamodb.transaction import (
     FREE,
     Action,
@@ -113,13 +113,7 @@ class DynamoLog:
 
     def _uncount(self, tenant: str, session_id: str) -> None:
         """What is deleted by a commit is counted no longer. This is for a session whose log cannot be read."""
-        answer = self._dynamodb.call(
-            "get_item",
-            TableName=self._table,
-            Key=items.listing_key(tenant, session_id),
-            ConsistentRead=True,
-        )
-        listed = answer.get("Item", {})
+        listed = get_item(self._dynamodb, self._table, items.listing_key(tenant, session_id)) or {}
         if not items.is_counted(listed):
             return
         uncounted = {name: value for name, value in listed.items() if name != "ct"}

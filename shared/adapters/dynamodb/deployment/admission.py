@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
+from shared.adapters.dynamodb.query import DeploymentTable
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import StoreThrottled
@@ -39,12 +40,9 @@ _LIMITS = ("m", "o")
 """Of tokens and of requests."""
 
 
-class DynamoAdmission:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
+class DynamoAdmission(DeploymentTable):
     def __init__(self, table: str, client: Any = None) -> None:
-        self._table = table
-        self._dynamodb = Service("dynamodb", client, of_deployment=True)
+        super().__init__(table, client)
         self._given_client = client
         self._seen: dict[str, Bucket] = {}
 
