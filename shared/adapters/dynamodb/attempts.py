@@ -95,13 +95,7 @@ class DynamoPartials(OneTable):
             "v": {"N": str(PARTIAL_VERSION)},
             "ttl": {"N": str(int((partial.at + PARTIAL_LIFE).timestamp()))},
         }
-        try:
-            self._dynamodb.call(
-                "put_item", TableName=self._table, Item=item, ConditionExpression=_NOT_DELETED
-            )
-        except AwsRefused as refused:
-            if refused.code != "ConditionalCheckFailedException":
-                raise
+        self._call_if("put_item", Item=item, ConditionExpression=_NOT_DELETED)
 
     def get(self, tenant: str, session_id: str) -> Partial | None:
         key = items.partial_key(tenant, session_id)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shared.adapters.aws.clients import Service
+from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
@@ -25,6 +26,15 @@ class OneTable:
     def __init__(self, table: str, client: Any = None) -> None:
         self._table = table
         self._dynamodb = Service("dynamodb", client, of_deployment=self.of_deployment)
+
+    def _call_if(self, operation: str, **request: Any) -> Any:
+        """As `Service.call`. None: the request's condition did not hold, and nothing was written."""
+        try:
+            return self._dynamodb.call(operation, TableName=self._table, **request)
+        except AwsRefused as refused:
+            if refused.code == "ConditionalCheckFailedException":
+                return None
+            raise
 
 
 class DeploymentTable(OneTable):

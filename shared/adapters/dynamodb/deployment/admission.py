@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.aws.clients import Service, make_client
 from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb.query import DeploymentTable
+from shared.adapters.dynamodb.query import DeploymentTable, get_item
 from shared.adapters.dynamodb.table_layout import Item
 from shared.adapters.storage.keys import key_part
 from shared.domain.errors import StoreThrottled
@@ -104,7 +104,6 @@ class DynamoAdmission(DeploymentTable):
         if any(":none" in each for each in sets):
             values = {**values, ":none": {"S": ""}}
         request: dict[str, Any] = {
-            "TableName": self._table,
             "Key": _bucket_key(provider),
             "UpdateExpression": f"SET {', '.join(sets)}",
             "ExpressionAttributeValues": values,
@@ -112,12 +111,8 @@ class DynamoAdmission(DeploymentTable):
         }
         if conditions:
             request["ConditionExpression"] = " AND ".join(conditions)
-        try:
-            return _bucket(self._dynamodb.call("update_item", **request)["Attributes"]), True
-        except AwsRefused as refused:
-            if refused.code != "ConditionalCheckFailedException":
-                raise
-            return self.bucket(provider), False
+        answer = self._call_if("update_item", **request)
+        return (self.bucket(provider), False) if answer is None else (_bucket(answer["Attributes"]), True)
 
     def give_back(self, provider: str, tokens: int, now: datetime) -> None:
         at = in_milliseconds(now)
@@ -167,30 +162,20 @@ class DynamoAdmission(DeploymentTable):
         )
 
     def bucket(self, provider: str) -> Bucket:
-        answer = self._dynamodb.call(
-            "get_item", TableName=self._table, Key=_bucket_key(provider), ConsistentRead=True
-        )
-        return _bucket(answer.get("Item", {}))
+        return _bucket(get_item(self._dynamodb, self._table, _bucket_key(provider)) or {})
 
     def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
-        begins = True
-        try:
-            self._dynamodb.call(
-                "update_item",
-                TableName=self._table,
-                Key=_bucket_key(one.provider),
-                UpdateExpression="SET q = :q",
-                ConditionExpression="attribute_not_exists(q) OR q <= :now",
-                ExpressionAttributeValues={
-                    ":q": _n(in_milliseconds(line_until)),
-                    ":now": _n(in_milliseconds(now)),
-                },
-            )
-        except AwsRefused as refused:
-            if refused.code != "ConditionalCheckFailedException":
-                raise
-            begins = False
+        begun = self._call_if(
+            "update_item",
+            Key=_bucket_key(one.provider),
+            UpdateExpression="SET q = :q",
+            ConditionExpression="attribute_not_exists(q) OR q <= :now",
+            ExpressionAttributeValues={
+                ":q": _n(in_milliseconds(line_until)),
+                ":now": _n(in_milliseconds(now)),
+            },
+        )
         tenant = _LINE + key_part(one.tenant)
         answer = self._query(
             one.provider,
@@ -199,7 +184,7 @@ class DynamoAdmission(DeploymentTable):
             PLACES_COUNTED + 1,
             count=True,
         )
-        return Place(max(0, int(answer["Count"]) - 1), begins)
+        return Place(max(0, int(answer["Count"]) - 1), begins_line=begun is not None)
 
     def first_after(self, provider: str, tenant: str) -> InLine | None:
         return next(iter(self.page_after(provider, tenant, 1)), None)
@@ -237,19 +222,15 @@ class DynamoAdmission(DeploymentTable):
 
     def pass_over(self, one: InLine, now: datetime) -> datetime:
         item = _item(one)
-        try:
-            answer = self._dynamodb.call(
-                "update_item",
-                TableName=self._table,
-                Key={"pk": item["pk"], "sk": item["sk"]},
-                UpdateExpression="SET p = if_not_exists(p, :now)",
-                ConditionExpression="attribute_exists(pk)",
-                ExpressionAttributeValues={":now": {"S": now.isoformat()}},
-                ReturnValues="ALL_NEW",
-            )
-        except AwsRefused as refused:
-            if refused.code != "ConditionalCheckFailedException":
-                raise
+        answer = self._call_if(
+            "update_item",
+            Key={"pk": item["pk"], "sk": item["sk"]},
+            UpdateExpression="SET p = if_not_exists(p, :now)",
+            ConditionExpression="attribute_exists(pk)",
+            ExpressionAttributeValues={":now": {"S": now.isoformat()}},
+            ReturnValues="ALL_NEW",
+        )
+        if answer is None:
             return now  # it has left meanwhile
         return datetime.fromisoformat(answer["Attributes"]["p"]["S"])
 

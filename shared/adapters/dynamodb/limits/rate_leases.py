@@ -3,7 +3,6 @@
 An update that is repeated after a lost answer takes a share that nobody spends: less is used, never more.
 """
 
-from shared.adapters.aws.errors import AwsRefused
 from shared.adapters.dynamodb import table_layout as items
 from shared.adapters.dynamodb.query import OneTable
 from shared.domain.errors import StoreThrottled
@@ -52,21 +51,15 @@ class DynamoRateLeases(OneTable):
     ) -> items.Item | None:
         """The item as it is now. None: the condition did not hold."""
         words = f"{update} {condition}".replace(",", " ").split()
-        try:
-            answer = self._dynamodb.call(
-                "update_item",
-                TableName=self._table,
-                Key=key,
-                UpdateExpression=update,
-                ConditionExpression=condition,
-                ExpressionAttributeValues={
-                    f":{name}": {"N": str(value)} for name, value in values.items() if f":{name}" in words
-                },
-                ReturnValues="ALL_NEW",
-            )
-        except AwsRefused as refused:
-            if refused.code == "ConditionalCheckFailedException":
-                return None
-            raise
-        item: items.Item = answer["Attributes"]
+        answer = self._call_if(
+            "update_item",
+            Key=key,
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeValues={
+                f":{name}": {"N": str(value)} for name, value in values.items() if f":{name}" in words
+            },
+            ReturnValues="ALL_NEW",
+        )
+        item: items.Item | None = None if answer is None else answer["Attributes"]
         return item
