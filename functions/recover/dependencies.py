@@ -16,7 +16,7 @@ from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.s3.blobs import S3Blobs
 from shared.adapters.system_clock import SystemClock
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import Unreadable
 from shared.agent.session.repository import SessionRepository
 from shared.domain.limits.admission import ProviderLimits
 from shared.domain.rules.outage import OutageLimits

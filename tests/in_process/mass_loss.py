@@ -23,7 +23,7 @@ from infra.lambdas.quotas import QUOTAS
 from infra.sizing import SIZES
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.adapters.aws.recovery_workers import to_event
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces

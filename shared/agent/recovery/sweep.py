@@ -6,11 +6,14 @@ the index, nor a list of executions that breaks off, nor a session that cannot b
 its chance in the next scan, which begins with another shard and goes through the sessions in another order. Where very
 many are lost other invocations go on with a part, and nobody asks for their executions one by one (ADR 108).
 
+A session that is damaged, or that another release wrote, is looked at last, and less and less often (`Unreadable`). A
+process remembers those for as long as it lives; a new process tries each of them once more.
+
 Two rounds have an invocation each (ADR 116). `due` is the one that sessions depend on: it looks at those that are not
 in the list of running executions. `woken` has to ask for an execution for each session, which AWS allows seldom.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -20,15 +23,79 @@ from typing import Literal, NamedTuple, get_args
 from zlib import crc32
 
 from shared.agent.recovery.recover import RecoveryResult, recover
-from shared.agent.recovery.unreadable import Unreadable, is_away
 from shared.agent.session.engine_decision import LEAD
 from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import Fenced, SessionNotFound
+from shared.domain.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
 from shared.domain.rules.outage import DEFAULT_LIMITS, OutageLimits
 from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.deployment.recovery_workers import LostSessions, RecoveryWorkers
 from shared.ports.log import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex, SessionName
 from shared.ports.workflow import Workflow
+
+LONGEST_PAUSE = timedelta(hours=1)
+MOST_REMEMBERED = 10_000
+
+_Name = tuple[str, str]
+
+
+class _Failure(NamedTuple):
+    """`times`: how often in a row the session could not be read. `due`: when it is looked at again. `away`: AWS was in
+    the way, the last time.
+    """
+
+    times: int
+    due: datetime
+    away: bool = False
+
+
+class Unreadable:
+    """By tenant and session. Forgets those that failed longest ago where they are too many. For several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._failures: OrderedDict[_Name, _Failure] = OrderedDict()
+
+    def has(self, session: LiveSession) -> bool:
+        return _name(session) in self._failures
+
+    def is_away(self, session: LiveSession) -> bool:
+        """Whether AWS was in the way when the session was looked at last."""
+        failure = self._failures.get(_name(session))
+        return failure is not None and failure.away
+
+    def is_due(self, session: LiveSession, now: datetime) -> bool:
+        failure = self._failures.get(_name(session))
+        return failure is None or failure.due <= now
+
+    def failed(self, session: LiveSession, now: datetime) -> None:
+        """The session cannot be read: the pause doubles, from a minute to `LONGEST_PAUSE`."""
+        before = self._failures.pop(_name(session), _Failure(0, now))
+        pause = min(LONGEST_PAUSE, timedelta(minutes=2 ** min(before.times, 10)))
+        self._remember(session, _Failure(before.times + 1, now + pause))
+
+    def unanswered(self, session: LiveSession, now: datetime) -> None:
+        """AWS did not answer for the session this time. That may be over in a minute, so it is due at once."""
+        before = self._failures.pop(_name(session), _Failure(0, now))
+        self._remember(session, before._replace(due=now, away=True))
+
+    def forget(self, session: LiveSession) -> None:
+        self._failures.pop(_name(session), None)
+
+    def _remember(self, session: LiveSession, failure: _Failure) -> None:
+        with self._lock:
+            self._failures[_name(session)] = failure
+            while len(self._failures) > MOST_REMEMBERED:
+                self._failures.popitem(last=False)
+
+
+def is_away(error: Exception) -> bool:
+    """Whether AWS is the reason, and not the session: it may answer in a minute."""
+    return isinstance(error, TransientError) and not isinstance(error, SchemaUnknown)
+
+
+def _name(session: LiveSession) -> _Name:
+    return session.tenant, session.session_id
+
 
 Sought = Literal["due", "woken", "everything"]
 """`due`: sessions whose time has come, and active ones without an execution. `woken`: those whose last question is

@@ -1,11 +1,12 @@
-"""Reads a session's log and appends to it: the one loop in which commits are made (design §6.1)."""
+"""Reads a session's log and appends to it: the one loop in which commits are made (design §6.1).
+With a commit goes the session's entry in its tenant's index: its coarse state, and what recovery looks for it as (§2).
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from shared.agent.session import segments
-from shared.agent.session.index_entry import listed
 from shared.agent.session.large_texts import (
     E,
     has_large,
@@ -28,19 +29,71 @@ from shared.domain.session.change import Change
 from shared.domain.session.commit import Commit, Decision, Position
 from shared.domain.session.conversation import Content, ToolCall
 from shared.domain.session.head import Head
+from shared.domain.session.listed import Listed
 from shared.ports.blobs import BlobMissing, BlobStore
 from shared.ports.clock import Clock
 from shared.ports.log import (
     Erasure,
     IdempotencyKey,
     IdempotencyRecord,
+    IndexEntry,
     LeaseChange,
+    Live,
+    LiveKind,
     NumberTaken,
     Places,
     SessionLog,
     SessionReceiver,
     TransactionItems,
 )
+
+
+def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
+    """The index item, where it has to be written: the coarse state, what recovery looks for or whether the session
+    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
+    """
+    head = commit.head
+    sought = _sought(head)
+    now = (head.coarse_state, sought, head.counted)
+    if (
+        before is not None
+        and commit.number > 1
+        and (before.coarse_state, _sought(before), before.counted) == now
+    ):
+        return None
+    live = None if sought is None else Live(sought[0], sought[1] or commit.at)
+    return IndexEntry(
+        head.tenant,
+        head.session_id,
+        head.agent_id,
+        head.coarse_state,
+        live,
+        head.private_to,
+        head.counted,
+        Listed.of(head),
+    )
+
+
+def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
+    """As what recovery looks for the session when its execution or its wake-up is lost (design §2), and when its wait
+    ends by itself, which an active session has only while it is parked. None: it is at rest.
+
+    Only a session whose execution waits for a token is `woken`: a scan has to ask for that execution, since the list of
+    running ones has it either way. A start that may be lost leaves none in that list, so the session is `active`.
+    """
+    match head.coarse_state:
+        case "active":
+            is_parked = head.run is not None and head.run.parked
+            if is_parked and head.delay is not None and head.delay.until is not None:
+                return "active", head.delay.until
+            return ("active" if head.wait is None else "woken"), None
+        case "waiting_for_user":
+            times = (one.timeout_at for one in head.interventions if one.timeout_at is not None)
+            first = min(times, default=None)
+            return ("parked" if first is None else "waiting"), first
+        case _:
+            return None
+
 
 ATTEMPTS = 12
 """Lost races for a commit number in a row before the engine is asked to try again later."""
@@ -183,13 +236,14 @@ class SessionRepository:
             lease, given_back = _settled_lease(session.head, change.head, change.now)
             change.set(lease=lease)
             commit = self._as_stored(change.commit(key, draft.decision, draft.delivered))
+            head = commit.head
             extra_items = TransactionItems(
                 listing=listed(session.head, commit),
                 interventions=change.interventions,
                 idempotency=_record(draft.idempotency, commit),
                 lease=draft.lease or given_back,
-                erasure=_erasure(commit),
-                places=self._places(session.head, commit.head, draft.starts),
+                erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
+                places=self._places(session.head, head, draft.starts),
             )
             stored_commit = offloaded(commit, self._blobs)
             try:
@@ -400,8 +454,3 @@ def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | N
     return (
         None if key is None else key.record({"session_id": commit.head.session_id}, commit.at, commit.number)
     )
-
-
-def _erasure(commit: Commit) -> Erasure | None:
-    head = commit.head
-    return Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None

@@ -202,11 +202,10 @@ class Session:
         self.waiting = {id_: load_entry(entry, texts) for id_, entry in self.waiting.items()}
         self._calls = _last_calls(self.entries)
 
-    def _ordered_results(self) -> list[ToolEntry]:
-        return [self.results[call.call_id] for call in self._calls if call.call_id in self.results]
-
     def _deliver(self, message_ids: tuple[str, ...]) -> None:
-        self.entries.extend(self._ordered_results())
+        self.entries.extend(
+            self.results[call.call_id] for call in self._calls if call.call_id in self.results
+        )
         self.results.clear()
         self.entries.extend(self.waiting.pop(id_) for id_ in message_ids if id_ in self.waiting)
 

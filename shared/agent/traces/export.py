@@ -81,8 +81,6 @@ def _parent(reader: CommitReader, partition: Partition, commit: Commit) -> RunNa
         step = max(1, (high - low) // AT_ONCE)
         names = [CommitName(session, number) for number in range(low, high, step)]
         further = _commits(reader, names) if names else []
-        if not further and not after:
-            return None
         if not further:  # what lies between is gone
             return None
         found = [*before[-1:], *further, *after[:1]]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from shared.agent.model_call.turn_context import TurnContext
 from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.plan.plan import ExecutionPlan, PlanStep
+from shared.domain.plan.plan import PlanStep
 from shared.domain.session.change import Change
 from shared.domain.session.conversation import Entry
 from shared.domain.session.head import Head
@@ -96,19 +96,14 @@ def _turn_suffix(head: Head, notes: str, failing: str) -> str:
     """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hints."""
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
-        said.append(_plan_status(head.plan))
+        status = "executing" if head.plan.is_live else head.plan.status
+        title = f"Plan, version {head.plan.version} ({status}): {_words(head.plan.goal)}"
+        said.append("\n".join((title, *map(_line, head.plan.steps))))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
         said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
     said += [text for text in (head.progress.hint, failing) if text]
     return "\n\n".join(said)
-
-
-def _plan_status(plan: ExecutionPlan) -> str:
-    status = "executing" if plan.is_live else plan.status
-    lines = [f"Plan, version {plan.version} ({status}): {_words(plan.goal)}"]
-    lines += map(_line, plan.steps)
-    return "\n".join(lines)
 
 
 def _line(step: PlanStep) -> str:

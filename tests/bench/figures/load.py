@@ -26,8 +26,7 @@ from shared.adapters.aws.step_functions import StepFunctionsWorkflow
 from shared.adapters.dynamodb.session_index import DynamoIndex
 from shared.adapters.dynamodb.session_log import DynamoLog
 from shared.adapters.system_clock import SystemClock
-from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
 from shared.ports.log import TransactionItems
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider

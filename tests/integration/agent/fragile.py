@@ -9,8 +9,7 @@ import pytest
 from acta.testing.memory.workflow import MemoryWorkflow
 from shared.adapters.tools.registry import BuiltinRegistry
 from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
 from shared.domain.definitions.tool import Effect, ToolSpec
 from shared.domain.session.commit import Decision
 from shared.domain.session.head import Head

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.agent.recovery.unreadable import LONGEST_PAUSE, MOST_REMEMBERED, Unreadable
+from shared.agent.recovery.sweep import LONGEST_PAUSE, MOST_REMEMBERED, Unreadable
 from shared.ports.log import LiveSession
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,8 +10,7 @@ import pytest
 
 from shared.agent.model_call.admission import Admission
 from shared.agent.recovery.admit import admit
-from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
 from shared.agent.session.engine_decision import position
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import ProviderOverloaded, StoreUnavailable

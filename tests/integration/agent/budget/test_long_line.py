@@ -12,8 +12,7 @@ from acta.testing.memory.admission import MemoryAdmission
 from shared.agent.model_call.admission import Admission
 from shared.agent.recovery.admit import SETTLED, WORK, Passed, Turns
 from shared.agent.recovery.admit_one import Sharing
-from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
 from shared.agent.session.repository import SessionRepository
 from shared.domain.errors import StoreThrottled
 from shared.domain.limits.admission import InLine, Price, in_milliseconds

@@ -8,7 +8,7 @@ from functions.recover.dependencies import Dependencies
 from functions.recover.handler import recover_what_it_says
 from shared.adapters.aws.execution_events import StatusChanges
 from shared.agent.lifecycle.retention import PARTS, RetentionDeps, delete_ended
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import Unreadable
 from shared.domain.errors import StoreThrottled
 from shared.domain.session.commit import Commit
 from shared.ports.deployment.recovery_scans import EndedPlace

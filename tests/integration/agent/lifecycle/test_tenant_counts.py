@@ -12,8 +12,7 @@ from acta.testing.memory.log import MemoryLog
 from shared.adapters.storage.documents import to_commit
 from shared.agent.interventions.resolve import ResolveDeps
 from shared.agent.recovery.recover import repair
-from shared.agent.recovery.sweep import SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
 from shared.domain.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
 from shared.domain.session.head import Head
 from shared.ports.model import ModelReply, ModelRequest

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from shared.agent.recovery.sweep import Sought, SweepDeps, sweep
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
 from shared.domain.limits.admission import Price
 from shared.ports.deployment.recovery_scans import Tally
 from shared.ports.log import LIVE_SHARDS, LiveKind

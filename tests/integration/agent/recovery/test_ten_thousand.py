@@ -12,7 +12,7 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.unreadable import Unreadable
+from shared.agent.recovery.sweep import Unreadable
 from shared.domain.definitions.agent import DEFAULT_AGENT
 from shared.domain.errors import PoisonedSession, StoreThrottled
 from shared.domain.ids import SESSION
