@@ -38,7 +38,7 @@ FUSED: tuple[tuple[Kind, str], ...] = (
 )
 """Where turns are fused, and calls made between them."""
 PARKED: tuple[tuple[Kind, str], ...] = (
-    ("after", "intervene dynamodb:PutItem park 1"),
+    ("after", "intervene dynamodb:TransactWriteItems park 1"),
     ("before", "intervene states:StartExecution execution 1"),
     ("lose", "intervene states:StartExecution execution 1"),
 )
