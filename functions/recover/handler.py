@@ -182,9 +182,9 @@ def _keep_house(deps: Dependencies, time_is_left: Callable[[], bool]) -> None:
     tasks = [_erase_again, _delete_ended]
     if int(deps.clock.now().timestamp()) // 60 % 2:  # neither takes the time of the other for ever
         tasks.reverse()
+    place = deps.scans.place()
     for task in tasks:
-        before = deps.scans.place()
-        place = task(deps, before, time_is_left)
+        before, place = place, task(deps, place, time_is_left)
         if place != before:
             deps.scans.put_place(place)
 

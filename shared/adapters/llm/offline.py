@@ -127,10 +127,8 @@ class OfflineModel:
 
 def read_goal(message: str) -> Goal | None:
     """None where a word of the message is not known."""
-    text = (
-        message.rpartition("\n\nFiles:\n- ")[0] or message
-    )  # the page lists the files that came with a goal
-    text = text.strip()
+    # The page lists the files that came with a goal.
+    text = (message.rpartition("\n\nFiles:\n- ")[0] or message).strip()
     if (use := _USE.match(text)) is not None:
         try:
             given, end = json.JSONDecoder().raw_decode(text, use.end())
