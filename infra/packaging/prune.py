@@ -19,7 +19,7 @@ UNUSED_FILES = ("py.typed", ".lock")
 
 
 LEFT_OUT: Mapping[str, Sequence[str]] = {
-    "the gateway finds the route (docs/adr/0034)": ("aws_lambda_powertools/event_handler",),
+    "the gateway finds the route (docs/decisions/0034)": ("aws_lambda_powertools/event_handler",),
     "Acta uses its logs and its metrics": [
         f"aws_lambda_powertools/utilities/{name}"
         for name in (

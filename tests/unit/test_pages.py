@@ -11,7 +11,16 @@ from acta.cli.commands.tree import ACTA
 from shared.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *DOCS.glob("*.md"),
+        *(DOCS / "design").glob("*.md"),
+        DOCS / "decisions" / "README.md",
+    ]
+)
+RECORDS = sorted((DOCS / "decisions").rglob("[0-9]*.md"))
 FOLDERS = (
     "acta",
     "docs",
@@ -25,6 +34,7 @@ FOLDERS = (
     ".ci",
 )
 FILE = re.compile(rf"(?<![\w/.<{{-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./*<>-]*")
+RULE = re.compile(r"docs/design/(\w+)\.md(?: (\d+(?:[–,] ?\d+)*))?")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOT_SETTINGS = re.compile(
@@ -58,6 +68,44 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         there = (page.parent / path) if path else page
         assert there.exists(), target
         assert not heading or heading in headings(there), target
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
+def test_every_link_of_a_record_leads_somewhere(record: Path) -> None:
+    test_every_link_of_a_page_leads_somewhere(record)
+
+
+def test_the_index_has_every_record_once_with_its_title() -> None:
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    for record in RECORDS:
+        number = int(record.stem[:4])
+        heading = record.read_text(encoding="utf-8").splitlines()[0]
+        title = re.sub(r"^# (ADR )?\d+[.:] ", "", heading)
+        line = f"| [{number}]({record.relative_to(DOCS / 'decisions')}) | {title} | "
+        assert index.count(line) == 1, line
+
+
+@pytest.mark.parametrize("rules", sorted((DOCS / "design").glob("*.md")), ids=lambda rules: rules.stem)
+def test_the_rules_of_a_page_are_numbered_without_a_gap(rules: Path) -> None:
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. ", rules.read_text(encoding="utf-8"), re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_rule_that_is_cited_is_there() -> None:
+    sources = [
+        path
+        for folder in FOLDERS
+        for end in ("py", "md", "ts", "tsx")
+        for path in (ROOT / folder).rglob(f"*.{end}")
+    ]
+    for source in sources:
+        if "node_modules" in source.parts:
+            continue
+        for page, numbers in RULE.findall(source.read_text(encoding="utf-8")):
+            rules = DOCS / "design" / f"{page}.md"
+            assert rules.exists(), f"{source}: {page}"
+            for number in re.findall(r"\d+", numbers):
+                assert f"\n{number}. " in rules.read_text(encoding="utf-8"), f"{source}: {page} {number}"
 
 
 def test_every_make_target_on_a_page_is_one(page: Path) -> None:
