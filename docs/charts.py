@@ -1,4 +1,4 @@
-"""Makes the README's two charts, docs/write-units.svg and docs/cost.svg, from the figures in docs/beside.json.
+"""Makes the two charts of docs/costs.md, docs/write-units.svg and docs/cost.svg, from the figures in docs/beside.json.
 
 `make picture` draws them anew without any measuring. With a file of `make bench` as its argument (build/bench.json)
 the figures are taken from it first: those of its section `beside`, with the day and the commit they were measured at.

@@ -1,4 +1,4 @@
-"""The README's charts are drawn from the figures that are committed, and their lines' names can be read."""
+"""The charts of docs/costs.md are drawn from the figures that are committed, and their lines' names can be read."""
 
 import json
 from itertools import pairwise
