@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from infra.local.issuer import Issuer
+from acta_infra.local.issuer import Issuer
 from local_aws.credentials import Credentials
 
 # the same examples each time, and no deadline that a busy machine misses
@@ -86,8 +86,8 @@ class Deployed:
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Started once in each process, with the `offline` model. A test that wants another one configures the function."""
-    from infra.local.stack import LocalStack
-    from infra.local.state_directory import StateDir
+    from acta_infra.local.stack import LocalStack
+    from acta_infra.local.state_directory import StateDir
     from tests.e2e.support.deployments import neutral_environ, prepare
 
     running = os.environ.get(RUNNING)

@@ -15,15 +15,15 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
     """`page`: the one that lists what the command's credentials need. Raises CliError."""
     from botocore.exceptions import BotoCoreError
 
-    from infra.deployed.outputs import OutputsUnknown
-    from shared.adapters.aws.errors import AwsRefused
-    from shared.domain.errors import (
+    from acta_engine.aws.errors import AwsRefused
+    from acta_engine.errors import (
         AwsDenied,
         PoisonedSession,
         SchemaUnknown,
         StoreThrottled,
         StoreUnavailable,
     )
+    from acta_infra.deployed.outputs import OutputsUnknown
 
     try:
         yield

@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shared.api.response.shapes.definitions import *
-    from shared.api.response.shapes.history import *
-    from shared.api.response.shapes.interventions import *
-    from shared.api.response.shapes.plans import *
-    from shared.api.response.shapes.receipts import *
-    from shared.api.response.shapes.records import *
-    from shared.api.response.shapes.sessions import *
-    from shared.api.response.shapes.usage import *
+    from acta_engine.agents.shapes import *
+    from acta_engine.people.shapes import *
+    from acta_engine.plans.shapes import *
+    from acta_engine.sessions.history_shapes import *
+    from acta_engine.sessions.record_shapes import *
+    from acta_engine.sessions.shapes import *
+    from acta_engine.usage.receipt_shapes import *
+    from acta_engine.usage.shapes import *
 
 MODULES = ("sessions", "interventions", "plans", "history", "receipts", "definitions", "records", "usage")
 

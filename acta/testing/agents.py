@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from acta.yaml_text import NoYaml, read
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
-from shared.domain.validation_messages import error_sentence
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
+from acta_engine.untrusted.validation_messages import error_sentence
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
 """Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file has

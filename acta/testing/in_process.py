@@ -22,47 +22,47 @@ from acta.testing.python_tools import CalledInProcess, as_offered, files_for
 from acta.tools.call import Files
 from acta.tools.define import Tool
 from acta.tools.run import Event
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.system_clock import SystemClock
-from shared.adapters.tools.builtin.files import BuiltinTools
-from shared.adapters.tools.builtin.memory import MemoryTools
-from shared.adapters.tools.mcp.listing import schema_problem
-from shared.adapters.tools.mcp.servers import McpServers
-from shared.adapters.tools.python.run import PythonTools
-from shared.adapters.tools.registry import TenantRegistry
-from shared.adapters.tools.schema.answer import check_answer
-from shared.adapters.tools.tenant.functions import FunctionGuard
-from shared.adapters.tools.tenant.http import HttpTool
-from shared.adapters.tools.tenant.invoke import LambdaTool
-from shared.adapters.tools.tenant.toolbox import TenantTools
-from shared.agent.budget.tenant_hour import TenantHour
-from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
-from shared.agent.interventions.wait import ask
-from shared.agent.lifecycle import control
-from shared.agent.lifecycle.start import NewSession, post_message, start
-from shared.agent.model_call.admission import Admission
-from shared.agent.model_call.running_text import RunningText
-from shared.agent.model_call.turn_context import RelevantMemories, TurnDeps, TurnKind
-from shared.agent.outages.handle_error import ErrorDeps, handle_error, park
-from shared.agent.outages.wait_out import OutageRules
-from shared.agent.queries.history import History
-from shared.agent.recovery.restart import roll_over
-from shared.agent.session.engine_decision import Timeouts
-from shared.agent.session.repository import SessionRepository
-from shared.agent.session.requester import Requester
-from shared.agent.tools.execute import abandon_call, run_call
-from shared.agent.tools.runtime import ToolRuntime
-from shared.agent.turn.fused_turns import StepDeps, take_turns
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import EngineError
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.session.commit import Decision, Position
-from shared.domain.session.head import Head, Wait
-from shared.ports.attempts import AttemptStore, Partials
-from shared.ports.model import Model
-from shared.ports.tools import Registry
-from shared.settings import Settings
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.egress.address import AddressGuard
+from acta_engine.errors import EngineError
+from acta_engine.limits.tenant_hour import TenantHour
+from acta_engine.log.attempts import AttemptStore, Partials
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.head import Head, Wait
+from acta_engine.log.repository import SessionRepository
+from acta_engine.models.model import Model
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
+from acta_engine.people.wait import ask
+from acta_engine.queue.admission import Admission
+from acta_engine.recovery.handle_error import ErrorDeps, handle_error, park
+from acta_engine.recovery.restart import roll_over
+from acta_engine.recovery.wait_out import OutageRules
+from acta_engine.sessions import control
+from acta_engine.sessions.history import History
+from acta_engine.sessions.requester import Requester
+from acta_engine.sessions.start import NewSession, post_message, start
+from acta_engine.settings import Settings
+from acta_engine.system_clock import SystemClock
+from acta_engine.tools.builtin.files import BuiltinTools
+from acta_engine.tools.builtin.memory import MemoryTools
+from acta_engine.tools.execute import abandon_call, run_call
+from acta_engine.tools.mcp.listing import schema_problem
+from acta_engine.tools.mcp.servers import McpServers
+from acta_engine.tools.port import Registry
+from acta_engine.tools.python.run import PythonTools
+from acta_engine.tools.registry import TenantRegistry
+from acta_engine.tools.runtime import ToolRuntime
+from acta_engine.tools.schema.answer import check_answer
+from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.http import HttpTool
+from acta_engine.tools.tenant.invoke import LambdaTool
+from acta_engine.tools.tenant.toolbox import TenantTools
+from acta_engine.turn.engine_decision import Timeouts
+from acta_engine.turn.fused_turns import StepDeps, take_turns
+from acta_engine.turn.running_text import RunningText
+from acta_engine.turn.turn_context import RelevantMemories, TurnDeps, TurnKind
 
 MOST_STEPS = 2_000
 SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
@@ -72,8 +72,8 @@ NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 
 class InProcess:
     """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `tools`: Python
-    tools of the environment, which are called in this process. `settings`: fields of `shared.settings.Settings`; the
-    process's environment is not read.
+    tools of the environment, which are called in this process. `settings`: fields of `acta_engine.settings.Settings`;
+    the process's environment is not read.
     """
 
     def __init__(self, model: Model, *, tools: Mapping[str, Tool] = NO_TOOLS, **settings: Any) -> None:

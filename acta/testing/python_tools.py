@@ -27,11 +27,11 @@ from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.errors import BadTool, SecretMissing
 from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, run, to_result
-from shared.adapters.tools.python.from_spec import from_spec
-from shared.adapters.tools.tenant.definition import Unusable
-from shared.domain.definitions.function_names import EVERY_TENANT
-from shared.domain.definitions.tool import ToolSpec
-from shared.ports.files import FileExists, FileMissing, FileStore
+from acta_engine.files.store import FileExists, FileMissing, FileStore
+from acta_engine.tools.function_names import EVERY_TENANT
+from acta_engine.tools.python.from_spec import from_spec
+from acta_engine.tools.tenant.definition import Unusable
+from acta_engine.tools.tool import ToolSpec
 
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"

@@ -8,10 +8,10 @@ A script is a list of replies, one for each time the model is asked:
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.domain.validation_messages import did_you_mean
-from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
 """What the model says, what goes wrong when it is asked, or what it says to what it is asked."""

@@ -12,20 +12,20 @@ from acta.testing.agents import Agent, check_tools, to_definition
 from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import MOST_FILES, Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
-from shared.agent.queries.history import HistoryCursor
-from shared.agent.queries.poll import Cursor, poll
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from shared.domain.definitions.builtins import UPDATE_PLAN
-from shared.domain.errors import Conflict
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.rules.caps import DEFAULT_MAX_STEPS, Limited, chosen, usual
-from shared.domain.session.commit import Event, StepRecord
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry
-from shared.domain.session.head import Failure, Head, SessionState
-from shared.domain.session.structured_answer import schema_text
-from shared.domain.untrusted.quoting import unquoted
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from acta_engine.errors import Conflict
+from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, chosen, usual
+from acta_engine.log.commit import Event, StepRecord
+from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry
+from acta_engine.log.head import Failure, Head, SessionState
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.people.intervention import Intervention
+from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.sessions.history import HistoryCursor
+from acta_engine.sessions.poll import Cursor, poll
+from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.turn.structured_answer import schema_text
+from acta_engine.untrusted.quoting import unquoted
 
 
 class ToolUse(NamedTuple):

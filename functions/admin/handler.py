@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from functions.admin.dependencies import dependencies
-from functions.admin.routes import build
-from functions.admin.seeding import is_seeding, seed
+from acta_engine.api.admin_dependencies import dependencies
+from acta_engine.api.admin_routes import build
+from acta_engine.prompts.seeding import is_seeding, seed
 
 _api = build(dependencies())
 

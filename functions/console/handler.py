@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.console.routes import build
-from shared.settings import settings
+from acta_engine.console.routes import build
+from acta_engine.settings import settings
 
 handler = build(settings()).handler

@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.fallback.routes import build
-from shared.settings import settings
+from acta_engine.api.fallback import build
+from acta_engine.settings import settings
 
 handler = build(settings()).handler

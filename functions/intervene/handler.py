@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from functions.intervene.dependencies import dependencies
-from functions.intervene.routes import build
-from shared.agent.interventions.wait import ask
-from shared.agent.outages.handle_error import handle_error, park
-from shared.agent.recovery.restart import roll_over
-from shared.bound_tenant import bound_to
-from shared.domain.errors import Refused
-from shared.domain.session.head import Wait
-from shared.engine_event import EngineEvent, engine_event
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import Refused
+from acta_engine.log.head import Wait
+from acta_engine.people.dependencies import dependencies
+from acta_engine.people.routes import build
+from acta_engine.people.wait import ask
+from acta_engine.recovery.handle_error import handle_error, park
+from acta_engine.recovery.restart import roll_over
+from acta_engine.turn.engine_event import EngineEvent, engine_event
 
 _api = build(dependencies())
 

@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.mcp.dependencies import dependencies
-from functions.mcp.routes import build
+from acta_engine.mcp_server.dependencies import dependencies
+from acta_engine.mcp_server.routes import build
 
 handler = build(dependencies()).handler

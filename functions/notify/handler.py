@@ -8,9 +8,8 @@ there before it is tried at all: a server that a tenant chose must not hold up t
 from collections.abc import Mapping
 from typing import Any
 
-from functions.notify.dependencies import Dependencies, dependencies
-from shared.adapters.storage.keys import TENANT, part_text
-from shared.domain.notifications.notification import (
+from acta_engine.notifications.dependencies import Dependencies, dependencies
+from acta_engine.notifications.notification import (
     Addresses,
     Notification,
     QuestionNotification,
@@ -18,15 +17,16 @@ from shared.domain.notifications.notification import (
     end_notification,
     question_notification,
 )
-from shared.ports.notifier import (
+from acta_engine.notifications.notifier import (
     InterventionChange,
     NotDelivered,
     NotificationRefused,
     OwnReceivers,
     SessionChange,
 )
-from shared.telemetry import Telemetry
-from shared.tenant_hash import tenant_hash
+from acta_engine.store.keys import TENANT, part_text
+from acta_engine.telemetry import Telemetry
+from acta_engine.tenant_hash import tenant_hash
 
 telemetry = Telemetry("notify")
 

@@ -27,25 +27,25 @@ from typing import Any
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from functions.recover.dependencies import Dependencies, dependencies
-from shared.agent.lifecycle.erasure import ErasureDeps, erase_again
-from shared.agent.lifecycle.retention import RetentionDeps, delete_ended
-from shared.agent.queries.long_polls import limit_long_polls
-from shared.agent.recovery.admit import admit, admit_paid
-from shared.agent.recovery.admit_one import AdmitDeps, Pace, Sharing
-from shared.agent.recovery.failed_sessions import FailedDeps, find_failed, repair_each
-from shared.agent.recovery.recover import recover_ended, repair
-from shared.agent.recovery.sweep import Sought, SweepDeps, recover_lost, sweep
-from shared.domain.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
-from shared.domain.frozen_model import FrozenModel
-from shared.domain.limits.admission import InLine
-from shared.embedded_metrics import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS
-from shared.ports.deployment.admission import AdmissionStore
-from shared.ports.deployment.recovery_scans import Place, RecoveryScan, Round, Tally
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
-from shared.ports.log import SessionName
-from shared.telemetry import Telemetry
-from shared.tenant_hash import tenant_hash
+from acta_engine.embedded_metrics import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS
+from acta_engine.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
+from acta_engine.limits.long_polls import limit_long_polls
+from acta_engine.log.store import SessionName
+from acta_engine.queue.admit import admit, admit_paid
+from acta_engine.queue.admit_one import AdmitDeps, Pace, Sharing
+from acta_engine.queue.places import InLine
+from acta_engine.queue.store import AdmissionStore
+from acta_engine.recovery.dependencies import Dependencies, dependencies
+from acta_engine.recovery.failed_sessions import FailedDeps, find_failed, repair_each
+from acta_engine.recovery.recover import recover_ended, repair
+from acta_engine.recovery.scans import Place, RecoveryScan, Round, Tally
+from acta_engine.recovery.sweep import Sought, SweepDeps, recover_lost, sweep
+from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_engine.sessions.erasure import ErasureDeps, erase_again
+from acta_engine.sessions.retention import RetentionDeps, delete_ended
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.telemetry import Telemetry
+from acta_engine.tenant_hash import tenant_hash
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
@@ -75,7 +75,7 @@ class ManySessions(FrozenModel):
 
 
 class Lost(FrozenModel):
-    """As `to_event` in `shared/adapters/aws/recovery_workers.py` writes it: tenants and sessions."""
+    """As `to_event` in `shared/acta_engine/recovery/lambda_workers.py` writes it: tenants and sessions."""
 
     lost: tuple[tuple[str, str], ...] = Field(max_length=SHARE)
     listed_at: AwareDatetime
@@ -87,8 +87,8 @@ class Lost(FrozenModel):
 
 
 class Paid(FrozenModel):
-    """As `paid_event` in `shared/adapters/aws/recovery_workers.py` writes it: providers, tenants, sessions, since when
-    they wait, tokens.
+    """As `paid_event` in `shared/acta_engine/recovery/lambda_workers.py` writes it: providers, tenants, sessions,
+    since when they wait, tokens.
     """
 
     paid: tuple[tuple[str, str, str, AwareDatetime, int], ...] = Field(max_length=Sharing().batch_size)

@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.start.dependencies import dependencies
-from functions.start.routes import build
+from acta_engine.sessions.start_dependencies import dependencies
+from acta_engine.sessions.start_routes import build
 
 handler = build(dependencies()).handler

@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from functions.status.dependencies import dependencies
-from functions.status.routes import build
+from acta_engine.sessions.dependencies import dependencies
+from acta_engine.sessions.routes import build
 
 handler = build(dependencies()).handler

@@ -3,13 +3,13 @@
 from functools import cache
 from typing import Any
 
-from functions.step.dependencies import models_deps, step_deps
-from shared.agent.turn.fused_turns import take_turns
-from shared.bound_tenant import bound_to
-from shared.domain.errors import Refused
-from shared.engine_event import EngineEvent, engine_event, seconds_for_work
-from shared.settings import settings
-from shared.telemetry import Handler, Telemetry
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import Refused
+from acta_engine.settings import settings
+from acta_engine.telemetry import Handler, Telemetry
+from acta_engine.turn.dependencies import models_deps, step_deps
+from acta_engine.turn.engine_event import EngineEvent, engine_event, seconds_for_work
+from acta_engine.turn.fused_turns import take_turns
 
 telemetry = Telemetry("step")
 
@@ -48,6 +48,6 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 @cache
 def _http() -> Handler:
     """Imported when it is first needed: an admin asks now and then, and no turn pays for it."""
-    from functions.step.routes import build
+    from acta_engine.models.routes import build
 
     return build(settings(), models_deps()).handler

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from functions.tool.dependencies import runtime
-from functions.tool.operations import answer, is_asked
-from shared.agent.tools.execute import abandon_call, run_call
-from shared.bound_tenant import bound_to
-from shared.domain.errors import Refused
-from shared.engine_event import EngineEvent, engine_event, seconds_for_work
-from shared.settings import settings
-from shared.telemetry import Telemetry
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import Refused
+from acta_engine.settings import settings
+from acta_engine.telemetry import Telemetry
+from acta_engine.tools.dependencies import runtime
+from acta_engine.tools.execute import abandon_call, run_call
+from acta_engine.tools.operations import answer, is_asked
+from acta_engine.turn.engine_event import EngineEvent, engine_event, seconds_for_work
 
 telemetry = Telemetry("tool")
 

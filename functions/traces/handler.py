@@ -9,22 +9,22 @@ from datetime import timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
-from shared.adapters.egress.address import FOR_TRACES, AddressGuard
-from shared.adapters.system_clock import SystemClock
-from shared.adapters.traces.commits import DynamoTracedCommits
-from shared.adapters.traces.otlp import OtlpReceiver, addressed, headers_of
-from shared.adapters.traces.queue import TraceQueue
-from shared.agent.traces.export import export
-from shared.ports.clock import Clock
-from shared.ports.outside.traces import (
+from acta_engine.clock import Clock
+from acta_engine.egress.address import FOR_TRACES, AddressGuard
+from acta_engine.settings import settings
+from acta_engine.system_clock import SystemClock
+from acta_engine.telemetry import Telemetry
+from acta_engine.traces.commits import DynamoTracedCommits
+from acta_engine.traces.export import export
+from acta_engine.traces.otlp import OtlpReceiver, addressed, headers_of
+from acta_engine.traces.port import (
     CommitMessages,
     CommitReader,
     HandedOver,
     SpanReceiver,
     SpansNotDelivered,
 )
-from shared.settings import settings
-from shared.telemetry import Telemetry
+from acta_engine.traces.queue import TraceQueue
 
 
 class Dependencies(NamedTuple):

@@ -13,24 +13,24 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
-from shared.adapters.audit.trail import audit
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
-from shared.adapters.storage.keys import part_text
-from shared.adapters.system_clock import SystemClock
-from shared.adapters.traces.queue import TraceQueue
-from shared.agent.usage.ended_runs import EndedRun, Progressed
-from shared.agent.usage.fold import Folded, fold
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from shared.domain.spending.usage import NOTHING, Amounts
-from shared.domain.traces.span import RunName
-from shared.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
-from shared.ports.audit import Pseudonyms
-from shared.ports.meter import Partition, UsageStore
-from shared.ports.outside.traces import CommitName, CommitQueue
-from shared.settings import settings
-from shared.telemetry import Telemetry
-from shared.tenant_hash import tenant_hash
+from acta_engine.audit.store import Pseudonyms
+from acta_engine.audit.trail import audit
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.settings import settings
+from acta_engine.store.keys import part_text
+from acta_engine.system_clock import SystemClock
+from acta_engine.telemetry import Telemetry
+from acta_engine.tenant_hash import tenant_hash
+from acta_engine.traces.port import CommitName, CommitQueue
+from acta_engine.traces.queue import TraceQueue
+from acta_engine.traces.span import RunName
+from acta_engine.usage.dynamodb import DynamoUsage, committed_in
+from acta_engine.usage.ended_runs import EndedRun, Progressed
+from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.store import Partition, UsageStore
+from acta_engine.usage.usage import NOTHING, Amounts
 
 
 class Dependencies(NamedTuple):

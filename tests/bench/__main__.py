@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from acta.cli.local.stack import PlainProgress
-from infra.packaging.bundle import ROOT
+from acta_infra.packaging.bundle import ROOT
 from tests.bench import growth, report
 from tests.bench.beside import comparison
 from tests.bench.beside.comparison import Runs

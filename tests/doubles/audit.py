@@ -1,10 +1,10 @@
 """An audit trail in memory."""
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.domain.audit.record import AuditRecord
-from shared.ports.audit import Audit, AuditFilter, AuditPage, RecordExists
-from shared.ports.clock import Clock
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.store import Audit, AuditFilter, AuditPage, RecordExists
+from acta_engine.clock import Clock
+from acta_engine.store.cursors import from_cursor, to_cursor
 
 
 class MemoryTrail:

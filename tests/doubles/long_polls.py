@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from shared.domain.rules.long_polls import LongPolls
-from shared.ports.load import LIMIT_LIFE
+from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.store import LIMIT_LIFE
 
 
 class MemoryLongPolls:

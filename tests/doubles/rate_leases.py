@@ -1,6 +1,6 @@
 """The shares of tenants' rates in memory."""
 
-from shared.ports.load import Taken
+from acta_engine.limits.store import Taken
 
 
 class MemoryRateLeases:

@@ -1,7 +1,7 @@
 """Where tenants are told, in memory."""
 
 from acta.testing.memory.table import MemoryTable
-from shared.domain.notifications.receiver import TenantReceiver
+from acta_engine.notifications.receiver import TenantReceiver
 
 
 class MemoryTenantReceivers:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shared.ports.tools import ToolOperation
+from acta_engine.tools.port import ToolOperation
 
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 

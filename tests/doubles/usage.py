@@ -6,11 +6,11 @@ from datetime import datetime
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
-from shared.adapters.storage.documents import to_commit
-from shared.domain.session.commit import Commit
-from shared.domain.session.head import Head
-from shared.domain.spending.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
-from shared.ports.meter import Committed, Fold, FoldLost, Partition
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import Head
+from acta_engine.store.documents import to_commit
+from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 
 
 class MemoryUsage:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.local.issuer import Role
+from acta_infra.local.issuer import Role
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person

@@ -9,18 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra.local.progress import Progress, Silent
-from infra.local.stack import LocalStack
+from acta_engine.aws.clients import make_client
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.head import Head
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.settings import Settings
+from acta_engine.system_clock import SystemClock
+from acta_engine.usage.dynamodb import DynamoUsage
+from acta_infra.local.progress import Progress, Silent
+from acta_infra.local.stack import LocalStack
 from local_aws.emulator_process import REGION
 from local_aws.loopback import free_port
-from shared.adapters.aws.clients import make_client
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.dynamodb.usage.store import DynamoUsage
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import SessionRepository
-from shared.domain.session.head import Head
-from shared.settings import Settings
 from tests.doubles.otlp import PATH, Spans
 from tests.e2e.support.behind import parking_after
 from tests.e2e.support.deployments import neutral_environ, prepare

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.schema import validator as own
-from shared.adapters.tools.schema.validator import (
+from acta_engine.tools.schema import validator as own
+from acta_engine.tools.schema.validator import (
     MAX_MESSAGE_CHARS,
     MOST_WORK,
     TooMuchWork,
     limited_work,
     validator_of,
 )
-from shared.domain.definitions.tool import MAX_SCHEMA_BYTES
+from acta_engine.tools.tool import MAX_SCHEMA_BYTES
 from tests.growth.test_schemas import CALLS_A_UNIT
 
 Grown = Callable[[int], tuple[Any, Any]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from shared.agent.queries import poll
+from acta_engine.sessions import poll
 from tests.growth.backtracking import MOST_STEPS, Growth, growth
 from tests.growth.inventory import PLACES, SLOW, Used, importers, patterns, texts, validated_by_rust
 
@@ -33,7 +33,7 @@ class Met(NamedTuple):
 
 LLM = "shared/adapters/llm"
 TABLE = {
-    "shared/adapters/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
+    "shared/acta_engine/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
     f"{LLM}/anthropic/bedrock.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),
     f"{LLM}/common/address_and_key.py _HEADER_VALUE": Met("a provider's key, from a secret"),
     f"{LLM}/common/conversation.py _CALL_ID": Met("ids of calls, a provider's too"),
@@ -50,7 +50,7 @@ TABLE = {
     f"{LLM}/offline.py _listing_goal": Met("a goal"),
     f"{LLM}/offline.py _reply": Met("a goal"),
     f"{LLM}/offline.py _summary": Met("a file's text"),
-    "shared/domain/untrusted/quoting.py unquoted": Met("the first line of a result"),
+    "shared/acta_engine/untrusted/quoting.py unquoted": Met("the first line of a result"),
     f"{LLM}/model_catalogue.py context_window": Met("names of models", held="_WINDOWS"),
     f"{LLM}/model_catalogue.py _UP_TO_CLAUDE_4": Met("names of models"),
     f"{LLM}/model_catalogue.py _UP_TO_CLAUDE_5": Met("names of models"),
@@ -60,32 +60,34 @@ TABLE = {
     f"{LLM}/model_catalogue.py _REASONING": Met("names of models"),
     f"{LLM}/model_catalogue.py _ONE_EFFORT": Met("names of models"),
     f"{LLM}/model_catalogue.py _CACHES_AT_BREAKPOINTS": Met("names of models"),
-    "shared/domain/session/output_schema.py _is_pattern": Met("a pattern in a schema of answers"),
-    "shared/domain/session/structured_answer.py _CODE_BLOCK": Met("a model's reply"),
-    "functions/admin/mcp_servers.py SERVER_NAME_PATTERN": Met("the name of an MCP server, in a path"),
-    "shared/adapters/tools/mcp/oauth.py _METADATA": Met("a header of an MCP server"),
-    "shared/adapters/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
-    "shared/adapters/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
-    "shared/adapters/tools/mcp/wire.py _TOKEN": Met("a mark in an MCP server's schema"),
-    "shared/adapters/tools/schema/validator.py _ESCAPES": Met("a pattern in a tenant's schema"),
-    "shared/adapters/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
-    "shared/adapters/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
-    "shared/adapters/tools/tenant/parameters.py PROPERTY": Met("names in a tenant's schema and in arguments"),
-    "shared/adapters/tools/tenant/parameters.py _VARIABLE": Met("the URL of a tool"),
-    "shared/adapters/tools/tenant/parameters.py _SEPARATORS": Met("the query of a tool's URL"),
-    "shared/agent/queries/history.py _CURSOR": Met("a query parameter"),
-    "shared/agent/queries/poll.py _CURSOR": Met("a query parameter"),
-    "shared/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),
-    "shared/api/request/identity.py _TENANT": Met("a claim"),
-    "shared/api/response/etag.py _TAG": Met("a request's header"),
-    "shared/domain/definitions/memory.py _WORD": Met("goals, queries and memories"),
-    "shared/domain/rules/allowed_models.py _is_known": Met("names of models", held="FAMILIES"),
-    "shared/domain/rules/answer_time.py speed_of": Met("names of models", held="_SPEEDS"),
-    "shared/domain/rules/next_action.py ends_with_question": Met("a model's reply"),
-    "shared/domain/rules/prices.py _SNAPSHOT": Met("names of models"),
-    "shared/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
-    "shared/domain/definitions/approvers.py ROLE_PATTERN": Met("what an operator wrote"),
-    "shared/domain/definitions/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
+    "shared/acta_engine/turn/output_schema.py _is_pattern": Met("a pattern in a schema of answers"),
+    "shared/acta_engine/turn/structured_answer.py _CODE_BLOCK": Met("a model's reply"),
+    "shared/acta_engine/tools/mcp/routes.py SERVER_NAME_PATTERN": Met("the name of an MCP server, in a path"),
+    "shared/acta_engine/tools/mcp/oauth.py _METADATA": Met("a header of an MCP server"),
+    "shared/acta_engine/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
+    "shared/acta_engine/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
+    "shared/acta_engine/tools/mcp/wire.py _TOKEN": Met("a mark in an MCP server's schema"),
+    "shared/acta_engine/tools/schema/validator.py _ESCAPES": Met("a pattern in a tenant's schema"),
+    "shared/acta_engine/tools/tenant/echoes.py _ESCAPE": Met("the answer of a tool's server"),
+    "shared/acta_engine/tools/tenant/echoes.py _parts": Met("a secret of a tenant's tools"),
+    "shared/acta_engine/tools/tenant/parameters.py PROPERTY": Met(
+        "names in a tenant's schema and in arguments"
+    ),
+    "shared/acta_engine/tools/tenant/parameters.py _VARIABLE": Met("the URL of a tool"),
+    "shared/acta_engine/tools/tenant/parameters.py _SEPARATORS": Met("the query of a tool's URL"),
+    "shared/acta_engine/sessions/history.py _CURSOR": Met("a query parameter"),
+    "shared/acta_engine/sessions/poll.py _CURSOR": Met("a query parameter"),
+    "shared/acta_engine/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),
+    "shared/acta_engine/api/identity.py _TENANT": Met("a claim"),
+    "shared/acta_engine/api/etag.py _TAG": Met("a request's header"),
+    "shared/acta_engine/memories/memory.py _WORD": Met("goals, queries and memories"),
+    "shared/acta_engine/models/allowed_models.py _is_known": Met("names of models", held="FAMILIES"),
+    "shared/acta_engine/turn/answer_time.py speed_of": Met("names of models", held="_SPEEDS"),
+    "shared/acta_engine/turn/next_action.py ends_with_question": Met("a model's reply"),
+    "shared/acta_engine/models/prices.py _SNAPSHOT": Met("names of models"),
+    "shared/acta_engine/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
+    "shared/acta_engine/people/approvers.py ROLE_PATTERN": Met("what an operator wrote"),
+    "shared/acta_engine/people/approvers.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
     "acta/cli/sign_in/users.py EMAIL_PATTERN": Met("an argument of the command line"),
     "acta/cli/sign_in/users.py TENANT_PATTERN": Met("an argument of the command line"),
     "acta/cli/sign_in/users.py ROLE_NAME_PATTERN": Met("an argument of the command line"),
@@ -167,4 +169,4 @@ def test_a_slow_pattern_is_seen(name: str) -> None:
 
 def test_a_pattern_that_stands_in_no_table_would_be_found() -> None:
     assert {path.split("/")[0] for path, _ in texts()} == set(PLACES)
-    assert FOUND["shared/agent/queries/poll.py _CURSOR"].pattern == poll._CURSOR.pattern
+    assert FOUND["shared/acta_engine/sessions/poll.py _CURSOR"].pattern == poll._CURSOR.pattern

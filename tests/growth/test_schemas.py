@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.schema.check import check_input
-from shared.adapters.tools.schema.validator import MOST_WORK, TooMuchWork, compiled, limited_work, spend
-from shared.adapters.tools.tenant.definition import Unusable, check_schema
-from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, ToolSpec
-from shared.domain.errors import ToolInputInvalid
+from acta_engine.errors import ToolInputInvalid
+from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.schema.validator import MOST_WORK, TooMuchWork, compiled, limited_work, spend
+from acta_engine.tools.tenant.definition import Unusable, check_schema
+from acta_engine.tools.tool import MAX_SCHEMA_BYTES, ToolSpec
 from tests.growth.inventory import VALIDATORS, importers
 
 HOLDERS = "shared/adapters/tools/schema"
@@ -24,7 +24,7 @@ TABLE = {
         f"{HOLDERS}/check.py",
         f"{HOLDERS}/references.py",
         f"{HOLDERS}/validator.py",
-        "shared/adapters/tools/tenant/definition.py",
+        "shared/acta_engine/tools/tenant/definition.py",
     ],
     "re2": [f"{HOLDERS}/validator.py"],
     "referencing": [f"{HOLDERS}/references.py", f"{HOLDERS}/validator.py"],

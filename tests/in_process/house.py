@@ -6,17 +6,17 @@ from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
 from acta.testing.memory.log import MemoryLog
-from shared.agent.lifecycle.change_limits import LimitDeps, NewLimits, change_limits
-from shared.agent.lifecycle.delete import delete as delete_session
-from shared.agent.lifecycle.edit_plan import EditDeps, PlanEdit, edit_plan
-from shared.agent.queries.history import History
-from shared.agent.queries.poll import Cursor, Snapshot, poll
-from shared.agent.session.engine_decision import position
-from shared.domain.plan.edit import Operation
-from shared.domain.rules.caps import Limited
-from shared.domain.session.commit import Decision, Position
-from shared.domain.session.head import Head
-from shared.ports.model import Model
+from acta_engine.limits.caps import Limited
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.head import Head
+from acta_engine.models.model import Model
+from acta_engine.plans.edit import Operation
+from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
+from acta_engine.sessions.change_limits import LimitDeps, NewLimits, change_limits
+from acta_engine.sessions.delete import delete as delete_session
+from acta_engine.sessions.history import History
+from acta_engine.sessions.poll import Cursor, Snapshot, poll
+from acta_engine.turn.engine_decision import position
 from tests.in_process.whole import DecodedOnce, WholeHistory
 
 START = Cursor()

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
-from shared.agent.session.large_texts import offloaded
-from shared.domain.plan.plan import ExecutionPlan, PlanStep
-from shared.domain.session.change import Change
-from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
-from shared.domain.session.head import Budget, Head, OpenCall, Run
-from shared.ports.blobs import BlobStore
-from shared.ports.clock import Clock
+from acta_engine.clock import Clock
+from acta_engine.log.blobs import BlobStore
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Commit, StepRecord
+from acta_engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.head import Budget, Head, OpenCall, Run
+from acta_engine.log.large_texts import offloaded
+from acta_engine.plans.plan import ExecutionPlan, PlanStep
 
 CALLS = 2
 EVENTS_OF_A_TURN = 9

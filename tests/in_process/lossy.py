@@ -1,7 +1,7 @@
 """Logs that lose answers, or races."""
 
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
 from tests.in_process.house import House
 
 

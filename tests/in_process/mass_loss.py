@@ -17,18 +17,18 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from functions.recover.dependencies import THREADS, Dependencies
+from acta_engine.errors import StoreThrottled
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import LivePage
+from acta_engine.recovery.dependencies import THREADS, Dependencies
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.recovery.lambda_workers import to_event
+from acta_engine.recovery.sweep import Unreadable
+from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_engine.turn.workflow import ExecutionStatus
+from acta_infra.lambdas.quotas import QUOTAS
+from acta_infra.sizing import SIZES
 from functions.recover.handler import recover_what_it_says, telemetry
-from infra.lambdas.quotas import QUOTAS
-from infra.sizing import SIZES
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.adapters.aws.recovery_workers import to_event
-from shared.agent.recovery.sweep import Unreadable
-from shared.domain.errors import StoreThrottled
-from shared.domain.session.commit import Commit
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
-from shared.ports.log import LivePage
-from shared.ports.workflow import ExecutionStatus
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import House

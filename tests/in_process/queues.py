@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from acta_engine.log.head import Head
+from acta_engine.models.model import Model
+from acta_engine.queue.admit import admit, admit_paid
+from acta_engine.queue.admit_one import AdmissionCounts, AdmitDeps, Sharing
+from acta_engine.recovery.lambda_workers import paid_event
+from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
 from functions.recover.handler import Paid
-from shared.adapters.aws.recovery_workers import paid_event
-from shared.agent.recovery.admit import admit, admit_paid
-from shared.agent.recovery.admit_one import AdmissionCounts, AdmitDeps, Sharing
-from shared.domain.session.head import Head
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
-from shared.ports.model import Model
 from tests.in_process.house import House
 
 PROVIDER = "scripted"

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import StoredCommit
-from shared.adapters.storage.documents import to_commit
-from shared.agent.queries.history import History, HistoryCursor, PositionedEntry, Row
-from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.session.commit import Commit, StepRecord
-from shared.domain.session.head import Head
+from acta_engine.log.commit import Commit, StepRecord
+from acta_engine.log.head import Head
+from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, Row
+from acta_engine.store.documents import to_commit
 
 ROWS = 7
 """Of a page: few, so that every history a test looks at has several."""

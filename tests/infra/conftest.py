@@ -16,8 +16,8 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.app import add_stacks
-from infra.environments import ENVIRONMENTS, Environment
+from acta_infra.app import add_stacks
+from acta_infra.environments import ENVIRONMENTS, Environment
 
 Resource = Mapping[str, Any]
 HASH = re.compile(r"[0-9A-F]{8}$")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from infra.environments import ENVIRONMENTS
+from acta_infra.environments import ENVIRONMENTS
 from tests.infra.conftest import HASH, Synthesised, Template
 
 

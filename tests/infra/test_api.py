@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from infra.api.http_api import local_api_id
-from infra.environments import PROD, Environment
-from infra.issuers import ExternalIssuer
-from shared.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
+from acta_engine.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
+from acta_infra.api.http_api import local_api_id
+from acta_infra.environments import PROD, Environment
+from acta_infra.issuers import ExternalIssuer
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 

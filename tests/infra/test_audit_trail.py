@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from infra.lambdas.grants import GRANTS
-from infra.sizing import FunctionName
-from shared.api.routes import ROUTES, routes_in
+from acta_engine.api.routes import ROUTES, routes_in
+from acta_infra.lambdas.grants import GRANTS
+from acta_infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised, Template, listed, text_of
 
 TRAIL = "Audit.Arn"

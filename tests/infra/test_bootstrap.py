@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.deployed.bootstrap import CDK_JSON, OLDEST, NotBootstrapped, check_bootstrap, qualifier, regions_of
-from infra.deployed.permissions import QUALIFIER
-from infra.environments import DEV
+from acta_infra.deployed.bootstrap import (
+    CDK_JSON,
+    OLDEST,
+    NotBootstrapped,
+    check_bootstrap,
+    qualifier,
+    regions_of,
+)
+from acta_infra.deployed.permissions import QUALIFIER
+from acta_infra.environments import DEV
 from tests.infra.conftest import Synthesised
 from tests.infra.test_hardening import EVERYTHING
 

@@ -13,12 +13,12 @@ from typing import get_args
 
 import pytest
 
-from functions.fallback.routes import DOCUMENT, PAGE, PARTS
-from infra.document.openapi import document
-from infra.environments import select
-from infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
-from infra.packaging.install import InstallFailed, Target, target_of
-from infra.sizing import FunctionName
+from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
+from acta_infra.document.openapi import document
+from acta_infra.environments import select
+from acta_infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
+from acta_infra.packaging.install import InstallFailed, Target, target_of
+from acta_infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 HOST = target_of(select("local"))
@@ -90,16 +90,16 @@ def shipped(name: str) -> set[str]:
 def test_the_offline_stand_in_is_in_the_zips_of_environments_that_may_choose_it(
     name: str, is_there: bool
 ) -> None:
-    assert ("shared/adapters/llm/offline.py" in shipped(name)) is is_there
+    assert ("shared/acta_engine/models/offline.py" in shipped(name)) is is_there
 
 
 def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
     bundle = Bundler(HOST).build("step")
     program = (
         f"import sys; sys.path.insert(0, {str(bundle)!r})\n"
-        "from shared.adapters.llm.choose import choose\n"
-        "from shared.domain.errors import ProviderKeyRefused\n"
-        "from shared.settings import Settings\n"
+        "from acta_engine.models.choose import choose\n"
+        "from acta_engine.errors import ProviderKeyRefused\n"
+        "from acta_engine.settings import Settings\n"
         "model, _ = choose(Settings(env='prod', table='t', bucket='b'), {}, lambda name, refresh=False: '')\n"
         "try: model.complete(None, timeout=1)\n"
         "except ProviderKeyRefused as refused: print(refused.code)\n"
@@ -115,7 +115,7 @@ def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) 
     program = (
         f"import sys; sys.path.insert(0, {str(bundle)!r}); import functions.{function}.handler as made; "
         "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules)); "
-        "from shared.domain.frozen_model import FrozenModel; "
+        "from acta_engine.store.frozen_model import FrozenModel; "
         "print(*[one for one in FrozenModel.__subclasses__() if one.__pydantic_complete__])"
     )
     environ = {
@@ -220,7 +220,7 @@ def test_another_document_is_another_bundle(tmp_path: Path) -> None:
     def key(text: str) -> str:
         maker = tmp_path / "infra" / "document"
         maker.mkdir(parents=True, exist_ok=True)
-        for package in ("infra", "infra/document", "functions", "functions/fallback"):
+        for package in ("infra", "infra/acta_infra/document", "functions", "functions/fallback"):
             (tmp_path / package).mkdir(parents=True, exist_ok=True)
             (tmp_path / package / "__init__.py").touch()
         (maker / "__main__.py").write_text(

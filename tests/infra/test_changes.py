@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.deployed.changes import RELEASE, Changes, NewRelease, changes, without_release
-from infra.deployed.stacks import CloudFormation, StacksUnknown
-from infra.environments import DEV
-from infra.rollout.release import release_of
+from acta_infra.deployed.changes import RELEASE, Changes, NewRelease, changes, without_release
+from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.environments import DEV
+from acta_infra.rollout.release import release_of
 from tests.infra.conftest import Synthesised
 
 OLD = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "A"}, "Gone": {"Type": "A"}}}

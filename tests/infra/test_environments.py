@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from infra.environments import (
+from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS
+from acta_infra.environments import (
     ENVIRONMENTS,
     PROD,
     USUAL_LIMITS,
@@ -12,8 +13,7 @@ from infra.environments import (
     select,
     usual_but,
 )
-from infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
-from shared.domain.definitions.tool import MAX_TIMEOUT_SECONDS
+from acta_infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
 
 
 def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:

@@ -5,9 +5,9 @@ from typing import Any, get_args
 
 import pytest
 
-from infra.environments import PROD
-from infra.sizing import FunctionName
-from shared.settings import PREFIX, Settings
+from acta_engine.settings import PREFIX, Settings
+from acta_infra.environments import PROD
+from acta_infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised, synthesised
 
 FUNCTIONS: tuple[str, ...] = tuple(
@@ -100,7 +100,7 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
 
 
 def told_alarms(made: Synthesised) -> list[Mapping[str, Any]]:
-    """Those that somebody is told of. What takes a release back is of `infra/rollout/gradual.py`."""
+    """Those that somebody is told of. What takes a release back is of `infra/acta_infra/rollout/gradual.py`."""
     found = made.stateless.resources("AWS::CloudWatch::Alarm")
     return [each["Properties"] for name, each in found.items() if not name.startswith("RollOut")]
 

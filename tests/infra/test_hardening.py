@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from infra.environments import PROD, STAGING, Environment, Topic, Webhook
-from infra.issuers import ExternalIssuer
-from infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
-from shared.settings import PREFIX, Settings
+from acta_engine.settings import PREFIX, Settings
+from acta_infra.environments import PROD, STAGING, Environment, Topic, Webhook
+from acta_infra.issuers import ExternalIssuer
+from acta_infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
 from tests.infra.test_grants import BY_TENANT

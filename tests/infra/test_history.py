@@ -6,17 +6,17 @@ Source of the entries per state: AWS Step Functions API reference, HistoryEvent.
 from collections.abc import Mapping
 from typing import Any
 
-from infra.engine.workflow import definition, states
-from infra.environments import LOCAL
-from shared.domain.rules.background import MOST_SECONDS, looks
-from shared.domain.rules.execution_history import (
+from acta_engine.log.head import MAX_CALLS
+from acta_engine.settings import Settings
+from acta_engine.turn.background_waits import MOST_SECONDS, looks
+from acta_engine.turn.execution_history import (
     EVENTS_PER_ASK,
     EVENTS_PER_CALL,
     EVENTS_PER_TURN,
     MOST_EVENTS,
 )
-from shared.domain.session.head import MAX_CALLS
-from shared.settings import Settings
+from acta_infra.engine.workflow import definition, states
+from acta_infra.environments import LOCAL
 
 MACHINE = definition(LOCAL)
 STATES = dict(states(MACHINE))

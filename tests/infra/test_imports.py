@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from infra.environments import select
-from infra.packaging.bundle import ROOT, Bundler
-from infra.packaging.install import target_of
-from infra.sizing import FunctionName
+from acta_infra.environments import select
+from acta_infra.packaging.bundle import ROOT, Bundler
+from acta_infra.packaging.install import target_of
+from acta_infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 VARIABLES = {

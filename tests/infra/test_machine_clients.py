@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
-from infra.environments import DEV, PROD, Environment
-from infra.issuers import Machine, OwnPool
-from infra.stateless import machine_output
+from acta_infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
+from acta_infra.environments import DEV, PROD, Environment
+from acta_infra.issuers import Machine, OwnPool
+from acta_infra.stateless import machine_output
 from tests.infra.conftest import Synthesised, synthesised
 
 NIGHTLY = Machine("acme")

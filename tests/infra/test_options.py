@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from infra.environments import LOCAL, PROD, Environment
-from infra.issuers import ExternalIssuer
-from infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_infra.environments import LOCAL, PROD, Environment
+from acta_infra.issuers import ExternalIssuer
+from acta_infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
 
 CERTIFICATE = "arn:aws:acm:{}:123456789012:certificate/11111111-2222-3333-4444-555555555555"
 ORIGIN = Domain("origin.example.com", CERTIFICATE.format("eu-west-1"))

@@ -14,7 +14,8 @@ from acta.cli.operations.deployed.deploy import (
     require_concurrency,
     roll_out,
 )
-from infra.deployed.permissions import (
+from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
     WITHOUT_NAMES,
@@ -25,10 +26,9 @@ from infra.deployed.permissions import (
     execution_policies,
     size,
 )
-from infra.deployed.releases import KEPT, look_before
-from infra.environments import DEV, PROD, Environment
-from infra.options import MonthlyBudget, SlackChannel, Watch
-from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
+from acta_infra.deployed.releases import KEPT, look_before
+from acta_infra.environments import DEV, PROD, Environment
+from acta_infra.options import MonthlyBudget, SlackChannel, Watch
 from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised
 from tests.infra.test_hardening import EVERYTHING

@@ -10,10 +10,10 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored.restored import check_still, later_lines, restored_to, stopped_lines
 from acta.testing.memory.clock import FakeClock
-from infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
-from infra.deployed.quarantine import Quarantine
-from infra.deployed.tenants.stores import Names, TenantStores
-from infra.environments import STAGING, Environment
+from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
+from acta_infra.deployed.quarantine import Quarantine
+from acta_infra.deployed.tenants.stores import Names, TenantStores
+from acta_infra.environments import STAGING, Environment
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from infra.deployed.releases import (
+from acta_engine.store.versions import CURRENT
+from acta_infra.deployed.releases import (
     BACKWARDS,
     KEPT,
     MovedByAnother,
@@ -16,11 +17,10 @@ from infra.deployed.releases import (
     move,
     require_rest,
 )
-from infra.environments import PROD
-from infra.local.former_releases import KEPT_LOCALLY, keep_release, take_newest
-from infra.rollout.release import release_of
-from infra.sizing import FunctionName
-from shared.domain.schema.versions import CURRENT
+from acta_infra.environments import PROD
+from acta_infra.local.former_releases import KEPT_LOCALLY, keep_release, take_newest
+from acta_infra.rollout.release import release_of
+from acta_infra.sizing import FunctionName
 from tests.doubles.lambda_versions import Lambdas, Stack
 from tests.infra.conftest import Synthesised
 

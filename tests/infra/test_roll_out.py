@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from infra.environments import DEV, ENVIRONMENTS, LOCAL
-from infra.options import AtOnce, Canary, Linear, Way
+from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL
+from acta_infra.options import AtOnce, Canary, Linear, Way
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 GROUP = "AWS::CodeDeploy::DeploymentGroup"

@@ -1,7 +1,7 @@
 """Acta's own limits come after those that AWS and the model providers raise on request."""
 
+from acta_infra.lambdas.quotas import QUOTAS
 from docs.scale import Workload, ceilings
-from infra.lambdas.quotas import QUOTAS
 
 A_MILLION = 1_000_000
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from infra.environments import select
-from infra.packaging.bundle import ROOT, Bundler
-from infra.packaging.install import target_of
-from infra.packaging.prune import LEFT_OUT
+from acta_infra.environments import select
+from acta_infra.packaging.bundle import ROOT, Bundler
+from acta_infra.packaging.install import target_of
+from acta_infra.packaging.prune import LEFT_OUT
 from tests.contracts.llm.anthropic.bedrock_front import REGION, BedrockFront
 
 KEY = "sk-test-not-to-be-seen"
@@ -23,13 +23,13 @@ import json, sys
 bundle, key, region, urls = sys.argv[1:]
 sys.path.insert(0, bundle)
 urls = json.loads(urls)
-from shared.adapters.llm.anthropic.bedrock import BedrockModel
-from shared.adapters.llm.anthropic.client import AnthropicModel
-from shared.adapters.llm.configured_models import _SDKS
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.domain.session.conversation import Content, UserEntry
-from shared.ports.model import ModelRequest, ToolDefinition
+from acta_engine.models.anthropic.bedrock import BedrockModel
+from acta_engine.models.anthropic.client import AnthropicModel
+from acta_engine.models.configured_models import _SDKS
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta_engine.log.conversation import Content, UserEntry
+from acta_engine.models.model import ModelRequest, ToolDefinition
 
 tool = ToolDefinition("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 hello = UserEntry(message_id="u", content=Content.of("Hello"))

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from infra.environments import STAGING, Webhook
-from infra.lambdas.function import CALLED_BY_EVENTS
+from acta_infra.environments import STAGING, Webhook
+from acta_infra.lambdas.function import CALLED_BY_EVENTS
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 ON = replace(STAGING, snap_start=True, notifications=Webhook("https://hooks.example.com/acta"))

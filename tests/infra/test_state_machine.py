@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
-from infra.environments import LOCAL, PROD
-from infra.sizing import Sizing
-from shared.domain import errors
-from shared.domain.rules.outage_causes import WORKER_LOST
+from acta_engine import errors
+from acta_engine.recovery.outage_causes import WORKER_LOST
+from acta_infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
+from acta_infra.environments import LOCAL, PROD
+from acta_infra.sizing import Sizing
 from tests.infra.conftest import Synthesised
 
 MACHINE = definition(LOCAL)

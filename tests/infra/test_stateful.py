@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from infra.names import LIVE_INDEX, OPEN_INDEX
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.llm.keys import NO_KEY_YET
+from acta_engine.models.keys import NO_KEY_YET
+from acta_engine.store import table_layout as items
+from acta_infra.names import LIVE_INDEX, OPEN_INDEX
 from tests.infra.conftest import HASH, Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}

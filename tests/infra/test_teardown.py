@@ -11,11 +11,11 @@ import pytest
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.destroy import as_lines, require_unprotected
 from acta.cli.operations.target import Target
-from infra.deployed.account import Caller
-from infra.deployed.stacks import CloudFormation
-from infra.deployed.teardown import HOLDS_DATA, Fate, Thing, empty_bucket, fate_of
-from infra.environments import STAGING
-from infra.options import CustomerKey
+from acta_infra.deployed.account import Caller
+from acta_infra.deployed.stacks import CloudFormation
+from acta_infra.deployed.teardown import HOLDS_DATA, Fate, Thing, empty_bucket, fate_of
+from acta_infra.environments import STAGING
+from acta_infra.options import CustomerKey
 from tests.infra.conftest import Synthesised, synthesised
 
 KINDS = set(HOLDS_DATA.values()) - {"key"}

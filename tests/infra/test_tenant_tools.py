@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from infra.environments import PROD
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
 

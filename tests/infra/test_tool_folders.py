@@ -10,17 +10,17 @@ from typing import Any, get_args
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Environment
-from infra.lambdas.function import KNOW_TOOLS
-from infra.packaging.bundle import ROOT
-from infra.packaging.install import Target
-from infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
-from infra.packaging.zip_contents import reach
-from infra.rollout.release import release_of
-from infra.sizing import FunctionName
-from infra.tool_folders import BadFolder, digest_of, folders_in, read_folder
-from shared.adapters.tools.python import catalogue
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_engine.tools.python import catalogue
+from acta_infra.environments import ENVIRONMENTS, Environment
+from acta_infra.lambdas.function import KNOW_TOOLS
+from acta_infra.packaging.bundle import ROOT
+from acta_infra.packaging.install import Target
+from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.zip_contents import reach
+from acta_infra.rollout.release import release_of
+from acta_infra.sizing import FunctionName
+from acta_infra.tool_folders import BadFolder, digest_of, folders_in, read_folder
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
 
 pytestmark = pytest.mark.thorough

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from infra.engine.workflow import definition
-from infra.environments import LOCAL
-from shared.domain.spending.aws_estimate import USES
+from acta_engine.usage.aws_estimate import USES
+from acta_infra.engine.workflow import definition
+from acta_infra.environments import LOCAL
 
 STATES = definition(LOCAL)["States"]
 CALLS = 3

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from infra.environments import PROD, STAGING, Environment
-from infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
-from infra.watching.catalogue import KINDS, ROLL_OUT
-from shared import embedded_metrics
-from shared.ports.deployment.recovery_scans import ROUNDS
+from acta_engine import embedded_metrics
+from acta_engine.recovery.scans import ROUNDS
+from acta_infra.environments import PROD, STAGING, Environment
+from acta_infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
+from acta_infra.watching.catalogue import KINDS, ROLL_OUT
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_function import told_alarms
 

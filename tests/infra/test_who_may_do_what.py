@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from infra.environments import PROD, SessionCaps, select
-from infra.issuers import ExternalIssuer
-from shared.domain.rules.caps import Caps
-from shared.settings import Settings
+from acta_engine.limits.caps import Caps
+from acta_engine.settings import Settings
+from acta_infra.environments import PROD, SessionCaps, select
+from acta_infra.issuers import ExternalIssuer
 from tests.infra.conftest import Synthesised, synthesised
 
 ROLES = {"Billing admin": "finance", "Everyone": ""}

@@ -8,11 +8,11 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.deploy import choose_write_version
-from infra.deployed.releases import Live, look, look_before, move
-from infra.deployed.releases import choose as choose_release
-from infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
-from infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
-from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_infra.deployed.releases import Live, look, look_before, move
+from acta_infra.deployed.releases import choose as choose_release
+from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
+from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from tests.doubles.lambda_versions import Lambdas
 from tests.infra.conftest import Synthesised
 

@@ -3,9 +3,9 @@ from typing import get_args
 
 import pytest
 
-from infra.packaging.bundle import OFFLINE, ROOT
-from infra.packaging.zip_contents import OURS, reach
-from infra.sizing import FunctionName
+from acta_infra.packaging.bundle import OFFLINE, ROOT
+from acta_infra.packaging.zip_contents import OURS, reach
+from acta_infra.sizing import FunctionName
 
 
 def write(root: Path, **modules: str) -> None:
@@ -87,5 +87,5 @@ def test_what_admins_define_tools_with_does_not_bring_the_log_of_sessions_along(
     """It is cold whenever somebody comes; a trial's answer once brought 25 modules to it."""
     found = reach(ROOT, "functions.admin")
     assert not [
-        path for path in found.files if path.as_posix().endswith("shared/agent/session/repository.py")
+        path for path in found.files if path.as_posix().endswith("shared/acta_engine/log/repository.py")
     ]

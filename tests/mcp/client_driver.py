@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.adapters.egress.address import AddressGuard, AddressRefused, Target
-from shared.adapters.tools.mcp.listing import ListedTool, schema_problem
-from shared.adapters.tools.mcp.servers import McpServers
-from shared.domain.definitions.mcp_server import (
+from acta_engine.egress.address import AddressGuard, AddressRefused, Target
+from acta_engine.errors import ToolAsks, ToolFailed
+from acta_engine.settings import Settings
+from acta_engine.tools.mcp.listing import ListedTool, schema_problem
+from acta_engine.tools.mcp.server import (
     ClientCredentials,
     ConfirmedTool,
     McpAuth,
@@ -23,10 +24,9 @@ from shared.domain.definitions.mcp_server import (
     McpTool,
     specs_of,
 )
-from shared.domain.errors import ToolAsks, ToolFailed
-from shared.domain.session.server_task import ToolQuestion
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.tools.mcp.server_task import ToolQuestion
+from acta_engine.tools.mcp.servers import McpServers
+from acta_engine.tools.port import CallContext
 
 SECONDS = 20
 HANDSHAKE = "2025-11-25"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.local.toolchain import make_side_environment
-from shared.adapters.llm.openai.chat import OpenAIModel
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_infra.local.toolchain import make_side_environment
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.model.server import KEY, ModelServer
 

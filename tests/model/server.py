@@ -8,7 +8,7 @@ from typing import Self
 
 import httpx
 
-from infra.packaging.bundle import ROOT
+from acta_infra.packaging.bundle import ROOT
 from local_aws.loopback import free_port
 
 KEY = "sk-local-model-key-of-the-test"

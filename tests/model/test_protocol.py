@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -18,7 +17,8 @@ from shared.domain.errors import (
     ProviderUnavailable,
     TransientError,
 )
-from shared.ports.model import ModelReply
+from acta_engine.models.model import ModelReply
+from acta_engine.models.openai.chat import OpenAIModel
 from tests.contracts.llm.conversations import READ_FILE, assistant, call, request, result, user
 from tests.model.server import KEY, ModelServer
 

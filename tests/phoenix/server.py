@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 
-from infra.packaging.bundle import ROOT
+from acta_infra.packaging.bundle import ROOT
 from local_aws.loopback import free_port
 
 PYTHON = ROOT / ".venv-otlp/bin/python"

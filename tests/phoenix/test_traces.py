@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage.keys import key_part
-from shared.adapters.traces.queue import TraceQueue
-from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName
+from acta_engine.store.keys import key_part
+from acta_engine.traces.port import CommitName
+from acta_engine.traces.queue import TraceQueue
+from acta_engine.usage.store import Partition
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import PATIENCE_SECONDS, Person

@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from infra.environments import LOCAL
-from infra.packaging.bundle import ROOT, Bundler
-from infra.packaging.install import target_of
-from shared.domain.schema.versions import CURRENT
+from acta_engine.store.versions import CURRENT
+from acta_infra.environments import LOCAL
+from acta_infra.packaging.bundle import ROOT, Bundler
+from acta_infra.packaging.install import target_of
 
 FIELD = "drawn_by_next"
-VERSIONS = Path("shared/domain/schema/versions.py")
-HEAD = Path("shared/domain/session/head.py")
+VERSIONS = Path("shared/acta_engine/store/versions.py")
+HEAD = Path("shared/acta_engine/log/head.py")
 DRAWN = f'    {FIELD}: str = Field(default_factory=lambda: __import__("secrets").token_hex(8))\n'
 ADDS_IT = f"""
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from acta.cli.operations.releases import Clients, roll_back
 from acta.cli.operations.repair_failed import World
-from infra.deployed.releases import look
-from infra.local.former_releases import take_newest
-from infra.names import function_name
-from shared.domain.schema.versions import CURRENT
+from acta_engine.store.versions import CURRENT
+from acta_infra.deployed.releases import look
+from acta_infra.local.former_releases import take_newest
+from acta_infra.names import function_name
 from tests.faults.person import Json
 from tests.faults.scenario import LONGEST_SECONDS, Play
 from tests.releases.fleet import FUNCTIONS, OLD, Code, Fleet

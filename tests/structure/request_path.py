@@ -37,7 +37,7 @@ def files_passed() -> set[Path]:
 
 
 def _make_stores() -> None:
-    from shared.adapters.aws.clients import make_client
+    from acta_engine.aws.clients import make_client
     from tests.contracts.store.backends import moto_aws
 
     aws = moto_aws()
@@ -55,11 +55,11 @@ def _make_stores() -> None:
 
 
 def _run() -> set[Path]:
+    from acta_engine.log.repository import SessionRepository
+    from acta_engine.sessions.start_dependencies import dependencies
+    from acta_engine.turn.engine_decision import position
     from functions.start import handler as start
-    from functions.start.dependencies import dependencies
     from functions.step import handler as step
-    from shared.agent.session.engine_decision import position
-    from shared.agent.session.repository import SessionRepository
     from tests.unit.api.gateway import TENANT, Context, Gateway
 
     with _recorded() as passed:

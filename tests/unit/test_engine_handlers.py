@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from infra.packaging.bundle import ROOT
+from acta_infra.packaging.bundle import ROOT
 
 PROGRAM = """
 import json, sys
 from contextlib import suppress
 from importlib import import_module
 
-from shared.bound_tenant import bound
+from acta_engine.bound_tenant import bound
 
 seen = []
 
@@ -23,7 +23,7 @@ class Spy:
         seen.append(bound() and bound().tenant)
         raise InterruptedError
 
-import shared.adapters.aws.clients as clients
+import acta_engine.aws.clients as clients
 clients.Service.call = Spy.call
 
 class Context:

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from acta.cli.commands.tree import ACTA
-from shared.settings import PREFIX, Settings
+from acta_engine.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

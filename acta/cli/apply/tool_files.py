@@ -7,8 +7,8 @@ from typing import Any
 
 from acta.cli.apply.schema import Json, Problem
 from acta.yaml_text import Path
-from shared.adapters.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
-from shared.domain.definitions.tool import HIDDEN, is_high_stakes_unless_said
+from acta_engine.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
+from acta_engine.tools.tool import HIDDEN, is_high_stakes_unless_said
 
 HOW = "store it with `acta tools secrets set NAME` and write {secret: NAME} in its place"
 

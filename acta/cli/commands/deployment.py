@@ -16,7 +16,9 @@ from acta.cli.commands.grammar import (
     option,
 )
 
-ENVIRONMENT = option("--env", required=True, metavar="NAME", help="one of infra/environments.py, such as dev")
+ENVIRONMENT = option(
+    "--env", required=True, metavar="NAME", help="one of infra/acta_infra/environments.py, such as dev"
+)
 TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
 

@@ -13,7 +13,7 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import Feed, Update
-from shared.domain.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import read_exactly
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line typed; raises EOFError."""

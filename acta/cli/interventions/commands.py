@@ -20,7 +20,7 @@ from acta.cli.terminal.text import echo, note, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.interventions import has_ended, is_intervention_id, open_interventions
-from shared.domain.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import read_exactly
 
 NOT_FOUND = 404
 PAGE_SIZE = 100

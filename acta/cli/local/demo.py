@@ -16,9 +16,9 @@ from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import echo, note
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from infra.local.stack import LocalStack
-from infra.local.state_directory import StateDir
-from infra.local.toolchain import ROOT
+from acta_infra.local.stack import LocalStack
+from acta_infra.local.state_directory import StateDir
+from acta_infra.local.toolchain import ROOT
 
 SAMPLES = Path(__file__).parent / "samples"
 FOLDER = ROOT / "build" / "demo"

@@ -10,14 +10,14 @@ from typing import TextIO
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, elapsed, encodable, note, one_line
-from infra.local.cdk import CommandFailed, ToolMissing
-from infra.local.progress import Progress
-from infra.local.stack import LocalStack, StackFailed, lost_since
-from infra.local.state_directory import StateInUse
+from acta_engine.models.model_catalogue import DEFAULT_MODELS
+from acta_engine.settings import SettingsError
+from acta_infra.local.cdk import CommandFailed, ToolMissing
+from acta_infra.local.progress import Progress
+from acta_infra.local.stack import LocalStack, StackFailed, lost_since
+from acta_infra.local.state_directory import StateInUse
 from local_aws.emulator_process import EmulatorFailed
 from local_aws.reverse_proxy import PortTaken
-from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
-from shared.settings import SettingsError
 
 
 @contextmanager

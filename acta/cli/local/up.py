@@ -23,12 +23,12 @@ from acta.cli.terminal.tool_lines import first_line, further_lines, is_of_a_tool
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
-from infra.deployed.session_logs import LogsUnreadable, read_lines
-from infra.environments import LOCAL
-from infra.local.page_links import PageLinks
-from infra.local.stack import LocalStack
-from infra.local.state_directory import DEFAULT_STATE_DIR
-from infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
+from acta_infra.deployed.session_logs import LogsUnreadable, read_lines
+from acta_infra.environments import LOCAL
+from acta_infra.local.page_links import PageLinks
+from acta_infra.local.stack import LocalStack
+from acta_infra.local.state_directory import DEFAULT_STATE_DIR
+from acta_infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
 from local_aws.emulator_process import REGION
 
 DEFAULT_PORT = 2282

@@ -17,10 +17,16 @@ from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, target
 from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line
 from acta.cli.terminal.tool_lines import MESSAGES, first_line, further_lines
-from infra.deployed.session_logs import LogLine, LogsUnreadable, logs_client, own_tool_functions, read_lines
-from infra.deployed.stacks import CloudFormation, StacksUnknown
-from infra.environments import LOCAL, Environment
-from shared.domain.ids import EFFECT, is_id, made_at
+from acta_engine.ids import EFFECT, is_id, made_at
+from acta_infra.deployed.session_logs import (
+    LogLine,
+    LogsUnreadable,
+    logs_client,
+    own_tool_functions,
+    read_lines,
+)
+from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.environments import LOCAL, Environment
 
 LOOK_SECONDS = 3.0
 LATE = timedelta(seconds=30)

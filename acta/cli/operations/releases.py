@@ -11,7 +11,7 @@ from acta.cli.operations.repair_failed import World
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.questions import asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show
-from infra.deployed.releases import (
+from acta_infra.deployed.releases import (
     Deployed,
     MovedByAnother,
     NotPossible,
@@ -22,7 +22,7 @@ from infra.deployed.releases import (
     require_rest,
     tools_gone,
 )
-from infra.sizing import FunctionName
+from acta_infra.sizing import FunctionName
 
 WHAT_STAYS = (
     "This takes back the functions and their settings. What stays: the state machine, the API's routes, rights, "

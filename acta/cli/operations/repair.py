@@ -12,7 +12,7 @@ from acta.cli.local_token import LOCAL_TENANT
 from acta.cli.operations.repair_failed import Recovery, repair_failed
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.text import cli_error, one_line
-from infra.deployed.invoke_recovery import (
+from acta_infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
     lambda_client,

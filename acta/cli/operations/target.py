@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, echo, note, one_line
-from infra.deployed import account
-from infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
-from infra.environments import LOCAL, Environment, UnusableValue, select
-from infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
-from infra.own_environments import every_environment
+from acta_infra.deployed import account
+from acta_infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
+from acta_infra.environments import LOCAL, Environment, UnusableValue, select
+from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from acta_infra.own_environments import every_environment
 from local_aws.credentials import Credentials, NoCredentials
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
@@ -32,14 +32,14 @@ class Target(NamedTuple):
 
 
 def environment_named(name: str) -> Environment:
-    """Of `infra/environments.py` or the operator's own file. Raises CliError."""
+    """Of `infra/acta_infra/environments.py` or the operator's own file. Raises CliError."""
     with cli_error(UnusableValue, cut=500):
         among = every_environment(os.environ)
         in_aws = {key: each for key, each in among.items() if not each.is_local or _asks_a_local_aws()}
         if name not in in_aws:
             raise CliError(
                 f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
-                "infra/environments.py (docs/deploy.md)"
+                "infra/acta_infra/environments.py (docs/deploy.md)"
             )
         chosen = select(name, in_aws)
     return chosen.with_tools_dir(str(Path(chosen.tools_dir).absolute()))
@@ -83,7 +83,7 @@ def warn_unpinned(chosen: Target) -> None:
     if chosen.environment.account is not None or chosen.environment.is_local:
         return
     echo(
-        f"Environment {chosen.environment.name} is pinned to no account. In infra/environments.py give it\n"
+        f"Environment {chosen.environment.name} is pinned to no account. In infra/acta_infra/environments.py give it\n"
         f'    account="{chosen.caller.account}", region="{chosen.caller.region}"\n'
         "and it is never deployed anywhere else."
     )

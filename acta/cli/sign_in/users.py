@@ -13,10 +13,10 @@ from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.target import Outputs, target_from
 from acta.cli.terminal.tables import show_list
 from acta.cli.terminal.text import one_line, show
-from infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
+from acta_infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
-    from infra.deployed.users import Users
+    from acta_infra.deployed.users import Users
 
 EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
 
@@ -28,8 +28,8 @@ Opens = Callable[[str], Pool]
 
 def pool_of(environment: str) -> Pool:
     """With the caller's AWS credentials. Raises CliError."""
-    from infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
-    from infra.deployed.users import Users
+    from acta_infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
+    from acta_infra.deployed.users import Users
 
     try:
         outputs = stack_outputs(environment, callers_client(environment, "cloudformation"))
@@ -55,7 +55,7 @@ def pool_of(environment: str) -> Pool:
 
 def add(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     """Raises CliError."""
-    from infra.deployed.users import OtherTenant
+    from acta_infra.deployed.users import OtherTenant
 
     roles = arguments.role or ("member",)
     check(arguments.email, arguments.tenant, roles)
@@ -99,7 +99,7 @@ def list_users(arguments: Namespace, open_pool: Opens = pool_of) -> int:
 
 def remove(arguments: Namespace, open_pool: Opens = pool_of) -> int:
     """Raises CliError."""
-    from infra.deployed.users import NoSuchUser
+    from acta_infra.deployed.users import NoSuchUser
 
     users, _ = open_pool(arguments.env)
     with aws_errors(SIGN_IN):

@@ -14,7 +14,7 @@ from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from shared.domain.untrusted.visible import visible
+from acta_engine.untrusted.visible import visible
 
 __all__ = [
     "Screen",

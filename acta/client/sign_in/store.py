@@ -17,7 +17,7 @@ from acta.client.errors import SignInFailed
 from acta.client.sign_in.oidc import Application, Tokens
 
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""Names of environments (`infra/environments.py`). They are names of files here."""
+"""Names of environments (`infra/acta_infra/environments.py`). They are names of files here."""
 LONGEST_NAME = 100
 VERSION = 1
 

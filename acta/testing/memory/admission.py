@@ -4,9 +4,9 @@ from datetime import datetime
 from heapq import nsmallest
 from threading import RLock
 
-from shared.adapters.storage.keys import key_part
-from shared.domain.limits.admission import Bucket, InLine, Price, ProviderLimits, in_milliseconds
-from shared.ports.deployment.admission import PLACES_COUNTED, Place, Took
+from acta_engine.queue.places import Bucket, InLine, Price, ProviderLimits, in_milliseconds
+from acta_engine.queue.store import PLACES_COUNTED, Place, Took
+from acta_engine.store.keys import key_part
 
 
 class MemoryAdmission:

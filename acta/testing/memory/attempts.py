@@ -1,11 +1,11 @@
 """What a turn keeps of its model call in memory: the marker of each attempt, and the text that is being written."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
-from shared.adapters.dynamodb.attempts import from_marker, from_partial, to_marker, to_partial
-from shared.domain.errors import Fenced
-from shared.domain.schema.versions import CURRENT
-from shared.domain.session.attempt import PARTIAL_VERSION, Marker, Partial
-from shared.ports.attempts import AttemptsChanged
+from acta_engine.errors import Fenced
+from acta_engine.log.attempt import PARTIAL_VERSION, Marker, Partial
+from acta_engine.log.attempts import AttemptsChanged
+from acta_engine.log.dynamodb_attempts import from_marker, from_partial, to_marker, to_partial
+from acta_engine.store.versions import CURRENT
 
 
 class MemoryAttempts:

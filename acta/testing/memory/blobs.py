@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from shared.ports.blobs import BlobMissing
+from acta_engine.log.blobs import BlobMissing
 
 
 class MemoryBlobs:

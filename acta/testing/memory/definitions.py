@@ -1,19 +1,9 @@
 """Agents, managed prompts, tenants' tools and MCP servers in memory."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
-from shared.adapters.dynamodb.definition_items import from_agent, from_prompt, to_agent, to_prompt
-from shared.adapters.dynamodb.tools import from_server, from_tool, to_server, to_tool
-from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.domain.definitions import prompt as prompts
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
-from shared.domain.definitions.mcp_server import McpServer
-from shared.domain.definitions.prompt import Prompt
-from shared.domain.definitions.tool import ToolDefinition
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.errors import TransientError
-from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
-from shared.ports.clock import Clock
-from shared.ports.definitions import (
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
+from acta_engine.agents.dynamodb_items import from_agent, from_prompt, to_agent, to_prompt
+from acta_engine.agents.store import (
     AgentExists,
     AgentPage,
     DefinitionChanged,
@@ -22,7 +12,17 @@ from shared.ports.definitions import (
     ToolChanged,
     ToolExists,
 )
-from shared.ports.log import IdempotencyRecord
+from acta_engine.clock import Clock
+from acta_engine.errors import TransientError
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.prompts import prompt as prompts
+from acta_engine.prompts.prompt import Prompt
+from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.tools.dynamodb import from_server, from_tool, to_server, to_tool
+from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tool import ToolDefinition
+from acta_engine.tools.tool_secret import ToolSecret
 
 
 class MemoryToolStore:

@@ -6,10 +6,8 @@ from copy import copy
 from datetime import datetime
 from typing import NamedTuple, Self
 
-from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.domain.untrusted.path import check_path, listed_path, stored_path
-from shared.ports.clock import Clock
-from shared.ports.files import (
+from acta_engine.clock import Clock
+from acta_engine.files.store import (
     MAX_VERSIONS,
     DeletedFile,
     DeletedPage,
@@ -20,6 +18,8 @@ from shared.ports.files import (
     FilePage,
     FileVersion,
 )
+from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.untrusted.path import check_path, listed_path, stored_path
 
 
 class _File(NamedTuple):

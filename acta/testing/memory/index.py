@@ -7,14 +7,11 @@ from typing import TypeVar
 from zlib import crc32
 
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from shared.adapters.storage.cursors import from_cursor, time_of, to_cursor
-from shared.adapters.storage.documents import skip_damaged, to_intervention
-from shared.domain.interventions.intervention import Intervention, InterventionState
-from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.session.head import TERMINAL, CoarseState
-from shared.domain.session.listed import WHATEVER, Wanted
-from shared.ports.clock import Clock
-from shared.ports.log import (
+from acta_engine.clock import Clock
+from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.head import TERMINAL, CoarseState
+from acta_engine.log.listed import WHATEVER, Wanted
+from acta_engine.log.store import (
     FailedPage,
     IdempotencyRecord,
     InterventionPage,
@@ -24,7 +21,10 @@ from shared.ports.log import (
     SessionName,
     SessionPage,
 )
-from shared.visible_sessions import check_by_listing, is_visible, viewer
+from acta_engine.people.intervention import Intervention, InterventionState
+from acta_engine.people.visible_sessions import check_by_listing, is_visible, viewer
+from acta_engine.store.cursors import from_cursor, time_of, to_cursor
+from acta_engine.store.documents import skip_damaged, to_intervention
 
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
 """Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does; while it has found

@@ -3,12 +3,10 @@
 from functools import lru_cache
 
 from acta.testing.memory.table import MemoryTable, StoredCommit, StoredIntervention
-from shared.adapters.storage.documents import from_commit, from_intervention, to_commit
-from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.session.commit import Commit
-from shared.domain.spending.usage import counted
-from shared.ports.clock import Clock
-from shared.ports.log import (
+from acta_engine.clock import Clock
+from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import (
     NO_ITEMS,
     Erasure,
     KeyTaken,
@@ -17,7 +15,9 @@ from shared.ports.log import (
     Places,
     TransactionItems,
 )
-from shared.visible_sessions import check_visible
+from acta_engine.people.visible_sessions import check_visible
+from acta_engine.store.documents import from_commit, from_intervention, to_commit
+from acta_engine.usage.usage import counted
 
 KEPT = 4_096
 """Commits that were read. They are frozen, and equal bytes are equal commits."""

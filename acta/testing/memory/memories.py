@@ -1,14 +1,14 @@
 """Long-term memories in memory."""
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
-from shared.adapters.dynamodb.memories import from_memory, to_memory
-from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.domain.definitions import memory as ranking
-from shared.domain.definitions.memory import MAX_PER_AGENT, Memory, MemoryKind
-from shared.domain.schema.versions import CURRENT
-from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord
-from shared.ports.memories import MemoryChanged, MemoryFull, MemoryPage
+from acta_engine.clock import Clock
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.memories import memory as ranking
+from acta_engine.memories.dynamodb import from_memory, to_memory
+from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
+from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage
+from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.versions import CURRENT
 
 
 class MemoryMemories:

@@ -8,11 +8,8 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.limits.tenant_limits import TenantCounts
-from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.spending.usage import Counted
-from shared.ports.log import (
+from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.store import (
     GrantChanged,
     IdempotencyRecord,
     IndexEntry,
@@ -22,6 +19,9 @@ from shared.ports.log import (
     Places,
     live_shard,
 )
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.usage.usage import Counted
 
 
 class StoredCommit(NamedTuple):

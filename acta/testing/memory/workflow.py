@@ -8,8 +8,8 @@ A driver takes the next started or woken decision, runs what it says, and closes
 
 from collections.abc import Iterable
 
-from shared.domain.session.commit import Decision
-from shared.ports.workflow import ExecutionStatus, TokenGone
+from acta_engine.log.commit import Decision
+from acta_engine.turn.workflow import ExecutionStatus, TokenGone
 
 
 class MemoryWorkflow:

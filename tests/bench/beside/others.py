@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from infra.local.toolchain import SetupFailed, make_side_environment
-from infra.packaging.bundle import ROOT
+from acta_infra.local.toolchain import SetupFailed, make_side_environment
+from acta_infra.packaging.bundle import ROOT
 from local_aws.credentials import Credentials
 from tests.bench.beside.bare_log import BareLog
 from tests.bench.beside.bill import in_one_process, of_requests, per_turn

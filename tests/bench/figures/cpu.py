@@ -16,12 +16,12 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from infra.local.toolchain import RUNTIME_PYTHON
-from infra.packaging.bundle import ROOT, Bundler
-from infra.packaging.install import Target
-from shared.agent.lifecycle.start import NewSession, start
-from shared.agent.session.requester import Requester
-from shared.domain.definitions.agent import DEFAULT_AGENT
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.sessions.requester import Requester
+from acta_engine.sessions.start import NewSession, start
+from acta_infra.local.toolchain import RUNTIME_PYTHON
+from acta_infra.packaging.bundle import ROOT, Bundler
+from acta_infra.packaging.install import Target
 from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply

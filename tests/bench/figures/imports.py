@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from infra.local.toolchain import RUNTIME_PYTHON
-from infra.packaging.bundle import CACHE, ROOT, Bundler
-from infra.packaging.install import Target, install
-from infra.packaging.prune import compile_bytecode
+from acta_infra.local.toolchain import RUNTIME_PYTHON
+from acta_infra.packaging.bundle import CACHE, ROOT, Bundler
+from acta_infra.packaging.install import Target, install
+from acta_infra.packaging.prune import compile_bytecode
 
 ROUNDS = 12
 FIXED_FLOOR = "49cba2a"

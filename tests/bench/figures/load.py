@@ -20,14 +20,14 @@ from typing import Any
 
 import httpx
 
-from infra.local.config import PROVIDER_LIMITS
-from infra.local.progress import Progress
-from shared.adapters.aws.step_functions import StepFunctionsWorkflow
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.system_clock import SystemClock
-from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
-from shared.ports.log import TransactionItems
+from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.store import TransactionItems
+from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta_engine.system_clock import SystemClock
+from acta_infra.local.config import PROVIDER_LIMITS
+from acta_infra.local.progress import Progress
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply, note

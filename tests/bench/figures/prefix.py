@@ -19,12 +19,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
-from shared.adapters.llm.openai import responses_request as openai_responses_request
-from shared.domain.rules.prices import cost_usd
-from shared.domain.session.head import BYTES_PER_TOKEN
-from shared.ports.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.log.head import BYTES_PER_TOKEN
+from acta_engine.models.anthropic import request as anthropic_request
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.models.model_catalogue import DEFAULT_MODELS
+from acta_engine.models.openai import responses_request as openai_responses_request
+from acta_engine.models.prices import cost_usd
 from tests.bench.stand.script import Reply, note, reading
 from tests.bench.stand.stand import GOAL
 from tests.bench.table import columns, heading, number

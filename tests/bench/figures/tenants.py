@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from shared.adapters.audit.trail import KeyedPseudonyms, record_item
-from shared.adapters.aws.tenant_credentials import (
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.trail import KeyedPseudonyms, record_item
+from acta_engine.aws.tenant_credentials import (
     LIFE_SECONDS,
     LONGEST_INVOCATION,
     TenantCredentials,
     data_of,
     session_policy,
 )
-from shared.bound_tenant import bound_to
-from shared.domain.audit.record import AuditRecord
+from acta_engine.bound_tenant import bound_to
 from tests.bench.growth import Figures
 from tests.bench.table import heading, number
 

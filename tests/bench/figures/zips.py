@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from infra.environments import DEV
-from infra.packaging.bundle import Bundler
-from infra.packaging.install import InstallFailed, Target
+from acta_infra.environments import DEV
+from acta_infra.packaging.bundle import Bundler
+from acta_infra.packaging.install import InstallFailed, Target
 from tests.bench.stand.stand import Stand
 from tests.bench.table import heading
 

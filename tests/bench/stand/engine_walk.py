@@ -1,14 +1,14 @@
 """The engine's states one after the other, in this process: what the state machine does where nothing fails (design
-§2, `infra/engine/state_machine.asl.json`).
+§2, `infra/acta_infra/engine/state_machine.asl.json`).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.agent.recovery.restart import roll_over
-from shared.agent.session.repository import SessionRepository
-from shared.domain.session.commit import Position
+from acta_engine.log.commit import Position
+from acta_engine.log.repository import SessionRepository
+from acta_engine.recovery.restart import roll_over
 
 S = TypeVar("S")
 Invoke = Callable[[Mapping[str, Any]], tuple[Any, S]]

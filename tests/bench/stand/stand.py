@@ -12,19 +12,19 @@ from typing import Any, Self, get_args
 
 import httpx
 
-from infra.local.issuer import Role
-from infra.local.progress import Progress
-from infra.local.stack import LocalStack
-from infra.sizing import FunctionName
+from acta_engine.aws.clients import make_client
+from acta_engine.files.s3 import S3Files
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.settings import Settings
+from acta_engine.system_clock import SystemClock
+from acta_infra.local.issuer import Role
+from acta_infra.local.progress import Progress
+from acta_infra.local.stack import LocalStack
+from acta_infra.sizing import FunctionName
 from local_aws.credentials import Credentials
 from local_aws.loopback import free_port
-from shared.adapters.aws.clients import make_client
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.s3.files import S3Files
-from shared.adapters.system_clock import SystemClock
-from shared.agent.session.repository import SessionRepository
-from shared.settings import Settings
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.proxy import CountingProxy
 from tests.bench.stand.script import Reply

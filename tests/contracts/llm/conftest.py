@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic.bedrock import BedrockModel
-from shared.adapters.llm.anthropic.client import AnthropicModel
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.ports.model import Model
+from acta_engine.models.anthropic.bedrock import BedrockModel
+from acta_engine.models.anthropic.client import AnthropicModel
+from acta_engine.models.model import Model
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.contracts.llm.anthropic.bedrock_front import REGION, BedrockFront
 from tests.contracts.llm.conversations import KEY
 from tests.contracts.llm.fake_provider import FakeProvider

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
-from shared.ports.model import ModelRequest, ToolDefinition
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.models.model import ModelRequest, ToolDefinition
 
 KEY = "sk-test-not-to-be-seen"
 TIMEOUT = 20.0

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage.documents import from_commit, to_commit, unpack
-from shared.domain.errors import SchemaUnknown
-from shared.domain.schema.versions import CURRENT, NEXT
-from shared.domain.session.commit import Commit
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.commit import Commit
+from acta_engine.store.documents import from_commit, to_commit, unpack
+from acta_engine.store.versions import CURRENT, NEXT
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.releases.following import FIELD, run
 
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.contract
 COMMITS = (make_commit("t", "ses_1", 1), full_commit("t", "ses_1", 1), largest_commit("t", "ses_1"))
 WRITES_AGAIN = """
 import base64, json, sys
-from shared.adapters.storage.documents import dump, to_commit
-from shared.agent.session.large_texts import in_version
-from shared.domain.schema.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.store.documents import dump, to_commit
+from acta_engine.log.large_texts import in_version
+from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
 def written(commit, version):
     return base64.b64encode(dump(in_version(commit, version), version)).decode()
 read = [to_commit(OLDEST_WRITTEN, base64.b64decode(each)) for each in json.load(sys.stdin)]

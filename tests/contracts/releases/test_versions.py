@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from shared.adapters.storage.documents import from_commit, pack, to_commit, to_intervention, unpack
-from shared.domain.errors import PoisonedSession
-from shared.domain.schema.convert import left_out, read_json, to_json
-from shared.domain.schema.versions import CURRENT, NEXT
-from shared.domain.session.change import Change
-from shared.domain.session.commit import Commit, Position
+from acta_engine.errors import PoisonedSession
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Commit, Position
+from acta_engine.store.convert import left_out, read_json, to_json
+from acta_engine.store.documents import from_commit, pack, to_commit, to_intervention, unpack
+from acta_engine.store.versions import CURRENT, NEXT
 from tests.contracts.store.documents import NOW, decision_at, full_commit, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -85,8 +85,8 @@ def test_a_field_that_no_model_has_is_never_written_by_mistake() -> None:
 
 
 def test_a_definition_of_the_next_release_is_read_without_what_is_unknown() -> None:
-    from shared.adapters.dynamodb.definition_items import from_agent, to_agent
-    from shared.domain.definitions.agent import built_in
+    from acta_engine.agents.agent import built_in
+    from acta_engine.agents.dynamodb_items import from_agent, to_agent
 
     stored = json.loads(unpack(from_agent(built_in(), CURRENT)))
     stored |= {"of_next": 1, "limits": stored["limits"] | {"of_next": 1}}

@@ -20,31 +20,31 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from shared.adapters.audit.trail import DynamoTrail
-from shared.adapters.aws.clients import make_client
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.attempts import DynamoAttempts, DynamoPartials
-from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.receivers import DynamoTenantReceivers
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
-from shared.adapters.dynamodb.tools import DynamoMcpServerStore, DynamoToolStore
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.s3.files import S3Files
-from shared.adapters.storage.documents import from_intervention
-from shared.adapters.system_clock import SystemClock
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.schema.versions import CURRENT
-from shared.ports.attempts import AttemptStore, Partials
-from shared.ports.audit import AuditTrail
-from shared.ports.blobs import BlobStore
-from shared.ports.definitions import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
-from shared.ports.files import FileStore
-from shared.ports.log import IndexEntry, SessionIndex, SessionLog
-from shared.ports.memories import MemoryStore
-from shared.ports.notifier import TenantReceivers
+from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
+from acta_engine.audit.store import AuditTrail
+from acta_engine.audit.trail import DynamoTrail
+from acta_engine.aws.clients import make_client
+from acta_engine.files.s3 import S3Files
+from acta_engine.files.store import FileStore
+from acta_engine.log.attempts import AttemptStore, Partials
+from acta_engine.log.blobs import BlobStore
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb_attempts import DynamoAttempts, DynamoPartials
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.store import IndexEntry, SessionIndex, SessionLog
+from acta_engine.memories.dynamodb import DynamoMemories
+from acta_engine.memories.store import MemoryStore
+from acta_engine.notifications.dynamodb import DynamoTenantReceivers
+from acta_engine.notifications.notifier import TenantReceivers
+from acta_engine.people.intervention import Intervention
+from acta_engine.store import table_layout as items
+from acta_engine.store.documents import from_intervention
+from acta_engine.store.versions import CURRENT
+from acta_engine.system_clock import SystemClock
+from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolStore
+from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers
 

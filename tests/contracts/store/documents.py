@@ -4,11 +4,9 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from shared.agent.interventions.resolve import MAX_TOGETHER_BYTES
-from shared.domain.interventions.intervention import Intervention, PendingCall
-from shared.domain.plan.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
-from shared.domain.session.commit import Commit, Decision, Event, Position, StepRecord
-from shared.domain.session.conversation import (
+from acta_engine.clock import Clock
+from acta_engine.log.commit import Commit, Decision, Event, Position, StepRecord
+from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
     Content,
@@ -17,7 +15,7 @@ from shared.domain.session.conversation import (
     ToolEntry,
     UserEntry,
 )
-from shared.domain.session.head import (
+from acta_engine.log.head import (
     MAX_CALLS,
     MAX_GOAL_CHARS,
     MAX_UNDELIVERED,
@@ -32,8 +30,10 @@ from shared.domain.session.head import (
     Usage,
     Wait,
 )
-from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.people.intervention import Intervention, PendingCall
+from acta_engine.people.resolve import MAX_TOGETHER_BYTES
+from acta_engine.plans.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 ROUTE = "POST /v1/sessions"

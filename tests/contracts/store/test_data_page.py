@@ -8,32 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from infra.deployed.quarantine import SINCE
-from infra.deployed.tenants.erase import TOKENS
-from infra.lambdas.grants import GRANTS
-from shared.adapters.audit.trail import DynamoTrail
-from shared.adapters.dynamodb.deployment.admission import DynamoAdmission
-from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.deployment.recovery_scans import DynamoRecoveryScans
-from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
-from shared.adapters.dynamodb.usage.store import DynamoUsage
-from shared.agent.session.segments import Segment, keep
-from shared.domain.audit.record import AuditRecord
-from shared.domain.definitions import prompt as prompts
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.definitions.memory import Memory
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
-from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.limits.admission import InLine, Price, ProviderLimits
-from shared.domain.limits.tenant_limits import Start
-from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.rules.long_polls import LongPolls
-from shared.domain.session.attempt import Marker, Partial
-from shared.domain.session.listed import Listed, mark
-from shared.domain.spending.usage import Amounts, RowKey, counted
-from shared.ports.deployment.recovery_scans import ROUNDS, Place, RecoveryScan, Tally
-from shared.ports.log import (
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.trail import DynamoTrail
+from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.tenant_limits import Start
+from acta_engine.log.attempt import Marker, Partial
+from acta_engine.log.listed import Listed, mark
+from acta_engine.log.segments import Segment, keep
+from acta_engine.log.store import (
     Erasure,
     IndexEntry,
     LeaseChange,
@@ -42,7 +27,22 @@ from shared.ports.log import (
     SessionReceiver,
     TransactionItems,
 )
-from shared.ports.meter import Fold, Partition
+from acta_engine.memories.memory import Memory
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.prompts import prompt as prompts
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.queue.dynamodb import DynamoAdmission
+from acta_engine.queue.places import InLine, Price, ProviderLimits
+from acta_engine.recovery.dynamodb import DynamoRecoveryScans
+from acta_engine.recovery.scans import ROUNDS, Place, RecoveryScan, Tally
+from acta_engine.tools.tool import LambdaConfig, ToolDefinition
+from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.usage.dynamodb import DynamoUsage
+from acta_engine.usage.store import Fold, Partition
+from acta_engine.usage.usage import Amounts, RowKey, counted
+from acta_infra.deployed.quarantine import SINCE
+from acta_infra.deployed.tenants.erase import TOKENS
+from acta_infra.lambdas.grants import GRANTS
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.definitions.test_mcp_servers import make_server
 from tests.contracts.store.documents import NOW, make_commit, make_intervention, record_for

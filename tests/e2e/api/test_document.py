@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.document.openapi import document
-from infra.document.operations import OPERATIONS, TAGS
-from shared.api.routes import ROUTES
+from acta_engine.api.routes import ROUTES
+from acta_infra.document.openapi import document
+from acta_infra.document.operations import OPERATIONS, TAGS
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.system_clock import SystemClock
-from shared.domain.session.commit import Commit
-from shared.settings import Settings
+from acta_engine.log.commit import Commit
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.settings import Settings
+from acta_engine.store import table_layout as items
+from acta_engine.system_clock import SystemClock
 from tests.bench.stand.script import Call, Reply
 from tests.doubles.http_sink import Reply as Answer
 from tests.doubles.http_sink import Sink

@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from shared.api.routes import ROUTES, Route
+from acta_engine.api.routes import ROUTES, Route
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.document import checked

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from shared.api.routes import ROUTES
+from acta_engine.api.routes import ROUTES
 from tests.conftest import Deployed
 from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person

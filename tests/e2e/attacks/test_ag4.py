@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from infra.environments import select
-from infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
-from infra.packaging.install import InstallFailed, install, target_of
-from infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
-from infra.packaging.zip_contents import OURS
-from infra.tool_folders import folders_in
+from acta_infra.environments import select
+from acta_infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
+from acta_infra.packaging.install import InstallFailed, install, target_of
+from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.zip_contents import OURS
+from acta_infra.tool_folders import folders_in
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import FUNCTIONS, Behind

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.audit.trail import DynamoTrail, item_record
-from shared.ports.audit import RecordExists
+from acta_engine.audit.store import RecordExists
+from acta_engine.audit.trail import DynamoTrail, item_record
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, refused

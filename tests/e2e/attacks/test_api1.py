@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from shared.api.routes import ROUTES, Route
+from acta_engine.api.routes import ROUTES, Route
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.conversing import http_tool

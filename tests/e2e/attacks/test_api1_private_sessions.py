@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.api.routes import ROUTES, Route
+from acta_engine.api.routes import ROUTES, Route
 from tests.e2e.conftest import Admit
 from tests.e2e.support.person import OVER, Json, Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD

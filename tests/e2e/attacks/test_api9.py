@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from shared.api.routes import DEFAULT_KEY, ROUTES
+from acta_engine.api.routes import DEFAULT_KEY, ROUTES
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.document import checked

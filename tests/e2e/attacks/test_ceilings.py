@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from acta_engine.aws.clients import Service
+from acta_engine.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import AwsDenied
+from acta_engine.store.keys import notification_secrets_prefix, tool_secrets_prefix
 from local_aws.credentials import Credentials
 from local_aws.emulator_process import ACCOUNT, REGION
-from shared.adapters.aws.clients import Service
-from shared.adapters.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
-from shared.adapters.storage.keys import notification_secrets_prefix, tool_secrets_prefix
-from shared.bound_tenant import bound_to
-from shared.domain.errors import AwsDenied
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.rights import role_of

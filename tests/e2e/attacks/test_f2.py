@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from infra.lambdas.grants import GRANTS
-from shared.adapters.dynamodb.attempts import DynamoPartials
-from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.system_clock import SystemClock
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.bound_tenant import bound_to
-from shared.domain.errors import AwsDenied
-from shared.settings import Settings
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import AwsDenied
+from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.log.dynamodb_attempts import DynamoPartials
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.settings import Settings
+from acta_engine.system_clock import SystemClock
+from acta_infra.lambdas.grants import GRANTS
 from tests.conftest import Deployed
 from tests.contracts.store.services.test_tenant_credentials import ATTEMPTS, Function
 from tests.doubles.iam.account import Account, Role, Store

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb.tools import DynamoToolStore
-from shared.adapters.system_clock import SystemClock
-from shared.domain.definitions.tool import HttpConfig, ToolDefinition
+from acta_engine.system_clock import SystemClock
+from acta_engine.tools.dynamodb import DynamoToolStore
+from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Sink
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import http_tool

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.deployed.quarantine import SINCE
+from acta_infra.deployed.quarantine import SINCE
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

@@ -12,7 +12,7 @@ import yaml
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
-from shared.domain.untrusted.quoting import quoted
+from acta_engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.dynamodb.table_layout import listing_key
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.system_clock import SystemClock
-from shared.agent.session.endings import failed
-from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.session import Session
-from shared.domain.session.change import Change
+from acta_engine.log.change import Change
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.session import Session
+from acta_engine.store.table_layout import listing_key
+from acta_engine.system_clock import SystemClock
+from acta_engine.turn.endings import failed
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta

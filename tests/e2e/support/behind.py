@@ -17,10 +17,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.credentials import Credentials as Signing
 
-from infra.engine.workflow import definition
-from infra.environments import LOCAL
+from acta_engine.recovery.scans import Round
+from acta_infra.engine.workflow import definition
+from acta_infra.environments import LOCAL
 from local_aws.credentials import Credentials
-from shared.ports.deployment.recovery_scans import Round
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from infra.local.assembly import Assembly
-from infra.local.config import LocalConfig
-from infra.local.deploy import Deployment
-from infra.local.stack import LocalStack
-from infra.local.state_directory import RunningStack, StateDir
-from infra.packaging.bundle import ROOT
-from infra.tool_folders import TOOLS_DIR, digest_of
+from acta_infra.local.assembly import Assembly
+from acta_infra.local.config import LocalConfig
+from acta_infra.local.deploy import Deployment
+from acta_infra.local.stack import LocalStack
+from acta_infra.local.state_directory import RunningStack, StateDir
+from acta_infra.packaging.bundle import ROOT
+from acta_infra.tool_folders import TOOLS_DIR, digest_of
 from local_aws.loopback import HOST, free_port
 from tests.e2e.support.own_tools import tools_dir
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser as Driven
 from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, sync_playwright
 
-from infra.local.page_links import PageLinks
-from infra.packaging.bundle import ROOT
+from acta_infra.local.page_links import PageLinks
+from acta_infra.packaging.bundle import ROOT
 from tests.e2e.support.browser import OPTIONS, browser
 from tests.e2e.support.person import Person
 
@@ -114,8 +114,8 @@ def describe(violation: Any) -> str:
 
 
 def _own_page() -> Callable[[Route], None]:
-    from functions.console.routes import Page as Built
-    from infra.packaging.console_page import main
+    from acta_engine.console.routes import Page as Built
+    from acta_infra.packaging.console_page import main
 
     made = ROOT / "build" / "console" / "made"
     made.mkdir(parents=True, exist_ok=True)

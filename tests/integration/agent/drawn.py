@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from shared.domain.errors import ProviderOverloaded, StreamBroken
-from shared.ports.model import ModelReply, ModelRequest, RequestedCall
+from acta_engine.errors import ProviderOverloaded, StreamBroken
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from tests.in_process.scripted import call, completes, plans, says, step
 
 LONG = "A line of a text that is kept elsewhere.\n" * 150

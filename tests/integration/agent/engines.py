@@ -5,14 +5,14 @@ from typing import Any
 
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.tool import Effect, ToolSpec
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest
-from shared.ports.tools import CallContext
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import Effect, ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
-from shared.domain.definitions.tool import Effect, ToolSpec
-from shared.domain.session.commit import Decision
-from shared.domain.session.head import Head
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.tools import CallContext
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import Head
+from acta_engine.people.resolve import ResolveDeps
+from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import Effect, ToolSpec
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

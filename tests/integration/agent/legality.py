@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from functions.status.history import message_view
-from shared.agent.queries.history import PositionedEntry
-from shared.api.response.envelope import to_json
-from shared.api.response.views import step_view
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.domain.session.head import TRANSITIONS, Head
+from acta_engine.api.envelope import to_json
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
+from acta_engine.log.head import TRANSITIONS, Head
+from acta_engine.people.intervention import Intervention
+from acta_engine.sessions.history import PositionedEntry
+from acta_engine.sessions.history_routes import message_view
+from acta_engine.sessions.views import step_view
 from tests.in_process.whole import WholeHistory
 
 

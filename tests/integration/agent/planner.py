@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.domain.plan.plan import ExecutionPlan
-from shared.ports.model import ModelReply
+from acta_engine.models.model import ModelReply
+from acta_engine.plans.plan import ExecutionPlan
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, says
 

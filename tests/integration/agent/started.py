@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.agent.tools.execute import run_call
-from shared.domain.definitions.tool import Effect, ToolSpec
-from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import ToolEntry
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.recovery.recover import recover
+from acta_engine.tools.execute import run_call
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import Effect, ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.tools.test_effect_ledger import Crash, Sink, house_with_sink
 

@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.assembly import KEPT, Assembly, forget_old
+from acta_infra.local.assembly import KEPT, Assembly, forget_old
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     for name in (
-        "infra/app.py",
-        "infra/local/stack.py",
+        "infra/acta_infra/app.py",
+        "infra/acta_infra/local/stack.py",
         "acta/cli/main.py",
         "functions/step/handler.py",
         "shared/x.py",
@@ -25,7 +25,9 @@ def key(root: Path, **context: str) -> str:
     return Assembly.of_sources(context, root, root / "cache").key
 
 
-@pytest.mark.parametrize("name", ["infra/app.py", "functions/step/handler.py", "shared/x.py", "cdk.json"])
+@pytest.mark.parametrize(
+    "name", ["infra/acta_infra/app.py", "functions/step/handler.py", "shared/x.py", "cdk.json"]
+)
 def test_a_changed_source_is_another_assembly(root: Path, name: str) -> None:
     before = key(root)
     (root / name).write_text("changed")

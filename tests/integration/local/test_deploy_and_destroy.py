@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.cdk import Commands, local_aws_environ
-from infra.local.emulator import emulator
-from infra.local.issuer import Issuer
-from infra.local.toolchain import ROOT
-from infra.own_environments import VARIABLE
+from acta_infra.local.cdk import Commands, local_aws_environ
+from acta_infra.local.emulator import emulator
+from acta_infra.local.issuer import Issuer
+from acta_infra.local.toolchain import ROOT
+from acta_infra.own_environments import VARIABLE
 from local_aws.emulator_process import ACCOUNT, REGION
 from local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.e2e
 OURS = """
 import os
 from dataclasses import replace
-from infra.environments import LOCAL
-from infra.issuers import ExternalIssuer
+from acta_infra.environments import LOCAL
+from acta_infra.issuers import ExternalIssuer
 ENVIRONMENTS = [
     replace(
         LOCAL,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from infra.local.cdk import ToolMissing, cdk_environ, require_cdk
-from infra.local.emulator import emulator
-from infra.local.stack import LocalStack
-from infra.local.state_directory import RunningStack, StateDir
-from infra.local.toolchain import CDK
+from acta_infra.local.cdk import ToolMissing, cdk_environ, require_cdk
+from acta_infra.local.emulator import emulator
+from acta_infra.local.stack import LocalStack
+from acta_infra.local.state_directory import RunningStack, StateDir
+from acta_infra.local.toolchain import CDK
 from local_aws.loopback import HOST
 from tests.e2e.support.deployments import neutral_environ
 from tests.integration.local.served import command

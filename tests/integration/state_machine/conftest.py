@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.environments import LOCAL
-from infra.local.emulator import emulator
+from acta_infra.environments import LOCAL
+from acta_infra.local.emulator import emulator
 from tests.integration.state_machine.machine import Machine
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.engine.workflow import PLACEHOLDERS, definition
-from infra.environments import LOCAL, Environment
+from acta_infra.engine.workflow import PLACEHOLDERS, definition
+from acta_infra.environments import LOCAL, Environment
 from local_aws.emulator_process import EmulatorProcess
 from local_aws.testing import Cloud, eventually
 

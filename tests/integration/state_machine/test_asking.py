@@ -3,8 +3,8 @@
 import math
 import time
 
+from acta_engine.turn.engine_event import engine_event
 from local_aws.testing import refusal
-from shared.engine_event import engine_event
 from tests.integration.state_machine.machine import Json, Machine, answers, raises
 
 POSITION: Json = {

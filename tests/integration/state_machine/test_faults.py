@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain import errors
-from shared.domain.rules.outage_causes import WORKER_LOST
+from acta_engine import errors
+from acta_engine.recovery.outage_causes import WORKER_LOST
 from tests.integration.state_machine.machine import DONE, Json, Machine, answers, raises
 
 STORE = ["StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from acta.testing.memory.clock import FakeClock
-from infra.deployed.tenants.stores import Names, TenantStores
-from shared.adapters.dynamodb.attempts import DynamoAttempts
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.s3.files import S3Files
-from shared.agent.session.repository import SessionRepository
+from acta_engine.files.s3 import S3Files
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb_attempts import DynamoAttempts
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_infra.deployed.tenants.stores import Names, TenantStores
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from infra.deployed.tenants.back_up import NothingThere, back_up
-from infra.deployed.tenants.backup_format import LIST, BackupUnusable
-from infra.deployed.tenants.backup_places import Bucket, Folder, Place
-from infra.deployed.tenants.restore import Restored, restore
-from infra.deployed.tenants.stores import TenantStores
-from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
-from shared.agent.queries.history import History
-from shared.agent.usage.fold import fold
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.definitions.mcp_server import McpServer
-from shared.domain.definitions.memory import Memory
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
-from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.session.head import Head
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.head import Head
+from acta_engine.memories.memory import Memory
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.sessions.history import History
+from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tool import LambdaConfig, ToolDefinition
+from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.usage.dynamodb import DynamoUsage, committed_in
+from acta_engine.usage.fold import fold
+from acta_infra.deployed.tenants.back_up import NothingThere, back_up
+from acta_infra.deployed.tenants.backup_format import LIST, BackupUnusable
+from acta_infra.deployed.tenants.backup_places import Bucket, Folder, Place
+from acta_infra.deployed.tenants.restore import Restored, restore
+from acta_infra.deployed.tenants.stores import TenantStores
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT, USER
 from tests.in_process.scripted import call, completes, plans, says, step

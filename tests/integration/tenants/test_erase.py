@@ -9,14 +9,14 @@ import pytest
 from moto import mock_aws
 
 from acta.cli.operations.stored.erase import lines_of
-from infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
-from infra.deployed.users import Users, pool_of
-from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.tool_secrets import ToolSecretStore
-from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
-from shared.adapters.storage.keys import notification_secrets_prefix
-from shared.agent.usage.fold import fold
-from shared.domain.definitions.memory import Memory, Source
+from acta_engine.aws.clients import Service, make_client
+from acta_engine.memories.memory import Memory, Source
+from acta_engine.store.keys import notification_secrets_prefix
+from acta_engine.tools.secret_reader import ToolSecretStore
+from acta_engine.usage.dynamodb import DynamoUsage, committed_in
+from acta_engine.usage.fold import fold
+from acta_infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
+from acta_infra.deployed.users import Users, pool_of
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import NOW
 from tests.in_process.house import TENANT, USER

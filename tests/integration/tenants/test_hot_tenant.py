@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.limits import shared_counts as count_shares
-from shared.domain.rules.tenant_hour import SHARE_TOKENS
+from acta_engine.limits import shared_counts as count_shares
+from acta_engine.limits.hour import SHARE_TOKENS
 from tests.bench.stand.capacity import write_units
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT

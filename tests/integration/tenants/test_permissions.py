@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from infra.deployed.tenants.back_up import back_up
-from infra.deployed.tenants.backup_places import Bucket
-from infra.deployed.tenants.erase import erase_tenant, erase_user
-from infra.deployed.tenants.restore import restore
+from acta_infra.deployed.tenants.back_up import back_up
+from acta_infra.deployed.tenants.backup_places import Bucket
+from acta_infra.deployed.tenants.erase import erase_tenant, erase_user
+from acta_infra.deployed.tenants.restore import restore
 from tests.contracts.store.backends import Aws
 from tests.in_process.house import TENANT, USER
 from tests.integration.tenants.test_backup import OTHER, TURNS, ended, told

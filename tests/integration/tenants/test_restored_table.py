@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from infra.deployed.tenants.erase import Eraser, erase_tenant
-from infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
-from shared.adapters.audit.trail import DynamoTrail
-from shared.adapters.aws.clients import Service
-from shared.agent.interventions.effects import RESTORED
-from shared.agent.lifecycle.hold_restored import UNKNOWN
-from shared.agent.recovery.recover import recover
-from shared.domain.audit.record import AuditRecord
-from shared.domain.session.conversation import ToolEntry
-from shared.domain.session.head import FRESH_GENERATIONS, Head
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.trail import DynamoTrail
+from acta_engine.aws.clients import Service
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.head import FRESH_GENERATIONS, Head
+from acta_engine.people.effects import RESTORED
+from acta_engine.recovery.recover import recover
+from acta_engine.sessions.hold_restored import UNKNOWN
+from acta_infra.deployed.tenants.erase import Eraser, erase_tenant
+from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
 from tests.contracts.store.backends import Aws, create
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from acta_engine.recovery.recover import recover
+from acta_engine.store.keys import tenant_pk
+from acta_engine.traces.commits import DynamoTracedCommits
+from acta_engine.traces.export import Exported, export
+from acta_engine.traces.port import CommitName
+from acta_engine.traces.span import RunName, Span
+from acta_engine.usage.dynamodb import DynamoUsage
+from acta_infra.deployed.tenants.backup_places import Folder
 from functions.usage.handler import Dependencies, count
-from infra.deployed.tenants.backup_places import Folder
-from shared.adapters.dynamodb.usage.store import DynamoUsage
-from shared.adapters.storage.keys import tenant_pk
-from shared.adapters.traces.commits import DynamoTracedCommits
-from shared.agent.recovery.recover import recover
-from shared.agent.traces.export import Exported, export
-from shared.domain.traces.span import RunName, Span
-from shared.ports.outside.traces import CommitName
 from tests.contracts.store.backends import Aws
 from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT

@@ -9,11 +9,11 @@ from acta.testing.memory.definitions import (
     MemoryToolSecretValues,
     MemoryToolStore,
 )
-from functions.admin.dependencies import Dependencies as AdminDependencies
-from functions.admin.routes import build as build_admin
-from shared.adapters.llm.offline import OfflineModel
-from shared.api.request.idempotency import IdempotencyGuard
-from shared.api.routes import ROUTES
+from acta_engine.api.admin_dependencies import Dependencies as AdminDependencies
+from acta_engine.api.admin_routes import build as build_admin
+from acta_engine.api.idempotency import IdempotencyGuard
+from acta_engine.api.routes import ROUTES
+from acta_engine.models.offline import OfflineModel
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.recovery_scans import MemoryRecoveryScans

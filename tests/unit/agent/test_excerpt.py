@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.excerpt import MAX_SHOWN_BYTES, excerpt
-from shared.domain.session.conversation import input_hash
+from acta_engine.log.conversation import input_hash
+from acta_engine.people.excerpt import MAX_SHOWN_BYTES, excerpt
 
 
 def size(value: Any) -> int:

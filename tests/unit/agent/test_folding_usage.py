@@ -11,22 +11,14 @@ from hypothesis import strategies as st
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from shared.agent.usage.fold import Folded, fold
-from shared.domain.errors import PoisonedSession, SchemaUnknown, StoreThrottled
-from shared.domain.session.commit import Commit
-from shared.domain.session.head import SessionState, Usage
-from shared.domain.spending.tally import Done, ModelUse, Tally
-from shared.domain.spending.usage import (
-    NOTHING,
-    Amounts,
-    Counted,
-    Dimension,
-    Rows,
-    counted,
-    hour_of,
-)
-from shared.ports.log import Erasure, TransactionItems
-from shared.ports.meter import Committed, Fold, FoldLost, Partition
+from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import SessionState, Usage
+from acta_engine.log.store import Erasure, TransactionItems
+from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.tally import Done, ModelUse, Tally
+from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, Rows, counted, hour_of
 from tests.contracts.store.documents import NOW, make_commit, make_head
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage

@@ -7,11 +7,11 @@ from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from shared.agent.session.repository import SessionRepository
-from shared.agent.tools.results_for_model import ResultText, failure_text, read_result, result_text
-from shared.domain.errors import ToolFailed
-from shared.domain.session.conversation import Content
-from shared.domain.untrusted.quoting import OutsideText, quoted
+from acta_engine.errors import ToolFailed
+from acta_engine.log.conversation import Content
+from acta_engine.log.repository import SessionRepository
+from acta_engine.tools.results_for_model import ResultText, failure_text, read_result, result_text
+from acta_engine.untrusted.quoting import OutsideText, quoted
 from tests.contracts.store.documents import make_head
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.agent.session.session import Session
-from shared.domain.rules.compaction import Compacted
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.session import Session
+from acta_engine.turn.compaction import Compacted
 from tests.contracts.store.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.agent.tools.trial import MAX_RESULT_BYTES, Trial, TrialCall, try_tool
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import HttpConfig, ToolDefinition, ToolSpec
-from shared.domain.errors import (
+from acta_engine.errors import (
     AwsDenied,
     CallerError,
     Conflict,
@@ -25,8 +21,12 @@ from shared.domain.errors import (
     ToolUnanswered,
     Unavailable,
 )
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
+from acta_engine.tools.trial import MAX_RESULT_BYTES, Trial, TrialCall, try_tool
+from acta_engine.untrusted.quoting import OutsideText
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}

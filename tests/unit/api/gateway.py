@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from shared.api.routes import ROUTES
+from acta_engine.api.routes import ROUTES
 
 TENANT = "acme"
 USER = "user-1"

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from shared.api.app import Api
-from shared.api.request.bodies import PostMessage, Resolve, StartSession
-from shared.api.request.idempotency import idempotency_key
-from shared.api.response.envelope import Response, no_content, success
-from shared.domain.plan.plan import ExecutionPlan, PlanStep
-from shared.domain.session.head import Budget, Head, OpenCall, Run, Usage, Wait
-from shared.ports.audit import Audit
-from shared.settings import Settings
-from shared.telemetry import Telemetry
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, success
+from acta_engine.api.idempotency import idempotency_key
+from acta_engine.audit.store import Audit
+from acta_engine.log.head import Budget, Head, OpenCall, Run, Usage, Wait
+from acta_engine.plans.plan import ExecutionPlan, PlanStep
+from acta_engine.sessions.bodies import PostMessage, Resolve, StartSession
+from acta_engine.settings import Settings
+from acta_engine.telemetry import Telemetry
 from tests.doubles.audit import memory_audit
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

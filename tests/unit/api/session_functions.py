@@ -2,22 +2,22 @@
 
 from typing import Any, NamedTuple
 
-from functions.intervene.dependencies import Dependencies as InterveneDependencies
-from functions.intervene.routes import build as build_intervene
-from functions.mcp.dependencies import Dependencies as McpDependencies
-from functions.mcp.routes import build as build_mcp
-from functions.start.dependencies import Dependencies as StartDependencies
-from functions.start.routes import build as build_start
-from functions.status.dependencies import Dependencies as StatusDependencies
-from functions.status.routes import build as build_status
-from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.api.limiter import limiter_of
-from shared.api.request.idempotency import IdempotencyGuard
-from shared.api.routes import ROUTES
-from shared.ports.audit import Audit
-from shared.ports.load import RateLeases
-from shared.ports.log import SessionIndex
+from acta_engine.api.idempotency import IdempotencyGuard
+from acta_engine.api.routes import ROUTES
+from acta_engine.audit.store import Audit
+from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
+from acta_engine.limits.limiter import limiter_of
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.limits.store import RateLeases
+from acta_engine.log.store import SessionIndex
+from acta_engine.mcp_server.dependencies import Dependencies as McpDependencies
+from acta_engine.mcp_server.routes import build as build_mcp
+from acta_engine.people.dependencies import Dependencies as InterveneDependencies
+from acta_engine.people.routes import build as build_intervene
+from acta_engine.sessions.dependencies import Dependencies as StatusDependencies
+from acta_engine.sessions.routes import build as build_status
+from acta_engine.sessions.start_dependencies import Dependencies as StartDependencies
+from acta_engine.sessions.start_routes import build as build_start
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.rate_leases import MemoryRateLeases

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.domain.definitions.agent import AgentDefinition
+from acta_engine.agents.agent import AgentDefinition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.unit.api.session_functions import Person

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from shared.api.arguments import Arguments
-from shared.api.request.bodies import PostMessage
-from shared.api.request.incoming import Request
-from shared.api.response.envelope import Response, no_content
-from shared.api.routes import Route
-from shared.domain.errors import ValidationFailed
+from acta_engine.api.arguments import Arguments
+from acta_engine.api.envelope import Response, no_content
+from acta_engine.api.incoming import Request
+from acta_engine.api.routes import Route
+from acta_engine.errors import ValidationFailed
+from acta_engine.sessions.bodies import PostMessage
 
 ROUTE = Route("POST", "/v1/things/{name}/versions/{version}", "admin")
 

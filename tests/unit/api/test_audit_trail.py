@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.api.app import Api
-from shared.api.recorder import FROM_ANSWER, FROM_REQUEST, STOPPING
-from shared.api.request.bodies import Resolve
-from shared.api.response.envelope import Response, success
-from shared.api.routes import ROUTES, Route
-from shared.bound_tenant import bound
-from shared.domain import errors
-from shared.domain.audit.record import UNKNOWN, AuditRecord
-from shared.ports.audit import Audit
+from acta_engine import errors
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.api.routes import ROUTES, Route
+from acta_engine.audit.record import UNKNOWN, AuditRecord
+from acta_engine.audit.recorder import FROM_ANSWER, FROM_REQUEST, STOPPING
+from acta_engine.audit.store import Audit
+from acta_engine.bound_tenant import bound
+from acta_engine.sessions.bodies import Resolve
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.unit.api.gateway import TENANT, Gateway, claims
 from tests.unit.api.samples import SETTINGS, start_api

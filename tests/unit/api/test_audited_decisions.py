@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.interventions.options_and_defaults import InterventionType
-from shared.domain.session.conversation import input_hash
-from shared.ports.audit import Audit
+from acta_engine.audit.store import Audit
+from acta_engine.log.conversation import input_hash
+from acta_engine.people.options_and_defaults import InterventionType
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.api.request.bodies import refuse_longer
-from shared.domain.errors import ValidationFailed
+from acta_engine.errors import ValidationFailed
+from acta_engine.sessions.bodies import refuse_longer
 from tests.unit.api.gateway import Answer, Gateway
 from tests.unit.api.samples import intervene_api, start_api
 

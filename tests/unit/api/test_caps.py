@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from shared.domain.rules.caps import Caps
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta_engine.limits.caps import Caps
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.unit.api.session_functions import Person

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from functions.console.routes import build
-from functions.fallback.routes import build as build_fallback
-from shared.settings import Settings
+from acta_engine.api.fallback import build as build_fallback
+from acta_engine.console.routes import build
+from acta_engine.settings import Settings
 from tests.unit.api.gateway import Gateway
 
 HTML = "<!doctype html><style>a{}</style><script>1</script>"

@@ -15,26 +15,30 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from functions.fallback.routes import DOCUMENT, PAGE, PARTS, build
-from infra.document.__main__ import made
-from infra.document.errors import PAGE as PAGE_OF_THE_API
-from infra.document.errors import with_catalogue
-from infra.document.fields import BODIES
-from infra.document.openapi import document
-from infra.document.operations import OPERATIONS
-from infra.packaging.bundle import ROOT
-from shared.adapters.notifications.webhook import REFUSALS
-from shared.agent.interventions.opening import PAUSED
-from shared.agent.recovery.recover import REPAIRED
-from shared.api.response.envelope import takes_gzip
-from shared.api.response.errors import limit_headers
-from shared.api.routes import ROUTES
-from shared.domain.definitions.prompt import SEED_VERSION, SEEDS
-from shared.domain.errors import Quota
-from shared.domain.interventions.options_and_defaults import InterventionType
-from shared.domain.notifications.notification import EndNotification, NotificationEvent, QuestionNotification
-from shared.domain.rules.outage import DELAY_REASONS
-from shared.settings import Settings
+from acta_engine.api.envelope import takes_gzip
+from acta_engine.api.error_answers import limit_headers
+from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS, build
+from acta_engine.api.routes import ROUTES
+from acta_engine.errors import Quota
+from acta_engine.notifications.notification import (
+    EndNotification,
+    NotificationEvent,
+    QuestionNotification,
+)
+from acta_engine.notifications.webhook import REFUSALS
+from acta_engine.people.opening import PAUSED
+from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
+from acta_engine.recovery.outage import DELAY_REASONS
+from acta_engine.recovery.recover import REPAIRED
+from acta_engine.settings import Settings
+from acta_infra.document.__main__ import made
+from acta_infra.document.errors import PAGE as PAGE_OF_THE_API
+from acta_infra.document.errors import with_catalogue
+from acta_infra.document.fields import BODIES
+from acta_infra.document.openapi import document
+from acta_infra.document.operations import OPERATIONS
+from acta_infra.packaging.bundle import ROOT
 from tests.unit.api.gateway import Answer, Gateway
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -274,7 +278,7 @@ def test_nothing_of_the_inside_is_in_it() -> None:
 def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
-        command = [sys.executable, "-m", "infra.document", str(tmp_path / seed)]
+        command = [sys.executable, "-m", "acta_infra.document", str(tmp_path / seed)]
         subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
     first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("1", "2"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -352,6 +356,6 @@ def test_who_takes_gzip_says_so(accepted: str, taken: bool) -> None:
 
 
 def test_the_catalogue_of_errors_is_that_of_the_classes() -> None:
-    """`python -m infra.document.errors` writes it anew."""
+    """`python -m acta_infra.document.errors` writes it anew."""
     page = PAGE_OF_THE_API.read_text(encoding="utf-8")
     assert page == with_catalogue(page)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.api.response.envelope import CACHE, HEADERS, Response, to_json
-from shared.domain import errors
+from acta_engine import errors
+from acta_engine.api.envelope import CACHE, HEADERS, Response, to_json
 from tests.unit.api.gateway import Answer, Gateway, claims
 from tests.unit.api.samples import intervene_api, start_api, status_api
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.fallback.routes import build
-from shared.settings import Settings
+from acta_engine.api.fallback import build
+from acta_engine.settings import Settings
 from tests.unit.api.gateway import Gateway
 
 STRANGER = Gateway(build(Settings(env="test", table="table", bucket="bucket")).handler, token=None)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.rules.caps import Caps
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.limits.caps import Caps
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.unit.api.gateway import Answer

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.session.listed import LISTED_GOAL_CHARS
+from acta_engine.log.listed import LISTED_GOAL_CHARS
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.unit.api.session_functions import Person

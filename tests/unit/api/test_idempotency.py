@@ -8,10 +8,10 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.agent.session.repository import CommitDraft
-from shared.domain.session.change import Change
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import (
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.repository import CommitDraft
+from acta_engine.log.store import (
     KEY_LIFE,
     NO_ITEMS,
     IdempotencyRecord,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from shared.api.request.identity import Caller, ClaimNames, claimed, from_event
-from shared.api.request.roles import RoleRules
-from shared.domain.errors import CallerError, Forbidden, Unauthorized
+from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event
+from acta_engine.api.roles import RoleRules
+from acta_engine.errors import CallerError, Forbidden, Unauthorized
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import start_api
 
@@ -55,7 +55,7 @@ def test_where_no_machines_are_listed_their_claims_count_for_nothing() -> None:
     ],
 )
 def test_claims_of_machines_in_anybody_elses_token_count_for_nothing(person: Mapping[str, object]) -> None:
-    """No such token is ever made (`infra/api/machine_claims.py`), and if it were it would reach nothing."""
+    """No such token is ever made (`infra/acta_infra/api/machine_claims.py`), and if it were it would reach nothing."""
     token = {"acta_tenant": "acme", "acta_roles": "[admin]", **person}
     with pytest.raises(Forbidden, match="names no tenant"):
         bearer(token)

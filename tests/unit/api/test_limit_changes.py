@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.rules.caps import Caps
-from shared.domain.rules.prices import FREE_PROVIDER
-from shared.ports.audit import Audit
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta_engine.audit.store import Audit
+from acta_engine.limits.caps import Caps
+from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.models.prices import FREE_PROVIDER
+from acta_engine.people.options_and_defaults import Policy
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

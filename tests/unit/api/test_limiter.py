@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.api.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
-from shared.api.routes import ROUTES, Route
-from shared.domain.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
-from shared.domain.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
+from acta_engine.api.routes import ROUTES, Route
+from acta_engine.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
+from acta_engine.limits.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
+from acta_engine.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
 from tests.doubles.rate_leases import MemoryRateLeases
 
 LIMIT = 20

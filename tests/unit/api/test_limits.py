@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.queries.poll import LOOK_SECONDS
-from shared.domain.errors import StoreUnavailable
-from shared.domain.limits.tenant_limits import WINDOW
+from acta_engine.errors import StoreUnavailable
+from acta_engine.limits.tenant_limits import WINDOW
+from acta_engine.sessions.poll import LOOK_SECONDS
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.doubles.rate_leases import MemoryRateLeases
 from tests.in_process.house import TENANT, House

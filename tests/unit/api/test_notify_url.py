@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.notifications.receiver import TenantReceiver
+from acta_engine.notifications.receiver import TenantReceiver
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.unit.api.gateway import Answer

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from functions.fallback.routes import build
-from shared.api.request.incoming import read_request, source_address
-from shared.settings import Settings, SettingsError
+from acta_engine.api.fallback import build
+from acta_engine.api.incoming import read_request, source_address
+from acta_engine.settings import Settings, SettingsError
 from tests.unit.api.gateway import Answer, Gateway
 
 SECRET, OLDER = "a long random secret", "the one before"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.ports.audit import Audit
+from acta_engine.audit.store import Audit
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says

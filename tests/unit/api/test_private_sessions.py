@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.api.routes import ROUTES, Route
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import InterventionType
+from acta_engine.api.routes import ROUTES, Route
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import InterventionType
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 from tests.integration.agent.interventions.policies import ENDS, files, house_with

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.agent.queries.history import HistoryCursor
-from shared.agent.queries.poll import Cursor
-from shared.api.response.etag import etag, matches
-from shared.domain.errors import ValidationFailed
+from acta_engine.api.etag import etag, matches
+from acta_engine.errors import ValidationFailed
+from acta_engine.sessions.history import HistoryCursor
+from acta_engine.sessions.poll import Cursor
 from tests.unit.api.gateway import Gateway
 from tests.unit.api.samples import status_api
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.domain.spending.aws_estimate import COUNTED_ON, AwsRates
-from shared.domain.spending.aws_prices import LISTS, AwsPrices, prices_in
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.usage.aws_estimate import COUNTED_ON, AwsRates
+from acta_engine.usage.aws_prices import LISTS, AwsPrices, prices_in
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says

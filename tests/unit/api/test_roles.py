@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.api.request.roles import RoleRules, roles_from
-from shared.settings import Settings, SettingsError
+from acta_engine.api.roles import RoleRules, roles_from
+from acta_engine.settings import Settings, SettingsError
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import SETTINGS, start_api
 

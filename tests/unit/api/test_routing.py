@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.api.app import Api
-from shared.api.routes import ROUTES, MethodNotAllowed, Route, find
-from shared.domain.errors import NotFound
+from acta_engine.api.app import Api
+from acta_engine.api.routes import ROUTES, MethodNotAllowed, Route, find
+from acta_engine.errors import NotFound
 from tests.unit.api.gateway import Gateway, routed
 from tests.unit.api.samples import SETTINGS, start_api, status_api
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import InterventionType
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import InterventionType
 from tests.in_process.house import House
 from tests.in_process.scripted import plans
 from tests.integration.agent.interventions.policies import DELETE, ENDS, WAYS, house_with

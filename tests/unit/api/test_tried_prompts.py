@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, PLANNING
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 from tests.integration.agent.turn.test_cost_per_turn import CountingDefinitions

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.agent.usage.fold import fold
-from shared.api.response.views import instant
-from shared.domain.spending.aws_estimate import AwsRates, receipt_of
-from shared.domain.spending.aws_prices import LISTS, AwsPrices
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.sessions.views import instant
+from acta_engine.usage.aws_estimate import AwsRates, receipt_of
+from acta_engine.usage.aws_prices import LISTS, AwsPrices
+from acta_engine.usage.fold import fold
 from tests.doubles.audit import PlainPseudonyms, memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.usage import MemoryUsage

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.api.response.views import (
+from acta_engine.log.commit import Event, StepRecord
+from acta_engine.log.head import Ending, Failure, Result
+from acta_engine.people.intervention import Intervention, PendingCall, with_others_only
+from acta_engine.sessions.views import (
     event_view,
     instant,
     intervention_view,
@@ -13,9 +16,6 @@ from shared.api.response.views import (
     session_view,
     step_view,
 )
-from shared.domain.interventions.intervention import Intervention, PendingCall, with_others_only
-from shared.domain.session.commit import Event, StepRecord
-from shared.domain.session.head import Ending, Failure, Result
 from tests.unit.api.samples import AT, HEAD, PLAN
 
 PENDING = Intervention(

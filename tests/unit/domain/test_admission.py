@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.limits.admission import (
-    BURST,
-    HOLD,
-    Bucket,
-    Held,
-    Price,
-    ProviderLimits,
-    Wanted,
-)
+from acta_engine.queue.places import BURST, HOLD, Bucket, Held, Price, ProviderLimits, Wanted
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 prices = st.builds(Price, st.integers(0, 2 * BURST), st.integers(0, 2 * BURST))

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.definitions.agent import (
+from acta_engine.agents.agent import (
     DEFAULT_AGENT,
     AgentDefinition,
     Models,
@@ -11,7 +11,7 @@ from shared.domain.definitions.agent import (
     unknown_tools,
     with_built_in,
 )
-from shared.domain.definitions.builtins import READ_RESULT, UPDATE_PLAN, builtins
+from acta_engine.tools.builtin.specs import READ_RESULT, UPDATE_PLAN, builtins
 
 REGISTRY = builtins()
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.llm.model_catalogue import DEFAULT_MODELS
-from shared.domain.rules.answer_time import DEFAULT_SPEED, UNKNOWN_SPEED, AnswerTime, speed_of
-from shared.domain.rules.price_list import PRICES
+from acta_engine.models.model_catalogue import DEFAULT_MODELS
+from acta_engine.models.price_list import PRICES
+from acta_engine.turn.answer_time import DEFAULT_SPEED, UNKNOWN_SPEED, AnswerTime, speed_of
 
 MODELS = st.lists(
     st.sampled_from(["claude-sonnet-5-5", "gpt-6-sol", "own", ""]), min_size=1, max_size=4, unique=True

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.rules.budget import (
+from acta_engine.limits.hour import (
+    CHUNK_TOKENS,
+    Lease,
+    end_of_hour,
+    grant_size,
+    hour_of,
+    tokens_missing,
+    with_grant,
+)
+from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head, Usage
+from acta_engine.turn.budget import (
     MIN_BYTES_PER_TOKEN,
     MIN_OUTPUT_TOKENS,
     Reservation,
@@ -18,16 +28,6 @@ from shared.domain.rules.budget import (
     warning_due,
     with_limits,
 )
-from shared.domain.rules.tenant_hour import (
-    CHUNK_TOKENS,
-    Lease,
-    end_of_hour,
-    grant_size,
-    hour_of,
-    tokens_missing,
-    with_grant,
-)
-from shared.domain.session.head import BYTES_PER_TOKEN, Budget, Head, Usage
 
 NOW = datetime(2026, 5, 1, 12, 59, 59, tzinfo=UTC)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.domain.rules.allowed_models import AllowedModels
-from shared.domain.rules.caps import NO_CAPS, Caps, Limited, beyond, chosen
-from shared.settings import Settings, SettingsError
+from acta_engine.limits.caps import NO_CAPS, Caps, Limited, beyond, chosen
+from acta_engine.models.allowed_models import AllowedModels
+from acta_engine.settings import Settings, SettingsError
 
 DEPLOYMENT = Caps(max_steps=100, token_budget=1_000, cost_budget_usd=50)
 AGENT = Caps(max_steps=20, cost_budget_usd=5)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.rules.compaction import (
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.turn.compaction import (
     ELIDE_BYTES,
     RECENT_TURNS,
     Partition,
@@ -15,7 +16,6 @@ from shared.domain.rules.compaction import (
     turns_of,
     with_elided,
 )
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
 
 GOAL = "msg_goal"
 SIZES = st.sampled_from([1, 40, 700, ELIDE_BYTES, ELIDE_BYTES + 1, 9_000])

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.interventions.intervention import Intervention, PendingCall
-from shared.domain.schema.convert import to_json
-from shared.domain.schema.versions import CURRENT
-from shared.domain.session.conversation import input_hash
-from shared.domain.untrusted.exact_json import canonical_json, read_exactly
+from acta_engine.log.conversation import input_hash
+from acta_engine.people.intervention import Intervention, PendingCall
+from acta_engine.store.convert import to_json
+from acta_engine.store.versions import CURRENT
+from acta_engine.untrusted.exact_json import canonical_json, read_exactly
 from tests.contracts.store.documents import make_intervention
 
 

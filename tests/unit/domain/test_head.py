@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.session.change import Change
-from shared.domain.session.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
+from acta_engine.log.change import Change
+from acta_engine.log.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 HEAD = Head(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.domain.rules.long_polls import FULL, LongPolls, after_measuring
+from acta_engine.limits.long_poll_rules import FULL, LongPolls, after_measuring
 
 LONGEST = 20
 USUAL_MS = 1_000

@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from shared.domain.rules.loop_detection import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
-from shared.domain.session.head import Progress
+from acta_engine.log.head import Progress
+from acta_engine.turn.loop_detection import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
 
 REPLIES = count()
 

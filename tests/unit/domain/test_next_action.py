@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.plan.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from shared.domain.rules.goal_marker import claims_completion
-from shared.domain.rules.loop_detection import Reaction, Stuck
-from shared.domain.rules.next_action import (
+from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+from acta_engine.turn.goal_marker import claims_completion
+from acta_engine.turn.loop_detection import Reaction, Stuck
+from acta_engine.turn.next_action import (
     MAX_TEXT_REPLIES,
     NO_ANSWER,
     Act,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.notifications.notification import (
+from acta_engine.log.head import Failure, Head, Result, Run
+from acta_engine.notifications.notification import (
     Addresses,
     Notification,
     QuestionNotification,
@@ -15,8 +15,8 @@ from shared.domain.notifications.notification import (
     end_notification,
     question_notification,
 )
-from shared.domain.notifications.receiver import signature, signing_key
-from shared.domain.session.head import Failure, Head, Result, Run
+from acta_engine.notifications.receiver import signature, signing_key
+from acta_engine.people.intervention import Intervention
 from tests.contracts.store.documents import make_head, make_intervention
 
 FIELDS = {

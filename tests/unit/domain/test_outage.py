@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain import errors
-from shared.domain.rules.outage import (
+from acta_engine import errors
+from acta_engine.recovery.outage import (
     DELAY_REASONS,
     MOST_CRASHES,
     Cause,
@@ -15,7 +15,7 @@ from shared.domain.rules.outage import (
     failed_again,
     pause_seconds,
 )
-from shared.domain.rules.outage_causes import cause_of, cause_of_error, explained
+from acta_engine.recovery.outage_causes import cause_of, cause_of_error, explained
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUSY = Cause("waiting_for_provider", "PROVIDER_OVERLOADED")

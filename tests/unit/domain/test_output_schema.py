@@ -6,10 +6,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
-from shared.adapters.tools.schema.answer import check_answer
-from shared.domain.session.output_schema import BadOutputSchema, check_output_schema
-from shared.domain.session.structured_answer import schema_text
-from shared.domain.untrusted.schema_chains import MAX_CHAIN
+from acta_engine.tools.schema.answer import check_answer
+from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+from acta_engine.turn.structured_answer import schema_text
+from acta_engine.untrusted.schema_chains import MAX_CHAIN
 
 
 class Line(BaseModel):

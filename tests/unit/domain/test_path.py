@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from shared.domain.untrusted.path import (
+from acta_engine.untrusted.path import (
     PathRefused,
     check_folder,
     check_new_path,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.plan.plan import (
+from acta_engine.plans.plan import (
     ANY_RISKY_TOOL,
     ExecutionPlan,
     PlanStep,

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.builtins import builtins
-from shared.domain.errors import Conflict, ValidationFailed
-from shared.domain.plan.edit import (
+from acta_engine.errors import Conflict, ValidationFailed
+from acta_engine.plans.edit import (
     MAX_EDITED_STEPS,
     AddStep,
     ChangeStep,
@@ -18,8 +16,10 @@ from shared.domain.plan.edit import (
     SkipStep,
     edited,
 )
-from shared.domain.plan.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
-from shared.domain.plan.update import MAX_STEP_NUMBER
+from acta_engine.plans.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
+from acta_engine.plans.update import MAX_STEP_NUMBER
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.builtins import builtins
-from shared.domain.errors import PlanRefused
-from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.plan.update import AppliedUpdate, apply
+from acta_engine.errors import PlanRefused
+from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.plans.update import AppliedUpdate, apply
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TOOLS = builtins()

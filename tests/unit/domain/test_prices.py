@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.rules.price_list import PRICED_AT, PRICES, Rates
-from shared.domain.rules.prices import (
+from acta_engine.models.model import TokenUsage
+from acta_engine.models.price_list import PRICED_AT, PRICES, Rates
+from acta_engine.models.prices import (
     FREE_PROVIDER,
     NamedModel,
     charged_tokens,
@@ -19,7 +20,6 @@ from shared.domain.rules.prices import (
     most_usd,
     price_of,
 )
-from shared.ports.model import TokenUsage
 
 MILLION = 1_000_000
 

@@ -8,9 +8,8 @@ from typing import Any, get_args
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
-from shared.domain.definitions.prompt import (
+from acta_engine.plans.update import Action, apply
+from acta_engine.prompts.prompt import (
     AGENT_PLANNING_SYSTEM,
     DESCRIPTIONS,
     NEEDED_WORDS,
@@ -18,8 +17,9 @@ from shared.domain.definitions.prompt import (
     SEEDS,
     seed,
 )
-from shared.domain.plan.update import Action, apply
-from shared.domain.rules.goal_marker import GOAL_COMPLETE, claims_completion
+from acta_engine.tools.builtin.specs import UPDATE_PLAN, builtins
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.turn.goal_marker import GOAL_COMPLETE, claims_completion
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.plan.plan import PlanStep
-from shared.domain.session.head import Budget, Head
+from acta_engine.log.head import Budget, Head
+from acta_engine.plans.plan import PlanStep
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 STEP = PlanStep(step_number=1, description="Read")

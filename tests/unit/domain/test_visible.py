@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.untrusted.visible import is_blank, visible, visible_throughout
+from acta_engine.untrusted.visible import is_blank, visible, visible_throughout
 
 
 @pytest.mark.parametrize(

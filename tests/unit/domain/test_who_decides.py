@@ -5,15 +5,15 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from shared.domain.definitions.approvers import with_approver
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said
-from shared.domain.errors import ApproverMustDiffer, Conflict
-from shared.domain.interventions.approval import approval_reason, who_decides
-from shared.domain.interventions.intervention import require_another, with_others_only
-from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.session.head import MAX_WRITERS
-from shared.settings import Settings, SettingsError
+from acta_engine.errors import ApproverMustDiffer, Conflict
+from acta_engine.log.head import MAX_WRITERS
+from acta_engine.people.approval import approval_reason, who_decides
+from acta_engine.people.approvers import with_approver
+from acta_engine.people.intervention import require_another, with_others_only
+from acta_engine.people.options_and_defaults import Policy
+from acta_engine.settings import Settings, SettingsError
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said
 from tests.contracts.store.documents import make_head, make_intervention
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)

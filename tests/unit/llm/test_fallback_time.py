@@ -2,8 +2,7 @@
 
 import pytest
 
-from shared.adapters.llm.fallback import FallbackModel, NamedModel, with_fallbacks
-from shared.domain.errors import (
+from acta_engine.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderTimeout,
@@ -11,8 +10,9 @@ from shared.domain.errors import (
     SessionError,
     TransientError,
 )
-from shared.domain.rules.answer_time import AnswerTime
-from shared.ports.model import Model, ModelReply, ModelRequest, StreamOptions
+from acta_engine.models.fallback import FallbackModel, NamedModel, with_fallbacks
+from acta_engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
+from acta_engine.turn.answer_time import AnswerTime
 from tests.in_process.scripted import ScriptedModel, says
 
 ASKED = ModelRequest("m", "", (), (), "", 100)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.adapters.llm.common.sdk import limits_in
-from shared.domain.limits.admission import LEARN, ProviderLimits
+from acta_engine.models.common.sdk import limits_in
+from acta_engine.queue.places import LEARN, ProviderLimits
 
 
 def test_both_providers_names_are_read() -> None:

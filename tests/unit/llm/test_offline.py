@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.offline import OfflineModel, read_goal
-from shared.ports.model import ModelReply, ModelRequest, RequestedCall
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
+from acta_engine.models.offline import OfflineModel, read_goal
 from tests.in_process.house import TENANT, House
 
 STORAGE = {

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from shared.adapters.llm.common.stream import CallCancelled, CallProgress, run_within
-from shared.domain.errors import ProviderTimeout
+from acta_engine.errors import ProviderTimeout
+from acta_engine.models.common.stream import CallCancelled, CallProgress, run_within
 
 LONG = 30.0
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import jwt
 import pytest
 
-from infra.local.issuer import AUDIENCE, KEY_FILE, Issuer
-from shared.api.request.roles import roles_from
+from acta_engine.api.roles import roles_from
+from acta_infra.local.issuer import AUDIENCE, KEY_FILE, Issuer
 
 URL = "http://127.0.0.1:8080"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.stack import LocalStack
-from infra.local.state_directory import RunningStack, StateDir
+from acta_infra.local.stack import LocalStack
+from acta_infra.local.state_directory import RunningStack, StateDir
 from local_aws.loopback import HOST, free_port
 
 

@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from functions.notify.dependencies import Dependencies
-from functions.notify.handler import notify_all
-from shared.domain.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
-from shared.domain.notifications.notification import (
+from acta_engine.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
+from acta_engine.notifications.dependencies import Dependencies
+from acta_engine.notifications.notification import (
     Addresses,
     EndNotification,
     Notification,
     QuestionNotification,
     ReceiverName,
 )
-from shared.ports.notifier import (
+from acta_engine.notifications.notifier import (
     InterventionChange,
     NotDelivered,
     NotificationRefused,
     QueuedChange,
     SessionChange,
 )
+from functions.notify.handler import notify_all
 from tests.contracts.store.documents import make_head, make_intervention
 
 

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.dynamodb.receivers import StoredReceivers
-from shared.adapters.egress.address import FOR_NOTIFICATIONS, AddressGuard
-from shared.adapters.notifications.own_webhooks import REST_SECONDS, OwnWebhooks
-from shared.domain.notifications.notification import EndNotification, end_notification
-from shared.domain.notifications.receiver import TenantReceiver
-from shared.ports.notifier import NotDelivered, NotificationRefused
-from shared.settings import Settings
+from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
+from acta_engine.notifications.dynamodb import StoredReceivers
+from acta_engine.notifications.notification import EndNotification, end_notification
+from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.own_webhooks import REST_SECONDS, OwnWebhooks
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.settings import Settings
 from tests.contracts.store.documents import make_head
 from tests.doubles.http_sink import Reply, Sink
 

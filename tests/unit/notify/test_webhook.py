@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.notifications.webhook import Webhook
-from shared.adapters.system_clock import SystemClock
-from shared.domain.notifications.notification import Notification, question_notification
-from shared.ports.notifier import NotDelivered, NotificationRefused
-from shared.settings import Settings
+from acta_engine.notifications.notification import Notification, question_notification
+from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.webhook import Webhook
+from acta_engine.settings import Settings
+from acta_engine.system_clock import SystemClock
 from tests.contracts.store.documents import make_intervention
 from tests.doubles.http_sink import Reply, Sink
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.adapters.aws.step_functions import StepFunctionsWorkflow
-from shared.domain.errors import Refused
-from shared.ports.workflow import EndedExecution
+from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.errors import Refused
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.turn.workflow import EndedExecution
 from tests.contracts.store.documents import decision_at
 
 DECISION = decision_at("acme", "ses_1")

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.audit.trail import KeyedPseudonyms
-from shared.domain.errors import Fenced, ProviderTimeout, StoreThrottled
-from shared.domain.session.commit import Position
-from shared.engine_event import EngineEvent
-from shared.telemetry import Telemetry
-from shared.tenant_hash import tenant_hash
+from acta_engine.audit.trail import KeyedPseudonyms
+from acta_engine.errors import Fenced, ProviderTimeout, StoreThrottled
+from acta_engine.log.commit import Position
+from acta_engine.telemetry import Telemetry
+from acta_engine.tenant_hash import tenant_hash
+from acta_engine.turn.engine_event import EngineEvent
 from tests.doubles.audit import memory_audit
 from tests.unit.api.gateway import Gateway, claims
 from tests.unit.api.samples import start_api

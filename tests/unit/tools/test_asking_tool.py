@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
-from functions.tool.operations import Asked, answer, is_asked
-from shared.adapters.aws.tool_function import MAX_ANSWER_BYTES, LambdaToolFunction
-from shared.api.response.errors import answer as http_answer
-from shared.bound_tenant import bound
-from shared.domain.errors import (
+from acta_engine.api.error_answers import answer as http_answer
+from acta_engine.bound_tenant import bound
+from acta_engine.errors import (
     AnswerLost,
     CallerError,
     Conflict,
@@ -20,7 +18,9 @@ from shared.domain.errors import (
     Refused,
     StoreUnavailable,
 )
-from shared.telemetry import Telemetry
+from acta_engine.telemetry import Telemetry
+from acta_engine.tools.lambda_function import MAX_ANSWER_BYTES, LambdaToolFunction
+from acta_engine.tools.operations import Asked, answer, is_asked
 
 FUNCTION = "acta-prod-tool:live"
 EVENT = {"op": "try_tool", "tenant": "acme", "user": "ann", "given": {"name": "pay"}}

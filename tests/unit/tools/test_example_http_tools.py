@@ -10,13 +10,13 @@ import pytest
 
 from acta.cli.apply.folder import read_folder
 from acta.testing.memory.definitions import MemoryToolSecretValues
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.tools.tenant.definition import Reachable, check_fixed, to_config
-from shared.adapters.tools.tenant.functions import FunctionGuard
-from shared.adapters.tools.tenant.http import HttpTool
-from shared.domain.definitions.tool import HttpConfig, ToolDefinition
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.egress.address import AddressGuard
+from acta_engine.settings import Settings
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tenant.definition import Reachable, check_fixed, to_config
+from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.http import HttpTool
+from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "http-tools"

@@ -4,14 +4,14 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from shared.adapters.tools.builtin.files import BuiltinTools
-from shared.agent.tools.results_for_model import failure_text
-from shared.domain.definitions.builtins import UPDATE_PLAN, builtins
-from shared.domain.errors import StoreUnavailable, ToolFailed
-from shared.domain.untrusted.quoting import OutsideText, quoted
-from shared.ports.files import FilePage
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.errors import StoreUnavailable, ToolFailed
+from acta_engine.files.store import FilePage
+from acta_engine.settings import Settings
+from acta_engine.tools.builtin.files import BuiltinTools
+from acta_engine.tools.builtin.specs import UPDATE_PLAN, builtins
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.results_for_model import failure_text
+from acta_engine.untrusted.quoting import OutsideText, quoted
 
 SPECS = builtins()
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)

@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.definitions import MemoryToolSecretValues
-from shared.adapters.aws.tool_secrets import SecretUnusable
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.egress.exchange import MAX_BYTES
-from shared.adapters.tools.tenant.credentials import Known, Secrets
-from shared.adapters.tools.tenant.http import SHOWN_BYTES, HttpTool
-from shared.agent.tools.results_for_model import failure_text
-from shared.domain.definitions.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.errors import (
+from acta_engine.egress.address import AddressGuard
+from acta_engine.egress.exchange import MAX_BYTES
+from acta_engine.errors import (
     AwsDenied,
     StoreThrottled,
     StoreUnavailable,
@@ -25,9 +19,15 @@ from shared.domain.errors import (
     ToolUnanswered,
     TransientError,
 )
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.results_for_model import failure_text
+from acta_engine.tools.secret_reader import SecretUnusable
+from acta_engine.tools.tenant.credentials import Known, Secrets
+from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool
+from acta_engine.tools.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition
+from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply, Sink
 
 NO_SECRETS: Secrets = MemoryToolSecretValues()

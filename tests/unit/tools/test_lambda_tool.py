@@ -15,14 +15,14 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from shared.adapters.tools.tenant.functions import FunctionGuard
-from shared.adapters.tools.tenant.invoke import MAX_BYTES, LambdaTool
-from shared.agent.tools.results_for_model import failure_text
-from shared.domain.definitions.tool import Effect, LambdaConfig, ToolDefinition
-from shared.domain.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from acta_engine.settings import Settings
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.results_for_model import failure_text
+from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.invoke import MAX_BYTES, LambdaTool
+from acta_engine.tools.tool import Effect, LambdaConfig, ToolDefinition
+from acta_engine.untrusted.quoting import OutsideText
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FUNCTION = "acta-prod-tool-pay"

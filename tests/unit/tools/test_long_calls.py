@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from shared.adapters.aws.clients import keeping_alive, make_client
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.egress.exchange import exchange
-from shared.adapters.egress.keepalive import IDLE_SECONDS
-from shared.settings import Settings
+from acta_engine.aws.clients import keeping_alive, make_client
+from acta_engine.egress.address import AddressGuard
+from acta_engine.egress.exchange import exchange
+from acta_engine.egress.keepalive import IDLE_SECONDS
+from acta_engine.settings import Settings
 from tests.doubles.http_sink import Reply
 from tests.doubles.keep_alive_probe import ProbedSink
 

@@ -8,13 +8,13 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from shared.adapters.tools.builtin.memory import MemoryTools
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.memory import Memory
-from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import ToolFailed
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
+from acta_engine.errors import ToolFailed
+from acta_engine.memories.memory import Memory
+from acta_engine.tools.builtin.memory import MemoryTools
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 
 SPECS = builtins()
 MOST = 2

@@ -6,13 +6,13 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.tools.tenant.definition import Reachable, Unusable, check_fixed, to_config
-from shared.adapters.tools.tenant.functions import FunctionGuard
-from shared.adapters.tools.tenant.parameters import MAX_PATH_CHARS, Request, request_of
-from shared.domain.definitions.tool import HttpConfig
-from shared.domain.errors import ToolInputInvalid
-from shared.settings import Settings
+from acta_engine.egress.address import AddressGuard
+from acta_engine.errors import ToolInputInvalid
+from acta_engine.settings import Settings
+from acta_engine.tools.tenant.definition import Reachable, Unusable, check_fixed, to_config
+from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.parameters import MAX_PATH_CHARS, Request, request_of
+from acta_engine.tools.tool import HttpConfig
 
 SETTINGS = Settings(env="prod", table="t", bucket="b", http_tool_hosts="api.example.com")
 REACHABLE = Reachable(AddressGuard(SETTINGS), FunctionGuard(SETTINGS))

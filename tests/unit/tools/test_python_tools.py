@@ -8,19 +8,15 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.aws.clients import Service
-from shared.adapters.aws.file_credentials import (
-    FileCredentials,
-    private_files_policy,
-    shared_files_policy,
-)
-from shared.adapters.storage.keys import FILES, MAX_PART_BYTES, tenant_prefix
-from shared.adapters.tools.python.run import PythonTools
-from shared.adapters.tools.registry import TenantRegistry
-from shared.domain.definitions.tool import PythonTool, ToolSpec, written_as
-from shared.domain.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from shared.domain.untrusted.path import private_folder
-from shared.ports.tools import CallContext
+from acta_engine.aws.clients import Service
+from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from acta_engine.files.credentials import FileCredentials, private_files_policy, shared_files_policy
+from acta_engine.store.keys import FILES, MAX_PART_BYTES, tenant_prefix
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.python.run import PythonTools
+from acta_engine.tools.registry import TenantRegistry
+from acta_engine.tools.tool import PythonTool, ToolSpec, written_as
+from acta_engine.untrusted.path import private_folder
 
 CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")
 

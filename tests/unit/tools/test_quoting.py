@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.untrusted.quoting import (
+from acta_engine.untrusted.quoting import (
     LOOK_ALIKES,
     MAX_NAME_CHARS,
     OutsideText,
@@ -15,7 +15,7 @@ from shared.domain.untrusted.quoting import (
     unused_mark,
     without_padding,
 )
-from shared.domain.untrusted.quoting import quoted as quoted_under
+from acta_engine.untrusted.quoting import quoted as quoted_under
 
 FORGERIES = [
     "--- end of file: notes.md ---",

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.schema.check import check_input
-from shared.adapters.tools.tenant.definition import Unusable, check_schema
-from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import ToolInputInvalid
-from shared.domain.untrusted.schema_chains import MAX_CHAIN
+from acta_engine.errors import ToolInputInvalid
+from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.tenant.definition import Unusable, check_schema
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.schema_chains import MAX_CHAIN
 
 TREE = {
     "type": "object",

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.adapters.tools.schema.check import check_input
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
-from shared.domain.errors import ToolInputInvalid
+from acta_engine.errors import ToolInputInvalid
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 
 SPECS = builtins()
 

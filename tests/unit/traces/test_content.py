@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.session.conversation import INLINE_BYTES
-from shared.domain.traces.span import Span
-from shared.domain.traces.spans_of import spans_of
+from acta_engine.log.conversation import INLINE_BYTES
+from acta_engine.traces.span import Span
+from acta_engine.traces.spans_of import spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.unit.traces.scripts import finishes

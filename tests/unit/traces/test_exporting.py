@@ -9,16 +9,16 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
+from acta_engine.errors import SchemaUnknown, StoreUnavailable
+from acta_engine.store.keys import key_part
+from acta_engine.traces.port import CommitName, SpansNotDelivered, TracedCommit
+from acta_engine.traces.queue import MAX_BYTES, TraceQueue
+from acta_engine.traces.span import Span
+from acta_engine.usage.store import Partition
 from functions.traces import handler
 from functions.traces.handler import Dependencies, export_all
 from functions.usage.handler import Dependencies as UsageDependencies
 from functions.usage.handler import count
-from shared.adapters.storage.keys import key_part
-from shared.adapters.traces.queue import MAX_BYTES, TraceQueue
-from shared.domain.errors import SchemaUnknown, StoreUnavailable
-from shared.domain.traces.span import Span
-from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName, SpansNotDelivered, TracedCommit
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, House

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.egress.address import FOR_TRACES, AddressGuard
-from shared.adapters.traces import otlp
-from shared.adapters.traces.otlp import OtlpReceiver
-from shared.domain.traces.span import Link, RunName, Span
-from shared.ports.outside.traces import SpansNotDelivered
-from shared.settings import Settings
+from acta_engine.egress.address import FOR_TRACES, AddressGuard
+from acta_engine.settings import Settings
+from acta_engine.traces import otlp
+from acta_engine.traces.otlp import OtlpReceiver
+from acta_engine.traces.port import SpansNotDelivered
+from acta_engine.traces.span import Link, RunName, Span
 from tests.doubles.otlp import OtlpEndpoint, attributes
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

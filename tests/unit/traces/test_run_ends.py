@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from shared.adapters.storage.keys import key_part
-from shared.agent.recovery.recover import repair
-from shared.agent.traces.export import export
-from shared.domain.errors import ProviderKeyRefused
-from shared.domain.session.commit import Commit
-from shared.domain.traces.span import Link, RunName, Span
-from shared.domain.traces.spans_of import run_of
-from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName, TracedCommit
+from acta_engine.errors import ProviderKeyRefused
+from acta_engine.log.commit import Commit
+from acta_engine.recovery.recover import repair
+from acta_engine.store.keys import key_part
+from acta_engine.traces.export import export
+from acta_engine.traces.port import CommitName, TracedCommit
+from acta_engine.traces.span import Link, RunName, Span
+from acta_engine.traces.spans_of import run_of
+from acta_engine.usage.store import Partition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.integration.agent.lifecycle.test_forks import forked

@@ -8,10 +8,10 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from shared.adapters.egress.address import FOR_TRACES, AddressGuard, Target
-from shared.adapters.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
-from shared.ports.outside.traces import SpansNotDelivered
-from shared.settings import Settings
+from acta_engine.egress.address import FOR_TRACES, AddressGuard, Target
+from acta_engine.settings import Settings
+from acta_engine.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
+from acta_engine.traces.port import SpansNotDelivered
 
 KEYS = Credentials("AKIDEXAMPLE", "a secret key", "a session token")
 BODY = b"\x0a\x02spans"

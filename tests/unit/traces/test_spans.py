@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.errors import ProviderUnavailable
-from shared.domain.session.commit import Commit
-from shared.domain.traces.span import RunName, Span
-from shared.domain.traces.spans_of import spans_of
+from acta_engine.errors import ProviderUnavailable
+from acta_engine.log.commit import Commit
+from acta_engine.traces.span import RunName, Span
+from acta_engine.traces.spans_of import spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.unit.traces.scripts import finishes

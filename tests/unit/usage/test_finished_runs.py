@@ -12,18 +12,18 @@ from aws_lambda_powertools import Logger
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
+from acta_engine.ids import RUN, SESSION, made_at, make_id
+from acta_engine.log.change import Change
+from acta_engine.log.head import Head, Result, Usage
+from acta_engine.log.store import Erasure, TransactionItems
+from acta_engine.sessions.start import begin_run
+from acta_engine.tenant_hash import tenant_hash
+from acta_engine.traces.span import RunName
+from acta_engine.turn.endings import cancelled, completed, failed
+from acta_engine.usage.ended_runs import Progressed
+from acta_engine.usage.fold import fold
+from acta_engine.usage.store import Committed, Partition
 from functions.usage.handler import Lines
-from shared.agent.lifecycle.start import begin_run
-from shared.agent.session.endings import cancelled, completed, failed
-from shared.agent.usage.ended_runs import Progressed
-from shared.agent.usage.fold import fold
-from shared.domain.ids import RUN, SESSION, made_at, make_id
-from shared.domain.session.change import Change
-from shared.domain.session.head import Head, Result, Usage
-from shared.domain.traces.span import RunName
-from shared.ports.log import Erasure, TransactionItems
-from shared.ports.meter import Committed, Partition
-from shared.tenant_hash import tenant_hash
 from tests.contracts.store.documents import NOW, make_head
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage

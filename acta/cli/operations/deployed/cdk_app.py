@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 from acta.cli.operations.target import Target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note
-from infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
-from infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
-from infra.environments import UnusableValue
-from infra.local.assembly import Assembly
-from infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
-from infra.local.toolchain import CDK, ROOT
-from infra.own_environments import every_environment
-from infra.packaging.tool_folders import build_all
-from infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
+from acta_infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
+from acta_infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
+from acta_infra.environments import UnusableValue
+from acta_infra.local.assembly import Assembly
+from acta_infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
+from acta_infra.local.toolchain import CDK, ROOT
+from acta_infra.own_environments import every_environment
+from acta_infra.packaging.tool_folders import build_all
+from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
 
 QUIET = ("--no-notices",)
 

@@ -9,7 +9,7 @@ from acta.cli.operations.deployed.policies import resources_in_templates
 from acta.cli.operations.target import environment_named
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import cli_error, dollars, echo
-from infra.costs import Costs, UnknownPrice, costs
+from acta_infra.costs import Costs, UnknownPrice, costs
 
 
 def show_costs(arguments: Namespace) -> int:

@@ -9,8 +9,8 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, run_cdk
 from acta.cli.operations.target import Target, target
 from acta.cli.terminal.text import cli_error, echo, note, one_line
-from infra.deployed.stacks import CloudFormation, StacksUnknown
-from infra.deployed.teardown import Fate, Thing, empty_bucket, fate_of
+from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.deployed.teardown import Fate, Thing, empty_bucket, fate_of
 
 
 def destroy(arguments: Namespace) -> int:
@@ -60,7 +60,7 @@ def require_unprotected(chosen: Target, fate: Fate) -> None:
         name = chosen.environment.name
         raise CliError(
             f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
-            f"deletion_protection=False of {name} in infra/environments.py, run acta deploy --env {name}, and then "
+            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run acta deploy --env {name}, and then "
             "this again"
         )
 

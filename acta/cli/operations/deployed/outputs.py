@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import Target, target
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import cli_error, note
-from infra.deployed.stacks import CloudFormation, DeployedStack, StacksUnknown, names_of
+from acta_infra.deployed.stacks import CloudFormation, DeployedStack, StacksUnknown, names_of
 
 FAILED = ("ROLLBACK", "FAILED")
 UNDER_WAY = "_IN_PROGRESS"

@@ -15,10 +15,10 @@ from acta.cli.operations.deployed.cdk_app import check_tools
 from acta.cli.operations.target import environment_named, target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, one_line
-from infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
-from infra.environments import Environment
-from infra.local.cdk import CommandFailed, Commands, cdk_environ
-from infra.local.toolchain import ROOT
+from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
+from acta_infra.environments import Environment
+from acta_infra.local.cdk import CommandFailed, Commands, cdk_environ
+from acta_infra.local.toolchain import ROOT
 
 DEPLOYER = "deployer.json"
 ALARM = "AWS::CloudWatch::Alarm"

@@ -9,12 +9,12 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import cli_error, note, one_line, show
-from infra.deployed.tenants.back_up import NothingThere, back_up
-from infra.deployed.tenants.backup_format import LIST, BackupUnusable
-from infra.deployed.tenants.backup_places import Place, place_of
-from infra.deployed.tenants.restore import Restored
-from infra.deployed.tenants.restore import restore as restore_backup
-from infra.deployed.tenants.stores import TenantStores, stores_in
+from acta_infra.deployed.tenants.back_up import NothingThere, back_up
+from acta_infra.deployed.tenants.backup_format import LIST, BackupUnusable
+from acta_infra.deployed.tenants.backup_places import Place, place_of
+from acta_infra.deployed.tenants.restore import Restored
+from acta_infra.deployed.tenants.restore import restore as restore_backup
+from acta_infra.deployed.tenants.stores import TenantStores, stores_in
 
 NOT_ALL = ("left as it is", "deleted lately", "no room")
 """Outcomes that leave something of the backup out."""

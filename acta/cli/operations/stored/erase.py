@@ -9,8 +9,8 @@ from acta.cli.aws_errors import aws_errors
 from acta.cli.operations.target import account_of, environment_of
 from acta.cli.terminal.questions import confirm
 from acta.cli.terminal.text import one_line, show
-from infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
-from infra.issuers import OwnPool
+from acta_infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
+from acta_infra.issuers import OwnPool
 
 LOOKED_AT = ("sessions", "memories", "users")
 

@@ -11,13 +11,13 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, environment_of
 from acta.cli.terminal.questions import confirm
 from acta.cli.terminal.text import echo, one_line, show
-from infra.deployed.account import Account
-from infra.deployed.quarantine import Quarantine
-from infra.deployed.tenants.erase import eraser_of
-from infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
-from infra.deployed.tenants.stores import stores_in
-from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import NOT_FOUND, AwsRefused
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
+from acta_infra.deployed.account import Account
+from acta_infra.deployed.quarantine import Quarantine
+from acta_infra.deployed.tenants.erase import eraser_of
+from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
+from acta_infra.deployed.tenants.stores import stores_in
 
 WORDS = {
     "copied": "items that are as they were: {}",

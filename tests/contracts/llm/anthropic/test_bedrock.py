@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from shared.adapters.llm.anthropic.bedrock import BedrockModel
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -16,6 +15,7 @@ from shared.domain.errors import (
     StreamBroken,
     TransientError,
 )
+from acta_engine.models.anthropic.bedrock import BedrockModel
 from tests.contracts.llm.anthropic.bedrock_front import REGION, problem_with
 from tests.contracts.llm.anthropic.event_stream import chunk, exception
 from tests.contracts.llm.conversations import KEY, SECRET_TEXT, TIMEOUT, request

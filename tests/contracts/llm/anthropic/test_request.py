@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from shared.adapters.llm.anthropic.request import to_body
-from shared.adapters.llm.openai import chat_request
-from shared.domain.session.conversation import AssistantEntry, Content
+from acta_engine.log.conversation import AssistantEntry, Content
+from acta_engine.models.anthropic.request import to_body
+from acta_engine.models.openai import chat_request
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
 THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "sig=="}

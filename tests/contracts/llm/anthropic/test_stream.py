@@ -7,9 +7,9 @@ import pytest
 from anthropic.types import RawMessageStreamEvent, TextBlock
 from pydantic import TypeAdapter
 
-from shared.adapters.llm.anthropic.stream import MessagesReplyBuilder
-from shared.domain.errors import StreamBroken
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.errors import StreamBroken
+from acta_engine.models.anthropic.stream import MessagesReplyBuilder
+from acta_engine.models.model import ModelReply, TokenUsage
 
 CUT: dict[str, Any] = {}
 """In place of a block's last delta: the block never ended."""

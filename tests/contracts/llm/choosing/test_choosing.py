@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from shared.adapters.llm.choose import UnusableModel, choose, choose_for
-from shared.adapters.llm.keys import RotatingModel, Secrets
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.adapters.llm.react.model import ReActModel
-from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
-from shared.ports.model import Model
-from shared.settings import Settings
+from acta_engine.agents.agent import Protocol
+from acta_engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
+from acta_engine.models.choose import UnusableModel, choose, choose_for
+from acta_engine.models.keys import RotatingModel, Secrets
+from acta_engine.models.model import Model
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta_engine.models.react.model import ReActModel
+from acta_engine.settings import Settings
 from tests.contracts.llm.conversations import TIMEOUT, request
 
 
@@ -259,8 +259,8 @@ def test_bedrock_needs_no_key_and_is_used_only_where_it_is_named() -> None:
 def test_choosing_any_model_imports_no_sdk() -> None:
     script = (
         "import sys\n"
-        "from shared.adapters.llm.choose import choose\n"
-        "from shared.settings import Settings\n"
+        "from acta_engine.models.choose import choose\n"
+        "from acta_engine.settings import Settings\n"
         "for provider in ('anthropic', 'openai', 'bedrock', 'offline'):\n"
         "    settings = Settings(env='local', table='t', bucket='b', offline=True, provider=provider)\n"
         "    environ = {'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'}\n"

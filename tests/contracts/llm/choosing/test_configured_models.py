@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from acta_engine.models.configured_models import check_key
 from local_aws.loopback import free_port
-from shared.adapters.llm.configured_models import check_key
 from tests.contracts.llm.conversations import KEY
 from tests.doubles.keyed_provider import KeyedProvider
 

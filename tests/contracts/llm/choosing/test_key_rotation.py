@@ -2,20 +2,20 @@
 
 import pytest
 
-from shared.adapters.aws.secrets import SecretUnreadable
-from shared.adapters.llm.choose import choose, choose_for
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.adapters.llm.keys import RotatingModel
-from shared.domain.definitions.agent import Protocol
-from shared.domain.errors import (
+from acta_engine.agents.agent import Protocol
+from acta_engine.aws.secrets import SecretUnreadable
+from acta_engine.errors import (
     AwsDenied,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderUnavailable,
     StoreUnavailable,
 )
-from shared.ports.model import Model, ModelReply, ModelRequest
-from shared.settings import Settings
+from acta_engine.models.choose import choose, choose_for
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.keys import RotatingModel
+from acta_engine.models.model import Model, ModelReply, ModelRequest
+from acta_engine.settings import Settings
 from tests.contracts.llm.conversations import request
 from tests.in_process.scripted import ScriptedModel, says
 

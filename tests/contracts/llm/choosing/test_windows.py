@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.adapters.llm.model_catalogue import DEFAULT_MODELS, UNKNOWN_WINDOW, context_window
+from acta_engine.models.model_catalogue import DEFAULT_MODELS, UNKNOWN_WINDOW, context_window
 
 
 @pytest.mark.parametrize(

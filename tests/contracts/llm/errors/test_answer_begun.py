@@ -4,14 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.domain.errors import (
-    ActaError,
-    ProviderOverloaded,
-    ProviderUnavailable,
-    StreamBroken,
-)
-from shared.ports.model import ModelReply, StreamOptions
+from acta_engine.errors import ActaError, ProviderOverloaded, ProviderUnavailable, StreamBroken
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.model import ModelReply, StreamOptions
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import TIMEOUT, request
 from tests.contracts.llm.fake_provider import FakeProvider

@@ -2,16 +2,7 @@
 
 import pytest
 
-from shared.adapters.llm.errors import (
-    NO_CREDIT,
-    TOO_LONG,
-    TOO_LONG_FOR_SLOT,
-    error_from_status,
-    error_from_stream,
-    name_in,
-    retry_after,
-)
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderOverloaded,
@@ -19,6 +10,15 @@ from shared.domain.errors import (
     ProviderTimeout,
     ProviderUnavailable,
     StreamBroken,
+)
+from acta_engine.models.errors import (
+    NO_CREDIT,
+    TOO_LONG,
+    TOO_LONG_FOR_SLOT,
+    error_from_status,
+    error_from_stream,
+    name_in,
+    retry_after,
 )
 
 

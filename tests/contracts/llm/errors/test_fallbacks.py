@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.adapters.llm.react.model import ReActModel
-from shared.domain.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
-from shared.ports.model import Model, StreamOptions
+from acta_engine.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.model import Model, StreamOptions
+from acta_engine.models.react.model import ReActModel
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import request
 

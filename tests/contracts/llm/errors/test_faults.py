@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
 
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -18,7 +18,7 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import Model
+from acta_engine.models.model import Model
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 from tests.contracts.llm.fake_provider import FakeProvider, ReceivedRequest

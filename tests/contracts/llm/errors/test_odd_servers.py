@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic.client import AnthropicModel
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -18,6 +15,9 @@ from shared.domain.errors import (
     ProviderQuotaExceeded,
     ProviderRejected,
 )
+from acta_engine.models.anthropic.client import AnthropicModel
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import TIMEOUT, request
 from tests.contracts.llm.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest

@@ -6,13 +6,13 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from shared.adapters.llm.anthropic import bedrock
-from shared.adapters.llm.anthropic import request as anthropic
-from shared.adapters.llm.openai import chat_request, responses_request
-from shared.adapters.llm.openai.responses_stream import API as RESPONSES_API
-from shared.agent.model_call.ask_model import sized
-from shared.domain.session.conversation import EndedTurns, Entry
-from shared.ports.model import ModelRequest
+from acta_engine.log.conversation import EndedTurns, Entry
+from acta_engine.models.anthropic import bedrock
+from acta_engine.models.anthropic import request as anthropic
+from acta_engine.models.model import ModelRequest
+from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.models.openai.responses_stream import API as RESPONSES_API
+from acta_engine.turn.ask_model import sized
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.domain.limits.admission import ProviderLimits
-from shared.ports.model import StreamOptions
+from acta_engine.models.model import StreamOptions
+from acta_engine.queue.places import ProviderLimits
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import TIMEOUT, request
 from tests.contracts.llm.fake_provider import FakeProvider

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic import bedrock
-from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.openai import chat_request, responses_request
-from shared.domain.session.conversation import Entry
-from shared.ports.model import ModelRequest
+from acta_engine.log.conversation import Entry
+from acta_engine.models.anthropic import bedrock
+from acta_engine.models.anthropic import request as anthropic_request
+from acta_engine.models.model import ModelRequest
+from acta_engine.models.openai import chat_request, responses_request
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
 SUFFIX = "<suffix of this turn>"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic import bedrock
-from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.openai import chat_request, responses_request
-from shared.adapters.llm.react.request import UNREADABLE, to_inner
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall
-from shared.ports.model import Model, ModelRequest
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall
+from acta_engine.models.anthropic import bedrock
+from acta_engine.models.anthropic import request as anthropic_request
+from acta_engine.models.model import Model, ModelRequest
+from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.models.react.request import UNREADABLE, to_inner
 from tests.contracts.llm.conversations import TIMEOUT, assistant, call, request, result, user
 from tests.contracts.llm.every_wire import request_rules
 

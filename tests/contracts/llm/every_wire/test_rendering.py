@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.openai import chat_request
-from shared.domain.session.conversation import ToolCall
+from acta_engine.log.conversation import ToolCall
+from acta_engine.models.anthropic import request as anthropic_request
+from acta_engine.models.openai import chat_request
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, ToolCall
 
-from shared.ports.model import Model
+from acta_engine.models.model import Model
 from tests.contracts.llm.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

@@ -1,4 +1,4 @@
-"""What the providers' SDKs log, and how long they may wait (`shared/adapters/llm/common/sdk.py`)."""
+"""What the providers' SDKs log, and how long they may wait (`shared/acta_engine/models/common/sdk.py`)."""
 
 import logging
 from typing import Any
@@ -7,8 +7,8 @@ import anthropic
 import openai
 import pytest
 
-from shared.adapters.llm.common.sdk import time_limits
-from shared.ports.model import Model
+from acta_engine.models.common.sdk import time_limits
+from acta_engine.models.model import Model
 from tests.contracts.llm.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 
 SDKS = {"anthropic": "anthropic", "bedrock": "anthropic", "openai": "openai", "openai-responses": "openai"}

@@ -1,17 +1,17 @@
-"""Every way that an answer can end, on every wire (`shared/adapters/llm/common/stops.py`)."""
+"""Every way that an answer can end, on every wire (`shared/acta_engine/models/common/stops.py`)."""
 
 import pytest
 
-from shared.adapters.llm.common.stops import (
+from acta_engine.errors import StreamBroken
+from acta_engine.models.common.stops import (
     ANTHROPIC_STOPS,
     CHAT_STOPS,
     RESPONSES_STOPS,
     StopTable,
     stop_reason,
 )
-from shared.adapters.llm.react.model import ReActModel
-from shared.adapters.llm.react.request import UNREADABLE
-from shared.domain.errors import StreamBroken
+from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react.request import UNREADABLE
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import TIMEOUT, request
 from tests.contracts.llm.fake_provider import FakeProvider

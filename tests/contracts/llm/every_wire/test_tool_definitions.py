@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.anthropic import request as anthropic_request
-from shared.adapters.llm.openai import chat_request, responses_request
-from shared.adapters.tools.tenant.definition import Unusable, check_schema
-from shared.ports.model import ToolDefinition
+from acta_engine.models.anthropic import request as anthropic_request
+from acta_engine.models.model import ToolDefinition
+from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.tools.tenant.definition import Unusable, check_schema
 from tests.contracts.llm.conversations import READ_FILE, request
 
 Offered = tuple[str, dict[str, Any]]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.ports.model import ModelReply
+from acta_engine.models.model import ModelReply
+from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.contracts.llm.conversations import KEY, TIMEOUT, request
 from tests.contracts.llm.fake_provider import FakeProvider
 from tests.contracts.llm.stream_formats import response_events, sse

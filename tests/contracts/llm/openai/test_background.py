@@ -4,10 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.keys import RotatingModel
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.domain.errors import (
+from acta_engine.errors import (
     ContextTooLong,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -15,7 +12,10 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
+from acta_engine.models.keys import RotatingModel
+from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.contracts.llm.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 from tests.doubles.background_responses import USAGE, BackgroundResponses, message
 from tests.doubles.http_sink import Heard, Reply

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.adapters.llm.openai.chat_request import to_body
+from acta_engine.models.openai.chat_request import to_body
 from tests.contracts.llm.conversations import UPDATE_PLAN, assistant, call, request, result, user
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletionChunk
 
-from shared.adapters.llm.openai.chat_stream import ChatReplyBuilder
-from shared.domain.errors import StreamBroken
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.errors import StreamBroken
+from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.models.openai.chat_stream import ChatReplyBuilder
 
 
 def _reply(

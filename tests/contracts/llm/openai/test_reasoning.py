@@ -2,10 +2,8 @@
 
 import pytest
 
-from shared.domain.errors import (
-    ProviderRejected,
-)
-from shared.ports.model import RequestedCall
+from acta_engine.errors import ProviderRejected
+from acta_engine.models.model import RequestedCall
 from tests.contracts.llm.conversations import assistant, call, result, user
 from tests.contracts.llm.fake_provider import FakeProvider
 from tests.contracts.llm.openai.responses_api import CUT, JSON, ask, queue

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.openai import responses_request
-from shared.domain.session.conversation import ToolCall
+from acta_engine.log.conversation import ToolCall
+from acta_engine.models.openai import responses_request
 from tests.contracts.llm.conversations import READ_FILE, UPDATE_PLAN, assistant, call, request, result, user
 from tests.contracts.llm.stream_formats import reasoning
 

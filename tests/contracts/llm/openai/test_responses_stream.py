@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.openai.responses import OpenAIResponsesModel
-from shared.domain.errors import (
+from acta_engine.errors import (
     ActaError,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -13,7 +12,8 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.ports.model import StreamOptions, TokenUsage
+from acta_engine.models.model import StreamOptions, TokenUsage
+from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.contracts.llm.conversations import (
     KEY,
     READ_FILE,

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.egress.keepalive import IDLE_SECONDS
-from shared.adapters.llm.common.stream import CallProgress
-from shared.adapters.llm.openai.chat_stream import ChatReplyBuilder
-from shared.adapters.llm.openai.client import STALL_SECONDS, OpenAIClient
-from shared.domain.errors import ActaError
-from shared.ports.model import Model
+from acta_engine.egress.keepalive import IDLE_SECONDS
+from acta_engine.errors import ActaError
+from acta_engine.models.common.stream import CallProgress
+from acta_engine.models.model import Model
+from acta_engine.models.openai.chat_stream import ChatReplyBuilder
+from acta_engine.models.openai.client import STALL_SECONDS, OpenAIClient
 from tests.contracts.llm.conftest import MODELS
 from tests.contracts.llm.conversations import KEY, request
 from tests.doubles.http_sink import Reply

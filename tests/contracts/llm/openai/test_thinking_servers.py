@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.openai.chat import OpenAIModel
-from shared.domain.errors import ProviderRejected
-from shared.domain.session.conversation import AssistantEntry
-from shared.ports.model import ModelReply
+from acta_engine.errors import ProviderRejected
+from acta_engine.log.conversation import AssistantEntry
+from acta_engine.models.model import ModelReply
+from acta_engine.models.openai.chat import OpenAIModel
 from tests.contracts.llm.conversations import (
     KEY,
     TIMEOUT,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, StreamFault
 
-from shared.adapters.llm.react.model import ReActModel
-from shared.adapters.llm.react.request import UNREADABLE
-from shared.domain.errors import StreamBroken
-from shared.ports.model import Model, RequestedCall
+from acta_engine.errors import StreamBroken
+from acta_engine.models.model import Model, RequestedCall
+from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react.request import UNREADABLE
 from tests.contracts.llm.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.adapters.audit.trail import KeyedPseudonyms
-from shared.adapters.aws.secrets import SecretUnreadable
-from shared.domain.errors import AwsDenied, StoreUnavailable
+from acta_engine.audit.trail import KeyedPseudonyms
+from acta_engine.aws.secrets import SecretUnreadable
+from acta_engine.errors import AwsDenied, StoreUnavailable
 
 pytestmark = pytest.mark.contract
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.audit.trail import FILTERED_LIMIT, QUERIES, DynamoTrail, record_item
-from shared.domain.audit.record import AuditRecord
-from shared.domain.errors import StoreUnavailable
-from shared.ports.audit import AuditFilter, AuditTrail, RecordExists
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.store import AuditFilter, AuditTrail, RecordExists
+from acta_engine.audit.trail import FILTERED_LIMIT, QUERIES, DynamoTrail, record_item
+from acta_engine.errors import StoreUnavailable
 from tests.contracts.store.backends import Aws, Stores
 
 pytestmark = pytest.mark.contract

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
-from shared.domain.interventions.options_and_defaults import Policy
-from shared.ports.definitions import AgentExists, DefinitionChanged
-from shared.ports.log import KeyTaken
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
+from acta_engine.agents.store import AgentExists, DefinitionChanged
+from acta_engine.log.store import KeyTaken
+from acta_engine.people.options_and_defaults import Policy
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import record_for
 

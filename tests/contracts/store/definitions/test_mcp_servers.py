@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.adapters.tools.registry import TenantRegistry
-from shared.domain.definitions.mcp_server import ClientCredentials, ConfirmedTool, McpAuth, McpServer
-from shared.ports.definitions import ServerChanged
+from acta_engine.agents.store import ServerChanged
+from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpAuth, McpServer
+from acta_engine.tools.registry import TenantRegistry
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.definitions.test_tools import make_tool
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.dynamodb.memories import DynamoMemories, memory_items
-from shared.domain.definitions.memory import Memory, MemoryKind, Source
-from shared.domain.schema.versions import CURRENT
-from shared.ports.log import KeyTaken
-from shared.ports.memories import MemoryChanged, MemoryFull
+from acta_engine.log.store import KeyTaken
+from acta_engine.memories.dynamodb import DynamoMemories, memory_items
+from acta_engine.memories.memory import Memory, MemoryKind, Source
+from acta_engine.memories.store import MemoryChanged, MemoryFull
+from acta_engine.store.versions import CURRENT
 from tests.contracts.store.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.contracts.store.documents import record_for
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.domain.definitions import prompt as prompts
-from shared.domain.definitions.applied import Applied
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from shared.ports.definitions import DefinitionChanged
+from acta_engine.agents.applied import Applied
+from acta_engine.agents.store import DefinitionChanged
+from acta_engine.prompts import prompt as prompts
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from tests.contracts.store.backends import Stores
 
 pytestmark = pytest.mark.contract

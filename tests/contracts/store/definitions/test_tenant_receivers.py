@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.notifications.receiver import TenantReceiver
+from acta_engine.notifications.receiver import TenantReceiver
 from tests.contracts.store.backends import Stores
 
 pytestmark = pytest.mark.contract

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.definitions.tool_secret import ToolSecret
+from acta_engine.tools.tool_secret import ToolSecret
 from tests.contracts.store.backends import Stores
 
 pytestmark = pytest.mark.contract

@@ -5,17 +5,17 @@ from random import Random
 
 import pytest
 
-from shared.adapters.tools.registry import TenantRegistry
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import (
+from acta_engine.agents.store import ToolChanged, ToolExists
+from acta_engine.log.store import KeyTaken
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.registry import TenantRegistry
+from acta_engine.tools.tool import (
     MAX_SCHEMA_BYTES,
     MAX_TENANT_TOOLS,
     HttpConfig,
     LambdaConfig,
     ToolDefinition,
 )
-from shared.ports.definitions import ToolChanged, ToolExists
-from shared.ports.log import KeyTaken
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import record_for
 

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 
 from acta.testing.memory.admission import MemoryAdmission
-from shared.adapters.dynamodb.deployment.admission import DynamoAdmission, client_that_repeats_nothing
-from shared.domain.limits.admission import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
-from shared.ports.deployment.admission import AdmissionStore
+from acta_engine.queue.dynamodb import DynamoAdmission, client_that_repeats_nothing
+from acta_engine.queue.places import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
+from acta_engine.queue.store import AdmissionStore
 from tests.contracts.store.backends import ENDPOINT, Aws
 from tests.contracts.store.documents import NOW
 

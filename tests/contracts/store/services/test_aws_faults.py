@@ -10,11 +10,11 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
+from acta_engine.aws.clients import Service, make_client
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Aws, aws_stores
 from tests.contracts.store.documents import make_commit, record_for
 
@@ -147,9 +147,9 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
 def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:
     program = (
         "import sys\n"
-        "import shared.adapters.aws.errors, shared.adapters.system_clock, shared.adapters.dynamodb.session_index\n"
-        "import shared.adapters.dynamodb.session_log, shared.adapters.s3.blobs, shared.adapters.s3.files\n"
-        "from shared.adapters.aws.step_functions import StepFunctionsWorkflow\n"
+        "import acta_engine.aws.errors, acta_engine.system_clock, acta_engine.log.dynamodb_index\n"
+        "import acta_engine.log.dynamodb, acta_engine.log.s3_blobs, acta_engine.files.s3\n"
+        "from acta_engine.aws.step_functions import StepFunctionsWorkflow\n"
         "StepFunctionsWorkflow('arn')\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('boto3', 'botocore', 'urllib3')])"
     )

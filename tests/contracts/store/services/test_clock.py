@@ -6,9 +6,9 @@ from datetime import UTC
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.system_clock import SystemClock
-from shared.domain.ids import SESSION
-from shared.ports.clock import Clock
+from acta_engine.clock import Clock
+from acta_engine.ids import SESSION
+from acta_engine.system_clock import SystemClock
 
 pytestmark = pytest.mark.contract
 

@@ -9,11 +9,11 @@ from botocore.exceptions import ClientError
 from acta.tools.call import File
 from acta.tools.errors import FileRefused
 from acta.tools.files import S3Files
-from shared.adapters.aws.clients import make_client
-from shared.adapters.aws.file_credentials import FileCredentials
-from shared.adapters.storage.keys import tenant_prefix
-from shared.domain.definitions.tool import FileAccess
-from shared.domain.untrusted.path import private_folder
+from acta_engine.aws.clients import make_client
+from acta_engine.files.credentials import FileCredentials
+from acta_engine.store.keys import tenant_prefix
+from acta_engine.tools.tool import FileAccess
+from acta_engine.untrusted.path import private_folder
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.services.test_tenant_credentials import BASE, NARROWED, allowing
 from tests.doubles.iam.account import Account, Role

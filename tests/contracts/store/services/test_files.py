@@ -7,9 +7,9 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from shared.adapters.s3.files import S3Files
-from shared.domain.untrusted.path import PathRefused
-from shared.ports.files import FileChanged, FileExists, FileMissing, FileStore
+from acta_engine.files.s3 import S3Files
+from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
+from acta_engine.untrusted.path import PathRefused
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

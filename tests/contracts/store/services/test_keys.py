@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.storage.cursors import from_cursor, to_cursor
-from shared.adapters.storage.keys import MAX_PART_BYTES, key_part, part_text
+from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.keys import MAX_PART_BYTES, key_part, part_text
 
 pytestmark = pytest.mark.contract
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.adapters.aws.clients import make_client
-from shared.adapters.aws.concurrency import LambdaConcurrency
-from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.domain.errors import StoreThrottled
-from shared.domain.rules.long_polls import LongPolls
-from shared.ports.load import LIMIT_LIFE, LongPollStore
+from acta_engine.aws.clients import make_client
+from acta_engine.errors import StoreThrottled
+from acta_engine.limits.concurrency import LambdaConcurrency
+from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.store import LIMIT_LIFE, LongPollStore
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import NOW
 from tests.doubles.long_polls import MemoryLongPolls

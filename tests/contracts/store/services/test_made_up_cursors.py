@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.adapters.storage.cursors import to_cursor
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from shared.ports.audit import AuditFilter
-from shared.ports.log import LogPage
+from acta_engine.audit.store import AuditFilter
+from acta_engine.log.store import LogPage
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from acta_engine.store.cursors import to_cursor
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

@@ -9,20 +9,24 @@ import pytest
 from moto import mock_aws
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.aws.clients import Service, make_client
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.receivers import DynamoTenantReceivers, ReceiversByPartition, StoredReceivers
-from shared.adapters.dynamodb.session_log import delete_session
-from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.notifications.sqs import Queue
-from shared.adapters.notifications.webhook import Topic
-from shared.domain.notifications.notification import question_notification
-from shared.domain.notifications.receiver import TenantReceiver
-from shared.domain.schema.versions import CURRENT
-from shared.domain.session.head import Head
-from shared.ports.log import IndexEntry, SessionReceiver
-from shared.ports.notifier import InterventionChange, NotDelivered, SessionChange
+from acta_engine.aws.clients import Service, make_client
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.log.dynamodb import delete_session
+from acta_engine.log.head import Head
+from acta_engine.log.store import IndexEntry, SessionReceiver
+from acta_engine.notifications.dynamodb import (
+    DynamoTenantReceivers,
+    ReceiversByPartition,
+    StoredReceivers,
+)
+from acta_engine.notifications.notification import question_notification
+from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.notifications.sqs import Queue
+from acta_engine.notifications.webhook import Topic
+from acta_engine.store import table_layout as items
+from acta_engine.store.stream import StreamedChanges
+from acta_engine.store.versions import CURRENT
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_commit, make_head, make_intervention
 

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from shared.adapters.dynamodb.limits.rate_leases import DynamoRateLeases
-from shared.ports.load import RateLeases, Taken
+from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.store import RateLeases, Taken
 from tests.contracts.store.backends import ENDPOINT, Aws
 from tests.doubles.rate_leases import MemoryRateLeases
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.dynamodb.deployment.recovery_scans import NUMBERS, DynamoRecoveryScans
-from shared.ports.deployment.recovery_scans import (
+from acta_engine.recovery.dynamodb import NUMBERS, DynamoRecoveryScans
+from acta_engine.recovery.scans import (
     LATE_AFTER,
     ROUNDS,
     EndedPlace,

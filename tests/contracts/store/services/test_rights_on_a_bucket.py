@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.s3.files import S3Files
-from shared.domain.errors import AwsDenied
-from shared.ports.blobs import BlobMissing
-from shared.ports.files import FileMissing
+from acta_engine.errors import AwsDenied
+from acta_engine.files.s3 import S3Files
+from acta_engine.files.store import FileMissing
+from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.s3_blobs import S3Blobs
 from tests.contracts.store.backends import Aws
 
 pytestmark = pytest.mark.contract

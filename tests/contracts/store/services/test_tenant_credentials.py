@@ -10,27 +10,27 @@ from typing import Any, NamedTuple
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
-from shared.adapters.dynamodb.attempts import DynamoPartials
-from shared.adapters.dynamodb.deployment.long_polls import DynamoLongPolls
-from shared.adapters.dynamodb.session_index import DynamoIndex
-from shared.adapters.dynamodb.session_log import DynamoLog
-from shared.adapters.s3.blobs import S3Blobs
-from shared.adapters.s3.files import S3Files
-from shared.adapters.storage.keys import MAX_PART_BYTES, key_part
-from shared.agent.model_call.running_text import RunningText
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.api.request.identity import MAX_CHARS
-from shared.bound_tenant import as_deployment, bound, bound_to, carried
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
-from shared.domain.session.commit import Position
-from shared.ports.files import FileMissing
-from shared.ports.log import IndexEntry, TransactionItems
-from shared.settings import Settings
+from acta_engine.api.identity import MAX_CHARS
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
+from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
+from acta_engine.files.s3 import S3Files
+from acta_engine.files.store import FileMissing
+from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.log.commit import Position
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb_attempts import DynamoPartials
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.store import IndexEntry, TransactionItems
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.settings import Settings
+from acta_engine.store.keys import MAX_PART_BYTES, key_part
+from acta_engine.turn.running_text import RunningText
 from tests.contracts.store.backends import Aws
 from tests.contracts.store.documents import make_commit
 from tests.doubles.iam.account import Account, Role

@@ -7,15 +7,20 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from shared.adapters.aws import clients
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.aws.secrets import CachedSecrets
-from shared.adapters.aws.tool_secrets import CACHE_SECONDS, SecretUnusable, ToolSecretReader, ToolSecretStore
-from shared.adapters.dynamodb.tool_secrets import DynamoToolSecretNames
-from shared.adapters.storage.keys import tool_secrets_prefix
-from shared.bound_tenant import bound_to
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from shared.settings import settings
+from acta_engine.aws import clients
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.aws.secrets import CachedSecrets
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.settings import settings
+from acta_engine.store.keys import tool_secrets_prefix
+from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+from acta_engine.tools.secret_reader import (
+    CACHE_SECONDS,
+    SecretUnusable,
+    ToolSecretReader,
+    ToolSecretStore,
+)
 from tests.doubles.iam.account import Account, Role
 
 pytestmark = pytest.mark.contract

@@ -5,12 +5,12 @@ from uuid import uuid4
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.storage.keys import key_part
-from shared.adapters.traces.commits import DynamoTracedCommits
-from shared.domain.errors import SchemaUnknown
-from shared.domain.schema.versions import NEXT
-from shared.ports.meter import Partition
-from shared.ports.outside.traces import CommitName
+from acta_engine.errors import SchemaUnknown
+from acta_engine.store.keys import key_part
+from acta_engine.store.versions import NEXT
+from acta_engine.traces.commits import DynamoTracedCommits
+from acta_engine.traces.port import CommitName
+from acta_engine.usage.store import Partition
 from tests.contracts.store.backends import SPOILED, Aws, aws_stores
 from tests.contracts.store.documents import make_commit
 

@@ -10,18 +10,18 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.stream import StreamedChanges
-from shared.adapters.dynamodb.usage.items import counted_key, usage_pk
-from shared.adapters.dynamodb.usage.store import DynamoUsage, committed_in
-from shared.agent.usage.fold import Folded, fold
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.session.commit import Commit
-from shared.domain.session.head import Usage
-from shared.domain.spending.tally import Tally
-from shared.domain.spending.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
-from shared.ports.log import Erasure, SessionLog, TransactionItems
-from shared.ports.meter import Committed, Fold, FoldLost, Partition
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import Usage
+from acta_engine.log.store import Erasure, SessionLog, TransactionItems
+from acta_engine.store.stream import StreamedChanges
+from acta_engine.usage.dynamodb import DynamoUsage, committed_in
+from acta_engine.usage.dynamodb_items import counted_key, usage_pk
+from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.tally import Tally
+from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from tests.contracts.store.backends import ENDPOINT, Aws, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_head
 from tests.doubles.audit import PlainPseudonyms

@@ -10,11 +10,11 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.adapters.aws.clients import make_client
-from shared.adapters.aws.step_functions import StepFunctionsWorkflow
-from shared.domain.errors import StoreThrottled
-from shared.domain.session.commit import Decision
-from shared.ports.workflow import TokenGone, Workflow
+from acta_engine.aws.clients import make_client
+from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.errors import StoreThrottled
+from acta_engine.log.commit import Decision
+from acta_engine.turn.workflow import TokenGone, Workflow
 from tests.contracts.store.documents import ID, decision_at
 
 pytestmark = pytest.mark.contract

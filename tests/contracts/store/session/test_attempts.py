@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.dynamodb.attempts import DynamoAttempts
-from shared.adapters.storage.documents import pack, unpack
-from shared.domain.errors import Fenced, PoisonedSession, SchemaUnknown
-from shared.domain.schema.versions import CURRENT, NEXT
-from shared.domain.session.attempt import Attempt, Marker
-from shared.ports.attempts import AttemptsChanged
+from acta_engine.errors import Fenced, PoisonedSession, SchemaUnknown
+from acta_engine.log.attempt import Attempt, Marker
+from acta_engine.log.attempts import AttemptsChanged
+from acta_engine.log.dynamodb_attempts import DynamoAttempts
+from acta_engine.store import table_layout as items
+from acta_engine.store.documents import pack, unpack
+from acta_engine.store.versions import CURRENT, NEXT
 from tests.contracts.store.backends import SPOILED, Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.ports.blobs import BlobMissing
+from acta_engine.log.blobs import BlobMissing
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

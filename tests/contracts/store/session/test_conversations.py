@@ -2,14 +2,10 @@
 
 import pytest
 
-from shared.agent.session.engine_decision import position
-from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.agent.session.session import Session
-from shared.domain.errors import SchemaUnknown
-from shared.domain.rules.compaction import Compacted
-from shared.domain.session.change import Change
-from shared.domain.session.commit import Position
-from shared.domain.session.conversation import (
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Position
+from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
     Content,
@@ -18,7 +14,11 @@ from shared.domain.session.conversation import (
     ToolEntry,
     UserEntry,
 )
-from shared.domain.session.head import Run
+from acta_engine.log.head import Run
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.turn.compaction import Compacted
+from acta_engine.turn.engine_decision import position
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import make_head
 

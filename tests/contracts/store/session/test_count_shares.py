@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.domain.errors import LimitReached, TooManyOpenSessions
-from shared.domain.limits.shared_counts import MOST_SHARES, OF_A_SHARE, count_shares_of
-from shared.domain.limits.tenant_limits import Start, TenantLimits, minute_of
-from shared.ports.log import IndexEntry, NumberTaken, Places, SessionLog, TransactionItems
+from acta_engine.errors import LimitReached, TooManyOpenSessions
+from acta_engine.limits.shared_counts import MOST_SHARES, OF_A_SHARE, count_shares_of
+from acta_engine.limits.tenant_limits import Start, TenantLimits, minute_of
+from acta_engine.log.store import IndexEntry, NumberTaken, Places, SessionLog, TransactionItems
 from tests.bench.stand.capacity import write_units
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import make_commit

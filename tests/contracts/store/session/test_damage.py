@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.domain.errors import PoisonedSession
-from shared.ports.log import TransactionItems
+from acta_engine.errors import PoisonedSession
+from acta_engine.log.store import TransactionItems
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import make_commit, make_intervention
 

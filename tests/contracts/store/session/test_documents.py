@@ -7,12 +7,15 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from shared.adapters.dynamodb.definition_items import to_agent, to_prompt
-from shared.adapters.dynamodb.memories import to_memory
-from shared.adapters.dynamodb.table_layout import item_commit
-from shared.adapters.dynamodb.tools import to_tool
-from shared.adapters.storage.compression import BY_CHECKSUM
-from shared.adapters.storage.documents import (
+from acta_engine.agents.dynamodb_items import to_agent, to_prompt
+from acta_engine.errors import PoisonedSession, SchemaUnknown
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import AssistantEntry, Content
+from acta_engine.log.large_texts import load_entry, read_compacted
+from acta_engine.memories.dynamodb import to_memory
+from acta_engine.people.intervention import Intervention
+from acta_engine.store.compression import BY_CHECKSUM
+from acta_engine.store.documents import (
     from_commit,
     from_intervention,
     load_json,
@@ -21,12 +24,9 @@ from shared.adapters.storage.documents import (
     to_intervention,
     unpack,
 )
-from shared.agent.session.large_texts import load_entry, read_compacted
-from shared.domain.errors import PoisonedSession, SchemaUnknown
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.schema.versions import CURRENT, NEXT
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import AssistantEntry, Content
+from acta_engine.store.table_layout import item_commit
+from acta_engine.store.versions import CURRENT, NEXT
+from acta_engine.tools.dynamodb import to_tool
 from tests.contracts.store.documents import full_commit, largest_commit, make_commit
 from tests.contracts.store.strategies import documents
 

@@ -5,11 +5,19 @@ from uuid import uuid4
 
 import pytest
 
-from shared.adapters.dynamodb import table_layout as items
-from shared.adapters.s3.blobs import S3Blobs
-from shared.domain.session.attempt import Partial
-from shared.ports.blobs import BlobMissing
-from shared.ports.log import Erasure, IndexEntry, Live, LiveSession, NumberTaken, TransactionItems, live_shard
+from acta_engine.log.attempt import Partial
+from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.store import (
+    Erasure,
+    IndexEntry,
+    Live,
+    LiveSession,
+    NumberTaken,
+    TransactionItems,
+    live_shard,
+)
+from acta_engine.store import table_layout as items
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 

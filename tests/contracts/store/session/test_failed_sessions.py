@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.adapters.dynamodb.table_layout import intervention_item
-from shared.domain.schema.versions import CURRENT
-from shared.domain.session.head import CoarseState
-from shared.ports.log import FailedPage, IndexEntry, SessionName, TransactionItems
+from acta_engine.log.head import CoarseState
+from acta_engine.log.store import FailedPage, IndexEntry, SessionName, TransactionItems
+from acta_engine.store.table_layout import intervention_item
+from acta_engine.store.versions import CURRENT
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import make_commit, make_intervention
 

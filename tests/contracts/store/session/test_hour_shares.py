@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.agent.budget.tenant_hour import next_grant
-from shared.domain.rules.tenant_hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, shares_of
-from shared.domain.session.commit import Position
-from shared.ports.log import GrantChanged, LeaseChange, TransactionItems
+from acta_engine.limits.hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, shares_of
+from acta_engine.limits.tenant_hour import next_grant
+from acta_engine.log.commit import Position
+from acta_engine.log.store import GrantChanged, LeaseChange, TransactionItems
 from tests.contracts.store.backends import Aws, Stores, aws_stores, memory_stores
 from tests.contracts.store.documents import ID, make_commit
 

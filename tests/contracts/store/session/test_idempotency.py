@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.ports.log import IndexEntry, KeyTaken, NumberTaken, TransactionItems
+from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.contracts.store.backends import Stores
 from tests.contracts.store.documents import ROUTE, make_commit, record_for
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from acta.testing.memory.clock import FakeClock
-from infra.sizing import LOCAL_SIZES, SIZES
-from shared.adapters.dynamodb import table_layout as items
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.schema.versions import CURRENT
-from shared.domain.session.commit import Commit
-from shared.ports.log import TOMBSTONE_LIFE, IndexEntry
-from shared.settings import Settings
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
+from acta_engine.people.intervention import Intervention
+from acta_engine.settings import Settings
+from acta_engine.store import table_layout as items
+from acta_engine.store.versions import CURRENT
+from acta_infra.sizing import LOCAL_SIZES, SIZES
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.contracts.store.documents import NOW, record_for
 from tests.contracts.store.strategies import documents

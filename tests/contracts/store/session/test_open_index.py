@@ -4,11 +4,11 @@ import base64
 
 import pytest
 
-from shared.adapters.dynamodb import table_layout as items
-from shared.bound_tenant import bound_to
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.visibility import Viewer
-from shared.ports.log import IndexEntry, InterventionPage, SessionIndex, TransactionItems
+from acta_engine.bound_tenant import bound_to
+from acta_engine.log.store import IndexEntry, InterventionPage, SessionIndex, TransactionItems
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.visibility import Viewer
+from acta_engine.store import table_layout as items
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import make_commit, make_intervention
 

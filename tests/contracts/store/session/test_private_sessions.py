@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from shared.bound_tenant import bound_to
-from shared.domain.errors import SessionHidden
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.visibility import Reach, Viewer
-from shared.ports.log import IndexEntry, TransactionItems
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import SessionHidden
+from acta_engine.log.store import IndexEntry, TransactionItems
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.visibility import Reach, Viewer
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import make_commit, make_head, make_intervention
 

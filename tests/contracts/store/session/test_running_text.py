@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from shared.adapters.dynamodb import table_layout as items
-from shared.domain.errors import SchemaUnknown
-from shared.domain.schema.versions import NEXT
-from shared.domain.session.attempt import Partial
-from shared.ports.attempts import PARTIAL_LIFE
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.attempt import Partial
+from acta_engine.log.attempts import PARTIAL_LIFE
+from acta_engine.store import table_layout as items
+from acta_engine.store.versions import NEXT
 from tests.contracts.store.backends import Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit
 

@@ -6,11 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.adapters.dynamodb.table_layout import listing_item
-from shared.domain.interventions.intervention import InterventionState
-from shared.domain.session.head import CoarseState
-from shared.domain.session.listed import Listed, Wanted, mark
-from shared.ports.log import (
+from acta_engine.log.head import CoarseState
+from acta_engine.log.listed import Listed, Wanted, mark
+from acta_engine.log.store import (
     LIVE_SHARDS,
     IndexEntry,
     InterventionPage,
@@ -20,6 +18,8 @@ from shared.ports.log import (
     TransactionItems,
     live_shard,
 )
+from acta_engine.people.intervention import InterventionState
+from acta_engine.store.table_layout import listing_item
 from tests.contracts.store.backends import MOST_SEARCHED, Aws, Stores, aws_stores
 from tests.contracts.store.documents import NOW, make_commit, make_intervention
 

@@ -5,10 +5,10 @@ from threading import Barrier, Thread
 
 import pytest
 
-from shared.domain.errors import SchemaUnknown
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import Content, UserEntry
-from shared.ports.log import (
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import Content, UserEntry
+from acta_engine.log.store import (
     GrantChanged,
     IndexEntry,
     LeaseChange,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import LimitReached, TooManyOpenSessions
-from shared.domain.limits.tenant_limits import Start, TenantCounts, minute_of
-from shared.ports.log import (
+from acta_engine.errors import LimitReached, TooManyOpenSessions
+from acta_engine.limits.tenant_limits import Start, TenantCounts, minute_of
+from acta_engine.log.store import (
     IdempotencyRecord,
     IndexEntry,
     KeyTaken,

@@ -6,13 +6,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.testing.memory.clock import FakeClock
-from shared.adapters.aws.clients import Service
-from shared.adapters.aws.errors import AwsRefused
-from shared.adapters.dynamodb.definitions import DynamoDefinitions
-from shared.adapters.dynamodb.memories import DynamoMemories
-from shared.adapters.dynamodb.transaction import ATTEMPTS, ConditionFailed, transact
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
-from shared.domain.errors import StoreThrottled
+from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.errors import StoreThrottled
+from acta_engine.memories.dynamodb import DynamoMemories
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.store.transaction import ATTEMPTS, ConditionFailed, transact
 from tests.contracts.store.backends import Aws, aws_stores
 
 pytestmark = pytest.mark.contract

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from shared.agent.interventions.effects import MAX_KEPT_CHARS
-from shared.domain.session.conversation import UserEntry
-from shared.domain.untrusted.exact_json import MAX_DEPTH
+from acta_engine.log.conversation import UserEntry
+from acta_engine.people.effects import MAX_KEPT_CHARS
+from acta_engine.untrusted.exact_json import MAX_DEPTH
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
 from tests.in_process.house import TENANT

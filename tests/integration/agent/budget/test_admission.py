@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.model_call.admission import Admission
-from shared.agent.recovery.admit import admit
-from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
-from shared.agent.session.engine_decision import position
-from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import ProviderOverloaded, StoreUnavailable
-from shared.domain.limits.admission import (
+from acta_engine.errors import ProviderOverloaded, StoreUnavailable
+from acta_engine.log.commit import Decision
+from acta_engine.log.repository import SessionRepository
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.queue.admission import Admission
+from acta_engine.queue.admit import admit
+from acta_engine.queue.places import (
     BURST,
     LINE,
     PASSED_OVER_FOR,
@@ -24,9 +24,9 @@ from shared.domain.limits.admission import (
     ProviderLimits,
     in_milliseconds,
 )
-from shared.domain.session.commit import Decision
-from shared.ports.deployment.admission import Took
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.queue.store import Took
+from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta_engine.turn.engine_decision import position
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, step

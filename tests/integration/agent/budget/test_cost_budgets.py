@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
-from shared.domain.errors import ProviderOverloaded, ValidationFailed
-from shared.domain.rules.prices import FREE_PROVIDER, cost_usd
-from shared.ports.model import Model, TokenUsage
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
+from acta_engine.errors import ProviderOverloaded, ValidationFailed
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.model import Model, TokenUsage
+from acta_engine.models.prices import FREE_PROVIDER, cost_usd
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.recover import recover
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import Fenced
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_ITEMS, TransactionItems
+from acta_engine.errors import Fenced
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.recovery.recover import recover
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 

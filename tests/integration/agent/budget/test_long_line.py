@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta.testing.memory.admission import MemoryAdmission
-from shared.agent.model_call.admission import Admission
-from shared.agent.recovery.admit import SETTLED, WORK, Passed, Turns
-from shared.agent.recovery.admit_one import Sharing
-from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
-from shared.agent.session.repository import SessionRepository
-from shared.domain.errors import StoreThrottled
-from shared.domain.limits.admission import InLine, Price, in_milliseconds
-from shared.ports.deployment.recovery_workers import PaidPlaces
+from acta_engine.errors import StoreThrottled
+from acta_engine.log.repository import SessionRepository
+from acta_engine.queue.admission import Admission
+from acta_engine.queue.admit import SETTLED, WORK, Passed, Turns
+from acta_engine.queue.admit_one import Sharing
+from acta_engine.queue.places import InLine, Price, in_milliseconds
+from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta_engine.recovery.workers import PaidPlaces
 from tests.contracts.store.documents import NOW
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import PROVIDER, Handed, QueueHouse

@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.turn.turn import take_turn
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
-from shared.domain.errors import (
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
+from acta_engine.errors import (
     EngineError,
     ProviderOverloaded,
     ProviderTimeout,
@@ -27,13 +24,16 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from shared.domain.rules.prices import cost_usd
-from shared.domain.session.attempt import Attempt, Marker
-from shared.domain.session.commit import Commit, Decision, StepRecord
-from shared.domain.session.conversation import AssistantEntry
-from shared.domain.session.head import Head
-from shared.ports.log import NO_ITEMS, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest, TokenUsage
+from acta_engine.log.attempt import Attempt, Marker
+from acta_engine.log.commit import Commit, Decision, StepRecord
+from acta_engine.log.conversation import AssistantEntry
+from acta_engine.log.head import Head
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
+from acta_engine.models.prices import cost_usd
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 

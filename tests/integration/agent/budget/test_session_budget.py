@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.rules.prices import FREE_PROVIDER
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.errors import ValidationFailed
+from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.models.prices import FREE_PROVIDER
+from acta_engine.people.intervention import Intervention
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

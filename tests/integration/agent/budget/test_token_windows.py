@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from shared.domain.errors import ProviderTimeout
-from shared.domain.rules.budget import tokens_left, tokens_used
-from shared.ports.model import ModelReply, TokenUsage
-from shared.settings import Settings
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta_engine.errors import ProviderTimeout
+from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.settings import Settings
+from acta_engine.turn.budget import tokens_left, tokens_used
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

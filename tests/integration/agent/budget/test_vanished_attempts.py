@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from acta.testing.memory.attempts import MemoryAttempts
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.recover import recover
-from shared.agent.turn.turn import take_turn
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
-from shared.domain.rules.tenant_hour import hour_of
-from shared.domain.session.attempt import Marker
-from shared.domain.session.commit import Decision, StepRecord
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
+from acta_engine.limits.hour import hour_of
+from acta_engine.log.attempt import Marker
+from acta_engine.log.commit import Decision, StepRecord
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.recovery.recover import recover
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 

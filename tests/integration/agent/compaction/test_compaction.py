@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from shared.agent.model_call.ask_model import sized
-from shared.agent.session.repository import SessionRepository
-from shared.agent.session.segments import SEGMENT_COMMITS, covered_before
-from shared.domain.rules.compaction import request_limits
-from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import AssistantEntry, ToolEntry, UserEntry
-from shared.ports.log import LogPage
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.segments import SEGMENT_COMMITS, covered_before
+from acta_engine.log.store import LogPage
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.turn.ask_model import sized
+from acta_engine.turn.compaction import request_limits
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.integration.agent.queries.reader import (

@@ -6,10 +6,10 @@ import pytest
 
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.agent.session.repository import SessionRepository
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.commit import Commit
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta_engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import House
 from tests.integration.agent.queries.reader import Reading, compactions, house_of, script
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import Fenced, ProviderRejected
-from shared.domain.rules.compaction import request_limits
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import Fenced, ProviderRejected
+from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.recovery.recover import recover
+from acta_engine.turn.compaction import request_limits
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import USAGE, call, completes, plans, says, step
 from tests.integration.agent.queries.reader import (

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.agent.compaction.summarise import TIME_SHARE
-from shared.domain.errors import ContextTooLong
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import ContextTooLong
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.turn.summarise import TIME_SHARE
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.queries.reader import Reading, compactions, house_of, script
 

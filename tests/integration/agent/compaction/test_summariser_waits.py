@@ -2,8 +2,7 @@
 
 import pytest
 
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import (
+from acta_engine.errors import (
     AwsDenied,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -11,7 +10,8 @@ from shared.domain.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.integration.agent.queries.reader import (
     Reading,

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shared.domain.definitions.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import InterventionType, Policy
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import InterventionType, Policy
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

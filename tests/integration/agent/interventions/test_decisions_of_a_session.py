@@ -2,10 +2,10 @@
 
 import pytest
 
-from functions.status.interventions import intervention_of, interventions_of
-from shared.domain.errors import InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import Policy
+from acta_engine.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.listing_routes import intervention_of, interventions_of
+from acta_engine.people.options_and_defaults import Policy
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import plans
 from tests.integration.agent.interventions.policies import DELETE, house_with, waiting

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.api.response.views import session_view
-from shared.domain.errors import ProviderRejected
+from acta_engine.errors import ProviderRejected
+from acta_engine.recovery.recover import recover
+from acta_engine.sessions.views import session_view
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

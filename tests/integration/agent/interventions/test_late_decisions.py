@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.resolve import Resolution, resolve
-from shared.agent.lifecycle import control
-from shared.agent.lifecycle.start import post_message
-from shared.agent.session.repository import CommitDraft, SessionRepository
-from shared.domain.errors import Conflict
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, SessionLog, TransactionItems
+from acta_engine.errors import Conflict
+from acta_engine.log.commit import Commit
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.store import NO_ITEMS, SessionLog, TransactionItems
+from acta_engine.people.resolve import Resolution, resolve
+from acta_engine.sessions import control
+from acta_engine.sessions.start import post_message
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.interventions.policies import files, recorded, waiting
 

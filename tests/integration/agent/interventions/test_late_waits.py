@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.agent.interventions.wait import ask
-from shared.agent.recovery.recover import recover
-from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.head import Wait
-from shared.ports.log import NO_ITEMS, TransactionItems
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.head import Wait
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.people.wait import ask
+from acta_engine.recovery.recover import recover
 from tests.in_process.house import TENANT
 from tests.integration.agent.fragile import SCRIPT, FragileHouse
 

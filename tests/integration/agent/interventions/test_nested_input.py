@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage.documents import from_commit, to_commit
-from shared.domain.untrusted.exact_json import MAX_DEPTH, is_too_deep
+from acta_engine.store.documents import from_commit, to_commit
+from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.tools.test_effect_ledger import RefundRegistry, Sink

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.resolve import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
-from shared.domain.errors import ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.ports.model import TokenUsage
+from acta_engine.errors import ValidationFailed
+from acta_engine.models.model import TokenUsage
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.resolve import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.integration.agent.interventions.policies import ENDS, WAYS, house_with, waiting

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.definitions.tool import LambdaConfig, ToolDefinition
-from shared.domain.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import Policy
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import Policy
+from acta_engine.tools.tool import LambdaConfig, ToolDefinition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.integration.agent.interventions.policies import recorded

@@ -1,7 +1,7 @@
 """Replies that their provider paused, over whole runs: what came is kept, and the model is asked again (design §9)."""
 
-from shared.domain.session.conversation import AssistantEntry
-from shared.ports.model import ModelReply
+from acta_engine.log.conversation import AssistantEntry
+from acta_engine.models.model import ModelReply
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

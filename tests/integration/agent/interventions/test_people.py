@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.domain.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
-from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.domain.session.head import Head
+from acta_engine.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.log.head import Head
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -6,10 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from shared.agent.tools.execute import run_call
-from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import Forbidden
-from shared.domain.interventions.options_and_defaults import (
+from acta_engine.errors import Forbidden
+from acta_engine.people.options_and_defaults import (
     DEFAULTS,
     OPTIONS,
     STUCK_OPTIONS,
@@ -17,7 +15,9 @@ from shared.domain.interventions.options_and_defaults import (
     Policy,
     default_problem,
 )
-from shared.ports.tools import CallContext
+from acta_engine.tools.execute import run_call
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import ToolSpec
 from tests.in_process.scripted import call, plans, says
 from tests.integration.agent.interventions.policies import DELETE, ENDS, files, house_with, recorded, waiting
 from tests.integration.agent.tools.test_effect_ledger import Crash, RefundRegistry, Sink, run_with_a_crash

@@ -2,16 +2,16 @@
 
 import pytest
 
-from shared.agent.session.engine_decision import position
-from shared.agent.session.repository import CommitDraft
-from shared.agent.session.session import Session
-from shared.agent.tools.execute import abandon_call, run_call
-from shared.domain.errors import Conflict, Forbidden, Refused
-from shared.domain.interventions.intervention import with_pause_lifted
-from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.session.change import Change
-from shared.domain.session.commit import Decision
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.errors import Conflict, Forbidden, Refused
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision
+from acta_engine.log.repository import CommitDraft
+from acta_engine.log.session import Session
+from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.people.intervention import with_pause_lifted
+from acta_engine.people.options_and_defaults import Policy
+from acta_engine.tools.execute import abandon_call, run_call
+from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says, step
 from tests.integration.agent.interventions.policies import DELETE, ENDS, files, house_with, recorded, waiting

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import ValidationFailed
+from acta_engine.errors import ValidationFailed
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with
 

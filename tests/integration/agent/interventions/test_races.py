@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.resolve import Resolution, ResolveDeps, resolve
-from shared.agent.interventions.wait import ask
-from shared.agent.session.requester import Requester
-from shared.domain.errors import CallerError, Conflict
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.commit import Decision
-from shared.domain.session.head import Wait
-from shared.ports.workflow import Workflow
+from acta_engine.errors import CallerError, Conflict
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import Wait
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
+from acta_engine.people.wait import ask
+from acta_engine.sessions.requester import Requester
+from acta_engine.turn.workflow import Workflow
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.interventions.policies import files, recorded, waiting
 from tests.integration.agent.tools.test_effect_ledger import Crash

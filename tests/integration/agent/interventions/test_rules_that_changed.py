@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.interventions.options_and_defaults import InterventionType, Policy
-from shared.domain.plan.edit import AddStep
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import InterventionType, Policy
+from acta_engine.plans.edit import AddStep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
 from tests.integration.agent.interventions.policies import ASKS_WITH_A_PLAN, WAYS, house_with

@@ -15,13 +15,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.queries.poll import Cursor
-from shared.api.response.envelope import to_json
-from shared.api.response.views import event_view, session_view
-from shared.domain.errors import CallerError, EngineError, Fenced
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.commit import Commit, Decision
+from acta_engine.api.envelope import to_json
+from acta_engine.errors import CallerError, EngineError, Fenced
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.people.intervention import Intervention
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.sessions.poll import Cursor
+from acta_engine.sessions.views import event_view, session_view
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.drawn import CHOICES, LIMITS, LONG, TURNS, Drawn
 from tests.integration.agent.legality import check, check_told, fitting

@@ -4,7 +4,7 @@ import pytest
 
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.domain.errors import (
+from acta_engine.errors import (
     CommitContention,
     PoisonedSession,
     SchemaUnknown,
@@ -12,8 +12,8 @@ from shared.domain.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, TransactionItems
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import NO_ITEMS, TransactionItems
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -9,15 +9,15 @@ import pytest
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.lifecycle.erasure import Erased, ErasureDeps, erase_again
-from shared.agent.lifecycle.fork import fork, parent_at
-from shared.agent.lifecycle.start import NewSession
-from shared.agent.session.repository import SessionRepository
-from shared.agent.session.requester import Requester
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
-from shared.domain.session.commit import Commit
-from shared.ports.log import NO_ITEMS, Erasure, IdempotencyKey, KeyTaken, LivePage, TransactionItems
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
+from acta_engine.log.commit import Commit
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.store import NO_ITEMS, Erasure, IdempotencyKey, KeyTaken, LivePage, TransactionItems
+from acta_engine.sessions.erasure import Erased, ErasureDeps, erase_again
+from acta_engine.sessions.fork import fork, parent_at
+from acta_engine.sessions.requester import Requester
+from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

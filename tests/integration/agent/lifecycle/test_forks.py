@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from functions.status.history import message_view
-from shared.agent.lifecycle.fork import NOTE, fork, parent_at
-from shared.agent.lifecycle.start import NewSession
-from shared.agent.queries.history import History, HistoryCursor
-from shared.agent.session.requester import Requester
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import Conflict, SessionNotFound, ValidationFailed
-from shared.domain.session.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.errors import Conflict, SessionNotFound, ValidationFailed
+from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
+from acta_engine.log.head import Head
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.sessions.fork import NOTE, fork, parent_at
+from acta_engine.sessions.history import History, HistoryCursor
+from acta_engine.sessions.history_routes import message_view
+from acta_engine.sessions.requester import Requester
+from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

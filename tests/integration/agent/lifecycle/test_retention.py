@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from functions.recover.dependencies import Dependencies
+from acta_engine.errors import StoreThrottled
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import NO_ITEMS, FailedPage, TransactionItems
+from acta_engine.recovery.dependencies import Dependencies
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.recovery.scans import EndedPlace
+from acta_engine.recovery.sweep import Unreadable
+from acta_engine.sessions.retention import PARTS, RetentionDeps, delete_ended
 from functions.recover.handler import recover_what_it_says
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.agent.lifecycle.retention import PARTS, RetentionDeps, delete_ended
-from shared.agent.recovery.sweep import Unreadable
-from shared.domain.errors import StoreThrottled
-from shared.domain.session.commit import Commit
-from shared.ports.deployment.recovery_scans import EndedPlace
-from shared.ports.log import NO_ITEMS, FailedPage, TransactionItems
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House

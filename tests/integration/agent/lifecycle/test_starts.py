@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.agent.lifecycle import control
-from shared.agent.tools.execute import abandon_call
-from shared.domain.definitions.tool import Effect
-from shared.domain.errors import Fenced
+from acta_engine.errors import Fenced
+from acta_engine.sessions import control
+from acta_engine.tools.execute import abandon_call
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import Effect
 from tests.in_process.house import TENANT, House
 from tests.integration.agent.started import about_to_act, again, died, meanwhile, results, taken_over
 

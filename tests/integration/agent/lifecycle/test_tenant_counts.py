@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.adapters.storage.documents import to_commit
-from shared.agent.interventions.resolve import ResolveDeps
-from shared.agent.recovery.recover import repair
-from shared.agent.recovery.sweep import SweepDeps, Unreadable, sweep
-from shared.domain.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
+from acta_engine.log.head import Head
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.people.resolve import ResolveDeps
+from acta_engine.recovery.recover import repair
+from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta_engine.store.documents import to_commit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.recovery.failed_runs import fail_from_outside

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.api.response.views import session_view
-from shared.domain.errors import EngineError, ProviderUnavailable
-from shared.domain.limits.admission import Price
-from shared.domain.rules.outage import MOST_CRASHES
-from shared.domain.session.commit import Decision
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import EngineError, ProviderUnavailable
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import Head
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.queue.places import Price
+from acta_engine.recovery.outage import MOST_CRASHES
+from acta_engine.recovery.recover import recover
+from acta_engine.sessions.views import session_view
 from tests.in_process.house import House
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step

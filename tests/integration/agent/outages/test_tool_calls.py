@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.agent.tools.execute import abandon_call, run_call
-from shared.domain.definitions.tool import Effect, ToolSpec
-from shared.domain.errors import (
+from acta_engine.errors import (
     AwsDenied,
     CommitContention,
     EngineError,
@@ -19,11 +17,13 @@ from shared.domain.errors import (
     ToolUnanswered,
     TransientError,
 )
-from shared.domain.rules.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
-from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import ToolEntry
-from shared.domain.session.head import Head
-from shared.ports.tools import CallContext
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.head import Head
+from acta_engine.tools.execute import abandon_call, run_call
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import Effect, ToolSpec
+from acta_engine.turn.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.tools.test_effect_ledger import RefundRegistry

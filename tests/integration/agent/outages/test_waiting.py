@@ -5,11 +5,8 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.recover import recover
-from shared.api.response.views import session_view
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import (
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.errors import (
     AwsDenied,
     CommitContention,
     PoisonedSession,
@@ -24,11 +21,14 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from shared.domain.interventions.options_and_defaults import NO_POLICIES, Policies
-from shared.domain.rules.outage_causes import WORKER_LOST
-from shared.domain.session.commit import Event
-from shared.domain.session.head import Head
-from shared.ports.log import LogPage
+from acta_engine.log.commit import Event
+from acta_engine.log.head import Head
+from acta_engine.log.store import LogPage
+from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.recovery.outage_causes import WORKER_LOST
+from acta_engine.recovery.recover import recover
+from acta_engine.sessions.views import session_view
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

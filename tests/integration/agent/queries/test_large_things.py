@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from functions.status.history import message_view
-from functions.status.pages import Page, bounded, json_bytes, page_of_rows
-from shared.adapters.storage.documents import from_commit
-from shared.agent.queries.history import History, HistoryCursor, Row
-from shared.agent.queries.poll import PAGE_COMMITS, Cursor
-from shared.api.response.views import event_view, plan_view, session_view, step_view
-from shared.domain.definitions.tool import HttpConfig, ToolDefinition
-from shared.domain.session.conversation import ToolEntry
-from shared.ports.log import LogPage
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.store import LogPage
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.sessions.history import History, HistoryCursor, Row
+from acta_engine.sessions.history_routes import message_view
+from acta_engine.sessions.pages import Page, bounded, json_bytes, page_of_rows
+from acta_engine.sessions.poll import PAGE_COMMITS, Cursor
+from acta_engine.sessions.views import event_view, plan_view, session_view, step_view
+from acta_engine.store.documents import from_commit
+from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process import longlog
 from tests.in_process.house import TENANT, House

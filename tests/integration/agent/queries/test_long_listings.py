@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from functions.status.pages import Page, json_bytes, page_of_items
-from shared.api.response.views import intervention_view, session_view
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.head import Head
-from shared.ports.log import TransactionItems
+from acta_engine.log.head import Head
+from acta_engine.log.store import TransactionItems
+from acta_engine.people.intervention import Intervention
+from acta_engine.sessions.pages import Page, json_bytes, page_of_items
+from acta_engine.sessions.views import intervention_view, session_view
 from tests.contracts.store.documents import make_commit, make_intervention
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, says

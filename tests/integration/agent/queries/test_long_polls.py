@@ -2,12 +2,12 @@
 
 import pytest
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.agent.queries.long_polls import KEPT, LongPollLimit, limit_long_polls
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from shared.domain.rules.long_polls import LongPolls
-from shared.ports.load import LIMIT_LIFE
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
+from acta_engine.limits.store import LIMIT_LIFE
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.api.response.views import intervention_view, partial_view
-from shared.domain.rules.goal_marker import GOAL_COMPLETE
-from shared.domain.session.attempt import Partial
-from shared.domain.session.conversation import INLINE_BYTES
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.log.attempt import Partial
+from acta_engine.log.conversation import INLINE_BYTES
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.sessions.views import intervention_view, partial_view
+from acta_engine.turn.goal_marker import GOAL_COMPLETE
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.opening import MAX_REVIEWED_BYTES
-from shared.agent.queries.whole_texts import full_call_input
-from shared.api.response.views import intervention_view
-from shared.domain.errors import InterventionNotFound, ValidationFailed
-from shared.domain.interventions.intervention import Intervention
-from shared.domain.session.conversation import AssistantEntry, ToolEntry, input_hash
-from shared.domain.session.head import MAX_CALLS
+from acta_engine.errors import InterventionNotFound, ValidationFailed
+from acta_engine.log.conversation import AssistantEntry, ToolEntry, input_hash
+from acta_engine.log.head import MAX_CALLS
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.opening import MAX_REVIEWED_BYTES
+from acta_engine.sessions.views import intervention_view
+from acta_engine.sessions.whole_texts import full_call_input
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import Turn, call, completes, plans, says, step
 from tests.integration.agent.interventions.policies import ENDS, files, house_with, waiting

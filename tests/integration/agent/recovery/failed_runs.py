@@ -1,7 +1,7 @@
 """Runs that failed for a reason that lies outside of them."""
 
-from shared.agent.session.endings import failed
-from shared.agent.session.repository import CommitDraft
+from acta_engine.log.repository import CommitDraft
+from acta_engine.turn.endings import failed
 from tests.in_process.house import TENANT, House
 
 

@@ -2,16 +2,12 @@
 
 import pytest
 
-from shared.agent.session.repository import SessionRepository
-from shared.agent.tools.execute import run_call
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import (
-    Fenced,
-    ProviderKeyRefused,
-    ProviderOverloaded,
-)
-from shared.domain.session.commit import Decision
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import Fenced, ProviderKeyRefused, ProviderOverloaded
+from acta_engine.log.commit import Decision
+from acta_engine.log.repository import SessionRepository
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.tools.execute import run_call
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

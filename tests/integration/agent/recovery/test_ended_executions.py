@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.workflow import MemoryWorkflow
-from functions.recover.dependencies import Dependencies
+from acta_engine.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
+from acta_engine.recovery.dependencies import Dependencies
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.turn.workflow import ExecutionStatus
 from functions.recover.handler import recover_what_it_says
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.domain.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
-from shared.ports.workflow import ExecutionStatus
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT

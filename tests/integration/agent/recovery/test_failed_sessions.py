@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.index import MemoryIndex
-from functions.recover.dependencies import Dependencies
-from functions.recover.handler import MOST_REPAIRED, recover_what_it_says
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.agent.recovery.failed_sessions import (
+from acta_engine.errors import (
+    AwsDenied,
+    PoisonedSession,
+    Refused,
+    SchemaUnknown,
+    StoreThrottled,
+    StoreUnavailable,
+)
+from acta_engine.log.store import FailedPage, IndexEntry, SessionName
+from acta_engine.recovery.dependencies import Dependencies
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.recovery.failed_sessions import (
     MOST_FOUND,
     MOST_PAGES,
     PAGE,
@@ -20,15 +28,7 @@ from shared.agent.recovery.failed_sessions import (
     find_failed,
     repair_each,
 )
-from shared.domain.errors import (
-    AwsDenied,
-    PoisonedSession,
-    Refused,
-    SchemaUnknown,
-    StoreThrottled,
-    StoreUnavailable,
-)
-from shared.ports.log import FailedPage, IndexEntry, SessionName
+from functions.recover.handler import MOST_REPAIRED, recover_what_it_says
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from functions.recover.dependencies import Dependencies
+from acta_engine.errors import Refused, StoreThrottled
+from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.store import LoadMeter
+from acta_engine.recovery.dependencies import Dependencies
+from acta_engine.recovery.execution_events import StatusChanges
+from acta_engine.recovery.scans import ROUNDS, RecoveryScan, Tally
 from functions.recover.handler import recover_what_it_says
-from shared.adapters.aws.execution_events import StatusChanges
-from shared.domain.errors import Refused, StoreThrottled
-from shared.domain.rules.long_polls import LongPolls
-from shared.ports.deployment.recovery_scans import ROUNDS, RecoveryScan, Tally
-from shared.ports.load import LoadMeter
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse

@@ -4,10 +4,10 @@ many others (design §2).
 
 import pytest
 
-from shared.agent.recovery.sweep import WAKE_SECONDS
-from shared.domain.errors import ProviderUnavailable
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import LIVE_SHARDS, LiveKind, live_shard
+from acta_engine.errors import ProviderUnavailable
+from acta_engine.log.store import LIVE_SHARDS, LiveKind, live_shard
+from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.sweep import WAKE_SECONDS
 from tests.in_process.scripted import ScriptedModel
 from tests.integration.agent.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
 

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.admission import MemoryAdmission
-from functions.recover.dependencies import THREADS
+from acta_engine.errors import AwsDenied, Refused, StoreThrottled
+from acta_engine.log.store import SessionName
+from acta_engine.queue.admit_one import Sharing
+from acta_engine.queue.places import InLine, ProviderLimits
+from acta_engine.recovery.dependencies import THREADS
+from acta_engine.recovery.lambda_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
+from acta_engine.recovery.sweep import FEW
+from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_infra.lambdas.quotas import QUOTAS, recovery_workers
 from functions.recover.handler import Paid, recover_what_it_says, telemetry
-from infra.lambdas.quotas import QUOTAS, recovery_workers
-from shared.adapters.aws.recovery_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
-from shared.agent.recovery.admit_one import Sharing
-from shared.agent.recovery.sweep import FEW
-from shared.domain.errors import AwsDenied, Refused, StoreThrottled
-from shared.domain.limits.admission import InLine, ProviderLimits
-from shared.ports.deployment.recovery_workers import SHARE, LostSessions, PaidPlaces
-from shared.ports.log import SessionName
 from tests.in_process.house import TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
 

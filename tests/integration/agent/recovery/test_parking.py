@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent.outages.handle_error import park
-from shared.agent.session.engine_decision import LEAD, LEAST, position
-from shared.domain.errors import Fenced, ProviderOverloaded
-from shared.domain.session.commit import Decision
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import live_shard
+from acta_engine.errors import Fenced, ProviderOverloaded
+from acta_engine.log.commit import Decision
+from acta_engine.log.store import live_shard
+from acta_engine.recovery.handle_error import park
+from acta_engine.recovery.scans import Tally
+from acta_engine.turn.engine_decision import LEAD, LEAST, position
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import Turn, completes, plans, says, step
 from tests.integration.agent.fragile import ASKS, SCRIPT, WARN, Crash, FragileHouse, files, generation

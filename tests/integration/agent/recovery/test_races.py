@@ -6,12 +6,12 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.restart import MOST_RESTARTS, restart
-from shared.domain.errors import SchemaUnknown
-from shared.domain.rules.outage import MOST_CRASHES
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage
+from acta_engine.recovery.outage import MOST_CRASHES
+from acta_engine.recovery.restart import MOST_RESTARTS, restart
+from acta_engine.recovery.scans import Tally
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.fragile import (

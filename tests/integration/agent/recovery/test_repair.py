@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from acta_engine.errors import Conflict
+from acta_engine.recovery.failed_sessions import FailedDeps, FailedRun, find_failed
+from acta_engine.recovery.recover import recover, repair
 from functions.recover.handler import recover_what_it_says
-from shared.agent.recovery.failed_sessions import FailedDeps, FailedRun, find_failed
-from shared.agent.recovery.recover import recover, repair
-from shared.domain.errors import Conflict
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says
 from tests.integration.agent.fragile import (

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from shared.agent.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
-from shared.domain.limits.admission import Price
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import LIVE_SHARDS, LiveKind
-from shared.ports.workflow import ExecutionStatus
+from acta_engine.log.store import LIVE_SHARDS, LiveKind
+from acta_engine.queue.places import Price
+from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
+from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.integration.agent.fragile import GRACE, SCRIPT, WARN, FragileHouse

@@ -12,14 +12,14 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.sweep import Unreadable
-from shared.domain.definitions.agent import DEFAULT_AGENT
-from shared.domain.errors import PoisonedSession, StoreThrottled
-from shared.domain.ids import SESSION
-from shared.domain.session.commit import Commit
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import LIVE_SHARDS, IndexEntry, Live, LivePage
-from shared.ports.workflow import ExecutionStatus
+from acta_engine.agents.agent import DEFAULT_AGENT
+from acta_engine.errors import PoisonedSession, StoreThrottled
+from acta_engine.ids import SESSION
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import LIVE_SHARDS, IndexEntry, Live, LivePage
+from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.sweep import Unreadable
+from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, completes, plans
 from tests.integration.agent.fragile import DELETE, GRACE, Crash, FragileHouse, MortalWorkflow

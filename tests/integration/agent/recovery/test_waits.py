@@ -3,12 +3,12 @@
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.agent.recovery.restart import restart
-from shared.agent.session.engine_decision import position
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import NO_ITEMS, TransactionItems, live_shard
-from shared.ports.model import TokenUsage
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.store import NO_ITEMS, TransactionItems, live_shard
+from acta_engine.models.model import TokenUsage
+from acta_engine.recovery.restart import restart
+from acta_engine.recovery.scans import Tally
+from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.integration.agent.fragile import (

@@ -9,17 +9,17 @@ import pytest
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from shared.domain.errors import (
+from acta_engine.errors import (
     AwsDenied,
     CommitContention,
     PoisonedSession,
     StoreThrottled,
     StoreUnavailable,
 )
-from shared.domain.session.commit import Commit
-from shared.ports.deployment.recovery_scans import Tally
-from shared.ports.log import LIVE_SHARDS, LiveKind, LivePage, live_shard
-from shared.ports.workflow import ExecutionStatus
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
+from acta_engine.recovery.scans import Tally
+from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.house import House
 from tests.integration.agent.fragile import GRACE, FragileHouse
 

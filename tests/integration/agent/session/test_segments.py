@@ -5,16 +5,16 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from acta.testing.memory.blobs import MemoryBlobs
-from shared.agent.session.engine_decision import position
-from shared.agent.session.repository import SessionRepository
-from shared.agent.session.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
-from shared.agent.session.session import Session
-from shared.domain.errors import StoreUnavailable
-from shared.domain.schema.versions import NEXT
-from shared.domain.session.commit import Decision, Position
-from shared.domain.session.conversation import Content, Entry
-from shared.ports.blobs import BlobMissing, BlobStore
-from shared.ports.log import LogPage
+from acta_engine.errors import StoreUnavailable
+from acta_engine.log.blobs import BlobMissing, BlobStore
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.conversation import Content, Entry
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
+from acta_engine.log.session import Session
+from acta_engine.log.store import LogPage
+from acta_engine.store.versions import NEXT
+from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
-from shared.domain.definitions.builtins import READ_RESULT
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
-from shared.domain.session.commit import Decision
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.tools.builtin.specs import READ_RESULT
 from tests.contracts.store.backends import Aws, moto_aws
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import Shape

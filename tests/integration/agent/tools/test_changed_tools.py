@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.definitions.tool import LambdaConfig
-from shared.domain.session.conversation import ToolEntry
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.tools.tool import LambdaConfig
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.integration.agent.interventions.test_other_approvers import (

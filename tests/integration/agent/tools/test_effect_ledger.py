@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.agent.tools.execute import run_call
-from shared.domain.definitions.tool import Effect, ToolSpec
-from shared.domain.errors import StoreUnavailable
-from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.conversation import ToolEntry
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.log import NO_ITEMS, NumberTaken, TransactionItems
-from shared.ports.tools import CallContext
+from acta_engine.errors import StoreUnavailable
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
+from acta_engine.tools.execute import run_call
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import Effect, ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

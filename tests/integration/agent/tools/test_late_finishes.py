@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.agent.lifecycle import control
-from shared.agent.turn.turn import take_turn
-from shared.domain.session.commit import Commit, Decision
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.sessions import control
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

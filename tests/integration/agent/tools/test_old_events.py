@@ -4,15 +4,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from shared.agent.interventions.wait import ask
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.restart import roll_over
-from shared.agent.tools.execute import abandon_call, run_call
-from shared.agent.turn.turn import take_turn
-from shared.domain.definitions.tool import Effect
-from shared.domain.errors import FinalError
-from shared.domain.session.commit import Decision
-from shared.domain.session.head import Wait
+from acta_engine.errors import FinalError
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import Wait
+from acta_engine.people.wait import ask
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.recovery.restart import roll_over
+from acta_engine.tools.execute import abandon_call, run_call
+from acta_engine.tools.tool import Effect
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.engines import Engines, Notes, clean

@@ -12,9 +12,9 @@ import pytest
 from acta import Call, tool
 from acta.testing.python_tools import tools_of
 from acta.tools.define import Effect
-from shared.adapters.tools.python.run import PythonTools
-from shared.adapters.tools.tenant.toolbox import TenantTools
-from shared.domain.session.conversation import ToolEntry
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.tools.python.run import PythonTools
+from acta_engine.tools.tenant.toolbox import TenantTools
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.tools.test_effect_ledger import Crash

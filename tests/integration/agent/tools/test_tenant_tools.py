@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.domain.definitions.tool import Effect, HttpConfig, ToolDefinition
-from shared.domain.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
-from shared.domain.session.conversation import ToolEntry
-from shared.domain.untrusted.quoting import quoted
-from shared.ports.model import ModelReply
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.models.model import ModelReply
+from acta_engine.tools.tool import Effect, HttpConfig, ToolDefinition
+from acta_engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -1,8 +1,8 @@
 """Whole runs in one process: the use cases, the engine's loop, memory adapters."""
 
-from shared.adapters.llm.offline import OfflineModel
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.ports.model import Model
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.models.model import Model
+from acta_engine.models.offline import OfflineModel
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import (
+from acta_engine.errors import (
     Fenced,
     ProviderKeyRefused,
     ProviderRejected,
@@ -13,11 +11,13 @@ from shared.domain.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from shared.domain.plan.edit import AddStep
-from shared.domain.rules.background import next_wait
-from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.head import Head
-from shared.ports.log import NO_ITEMS, TransactionItems
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.head import Head
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.plans.edit import AddStep
+from acta_engine.recovery.recover import recover
+from acta_engine.turn.background_waits import next_wait
+from acta_engine.turn.turn import take_turn
 from tests.in_process.background import AGENT, BackgroundModel, begun, patient_house
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, Turn, call, completes, plans, says, step

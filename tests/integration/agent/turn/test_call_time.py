@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.turn.turn import take_turn
-from shared.domain.definitions.agent import AgentDefinition, Fallback, Limits
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.agents.agent import AgentDefinition, Fallback, Limits
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 

@@ -11,14 +11,14 @@ from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
 from acta.testing.memory.log import MemoryLog
-from shared.agent.session.engine_decision import position
-from shared.agent.session.segments import SEGMENT_COMMITS
-from shared.domain.rules.tenant_hour import CHUNK_TOKENS
-from shared.domain.session.attempt import Marker
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.attempts import AttemptStore
-from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
-from shared.ports.model import ModelReply
+from acta_engine.limits.hour import CHUNK_TOKENS
+from acta_engine.log.attempt import Marker
+from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.segments import SEGMENT_COMMITS
+from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta_engine.models.model import ModelReply
+from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 

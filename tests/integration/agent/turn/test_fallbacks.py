@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.fallback import with_fallbacks
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import (
+from acta_engine.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -15,11 +13,13 @@ from shared.domain.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from shared.domain.rules.prices import cost_usd
-from shared.domain.session.commit import StepRecord
-from shared.domain.session.conversation import AssistantEntry
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.commit import StepRecord
+from acta_engine.log.conversation import AssistantEntry
+from acta_engine.log.head import Head
+from acta_engine.models.fallback import with_fallbacks
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.prices import cost_usd
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.in_process.scripted import USAGE, ScriptedModel, Turn, completes, plans, says, step
 from tests.integration.agent.queries.reader import WINDOW, Reading, compactions, script, text_of

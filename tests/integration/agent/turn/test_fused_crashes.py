@@ -10,17 +10,17 @@ import pytest
 from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.tools.execute import run_call
-from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import EngineError, Fenced, FinalError
-from shared.domain.session.attempt import Marker
-from shared.domain.session.commit import Commit, Decision
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.log import NO_ITEMS, LogPage, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest
-from shared.ports.tools import CallContext
+from acta_engine.errors import EngineError, Fenced, FinalError
+from acta_engine.log.attempt import Marker
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.tools.execute import run_call
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

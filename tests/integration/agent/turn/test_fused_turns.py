@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.tools.registry import BuiltinRegistry
-from shared.domain.definitions.tool import ToolSpec
-from shared.domain.errors import StreamBroken
-from shared.domain.session.commit import Event
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import StreamBroken
+from acta_engine.log.commit import Event
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.tools.registry import BuiltinRegistry
+from acta_engine.tools.tool import ToolSpec
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.turn.test_cost_per_turn import CountedHouse

@@ -4,10 +4,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from shared.adapters.llm.anthropic import request as anthropic
-from shared.adapters.llm.openai import chat_request, responses_request
-from shared.agent.turn import turn as of_ours
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.models.anthropic import request as anthropic
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.turn import turn as of_ours
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

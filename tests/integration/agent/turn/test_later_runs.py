@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.agent.recovery.recover import recover, repair
-from shared.domain.session.commit import Decision
+from acta_engine.log.commit import Decision
+from acta_engine.recovery.recover import recover, repair
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.integration.agent.fragile import Crash, FragileHouse

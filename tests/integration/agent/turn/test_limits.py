@@ -3,11 +3,11 @@
 import pytest
 
 from acta.testing.memory.log import MemoryLog
-from shared.domain.errors import StoreUnavailable
-from shared.domain.session.commit import Commit
-from shared.domain.session.conversation import ToolEntry
-from shared.ports.log import NO_ITEMS, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest, TokenUsage
+from acta_engine.errors import StoreUnavailable
+from acta_engine.log.commit import Commit
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

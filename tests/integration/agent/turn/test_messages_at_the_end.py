@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.domain.errors import Conflict
-from shared.domain.session.head import Head
-from shared.ports.model import ModelReply, TokenUsage
+from acta_engine.errors import Conflict
+from acta_engine.log.head import Head
+from acta_engine.models.model import ModelReply, TokenUsage
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.interventions.policies import house_with, recorded, waiting

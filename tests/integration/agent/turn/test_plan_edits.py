@@ -2,13 +2,13 @@
 
 import pytest
 
-from shared.agent.recovery.recover import recover
-from shared.domain.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
-from shared.domain.interventions.options_and_defaults import Policy
-from shared.domain.plan.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
-from shared.domain.session.commit import Decision, Event
-from shared.domain.session.conversation import ToolEntry, UserEntry
-from shared.domain.session.head import MAX_UNDELIVERED
+from acta_engine.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
+from acta_engine.log.commit import Decision, Event
+from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.log.head import MAX_UNDELIVERED
+from acta_engine.people.options_and_defaults import Policy
+from acta_engine.plans.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
+from acta_engine.recovery.recover import recover
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.interventions.policies import files, house_with

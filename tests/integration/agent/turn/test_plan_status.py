@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from functions.status.dependencies import Dependencies
-from functions.status.routes import build
-from shared.agent.queries.long_polls import LongPollLimit
-from shared.agent.recovery.recover import repair
-from shared.api.response.views import session_view
-from shared.domain.errors import ProviderRejected
-from shared.domain.session.commit import Decision
-from shared.ports.model import TokenUsage
+from acta_engine.errors import ProviderRejected
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.log.commit import Decision
+from acta_engine.models.model import TokenUsage
+from acta_engine.recovery.recover import repair
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.routes import build
+from acta_engine.sessions.views import session_view
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from shared.agent.interventions.opening import MAX_SAID_CHARS
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.plan.plan import ExecutionPlan
-from shared.domain.session.commit import Event
-from shared.domain.session.conversation import ToolEntry
-from shared.ports.model import ModelRequest
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.commit import Event
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.models.model import ModelRequest
+from acta_engine.people.opening import MAX_SAID_CHARS
+from acta_engine.plans.plan import ExecutionPlan
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.integration.agent.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable
 
-from shared.adapters.llm.react.model import ReActModel
-from shared.adapters.llm.react.request import UNREADABLE
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react.request import UNREADABLE
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel
 

@@ -8,14 +8,14 @@ import pytest
 from acta.testing.memory.attempts import MemoryAttempts
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
-from shared.agent.outages.handle_error import handle_error
-from shared.agent.recovery.recover import recover
-from shared.agent.turn.turn import take_turn
-from shared.domain.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
-from shared.domain.session.attempt import Marker
-from shared.domain.session.commit import Commit, Decision
-from shared.ports.log import NO_ITEMS, TransactionItems
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
+from acta_engine.log.attempt import Marker
+from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.recovery.handle_error import handle_error
+from acta_engine.recovery.recover import recover
+from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 from tests.integration.agent.queries.reader import (

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from shared.agent.model_call.running_text import RunningText, running_text
-from shared.domain.errors import SchemaUnknown, StoreUnavailable
-from shared.domain.session.attempt import MAX_PARTIAL_BYTES, Partial
-from shared.ports.attempts import Partials
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.errors import SchemaUnknown, StoreUnavailable
+from acta_engine.log.attempt import MAX_PARTIAL_BYTES, Partial
+from acta_engine.log.attempts import Partials
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.turn.running_text import RunningText, running_text
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.offline import OfflineModel
-from shared.api.response.views import session_view
-from shared.domain.definitions.agent import built_in
-from shared.domain.definitions.prompt import PLANNING
-from shared.domain.session.commit import Decision
-from shared.domain.session.structured_answer import ANSWER_RETRIES, schema_text
-from shared.ports.model import ModelReply, ModelRequest
+from acta_engine.agents.agent import built_in
+from acta_engine.log.commit import Decision
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.offline import OfflineModel
+from acta_engine.prompts.prompt import PLANNING
+from acta_engine.sessions.views import session_view
+from acta_engine.turn.structured_answer import ANSWER_RETRIES, schema_text
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

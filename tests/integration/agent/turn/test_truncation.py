@@ -2,12 +2,12 @@
 
 import pytest
 
-from shared.agent.session.repository import SessionRepository
-from shared.agent.turn.cut_off_replies import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
-from shared.domain.errors import StreamBroken
-from shared.domain.session.commit import Decision, Event
-from shared.domain.session.conversation import AssistantEntry, ToolEntry
-from shared.ports.model import ModelReply, RequestedCall
+from acta_engine.errors import StreamBroken
+from acta_engine.log.commit import Decision, Event
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.repository import SessionRepository
+from acta_engine.models.model import ModelReply, RequestedCall
+from acta_engine.turn.cut_off_replies import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

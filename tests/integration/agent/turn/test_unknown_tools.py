@@ -1,8 +1,8 @@
 """A tool the model made up is explained to it, in few words."""
 
-from shared.agent.turn.apply_reply import MAX_UNKNOWN_NAME_CHARS
-from shared.domain.session.conversation import ToolEntry
-from shared.ports.model import ModelRequest
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.models.model import ModelRequest
+from acta_engine.turn.apply_reply import MAX_UNKNOWN_NAME_CHARS
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

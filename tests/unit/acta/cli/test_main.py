@@ -18,9 +18,9 @@ from acta.cli.commands.grammar import Command
 from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
-from infra.deployed.tenants.stores import NotDeployed
-from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import AwsDenied, SchemaUnknown, StoreThrottled
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.errors import AwsDenied, SchemaUnknown, StoreThrottled
+from acta_infra.deployed.tenants.stores import NotDeployed
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure
 

@@ -16,11 +16,11 @@ from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, ServerError, class_of
 from acta.client.flows import Pause, Request
 from acta.client.following import Update
-from infra.document import errors
-from infra.document.operations import OPERATIONS
-from infra.document.operations.operation import Operation
-from shared.api.request.bodies import StartSession
-from shared.api.routes import ROUTES
+from acta_engine.api.routes import ROUTES
+from acta_engine.sessions.bodies import StartSession
+from acta_infra.document import errors
+from acta_infra.document.operations import OPERATIONS
+from acta_infra.document.operations.operation import Operation
 from tests.unit.api.gateway import routed
 
 CLASSES = (

@@ -6,8 +6,8 @@ from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswer
 from acta.client.interventions import input_hash
-from shared.domain.session import conversation
-from shared.domain.untrusted.exact_json import canonical_json
+from acta_engine.log import conversation
+from acta_engine.untrusted.exact_json import canonical_json
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
 JSON = st.recursive(

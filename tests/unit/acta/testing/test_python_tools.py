@@ -11,7 +11,7 @@ from acta.testing import WrongResult, call, completes, load, run, uses
 from acta.testing.in_process import InProcess
 from acta.testing.python_tools import tools_of
 from acta.tools.errors import BadTool, FileRefused, SecretMissing
-from shared.adapters.llm.offline import OfflineModel
+from acta_engine.models.offline import OfflineModel
 
 STATES = {"7": "sent"}
 

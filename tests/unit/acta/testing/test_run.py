@@ -18,7 +18,7 @@ from acta.testing import (
     tool_call,
     uses,
 )
-from shared.domain.errors import Conflict
+from acta_engine.errors import Conflict
 
 WRITES = [uses("create_file", path="a.txt", content="hello"), completes("Written.")]
 DELETES = [uses("delete_file", path="a.txt"), completes("Deleted.")]

@@ -17,10 +17,10 @@ from acta import Call, tool
 from acta.tools import define
 from acta.tools.define import Tool, tool_of, tools_in
 from acta.tools.errors import BadTool
-from shared.adapters.tools.schema.check import check_input
-from shared.adapters.tools.tenant.definition import check_schema
-from shared.domain.definitions import tool as product
-from shared.domain.definitions.tool import ToolSpec
+from acta_engine.tools import tool as product
+from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.tenant.definition import check_schema
+from acta_engine.tools.tool import ToolSpec
 
 
 class Colour(Enum):

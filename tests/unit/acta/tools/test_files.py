@@ -10,7 +10,7 @@ from moto import mock_aws
 from acta.tools.call import File
 from acta.tools.errors import FileRefused
 from acta.tools.files import S3Files, check_folder, check_new_path, check_path, files_of
-from shared.domain.untrusted import path as product
+from acta_engine.untrusted import path as product
 
 PLACES = {
     "bucket": "files",

@@ -6,10 +6,10 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from functions.admin.routes import build
-from shared.domain.definitions.builtins import offered_builtins
-from shared.domain.untrusted.path import PathRefused
-from shared.settings import Settings
+from acta_engine.api.admin_routes import build
+from acta_engine.settings import Settings
+from acta_engine.tools.builtin.specs import offered_builtins
+from acta_engine.untrusted.path import PathRefused
 from tests.unit.api.admin.deployment import admin_root
 from tests.unit.api.gateway import Gateway, claims
 

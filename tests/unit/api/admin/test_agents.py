@@ -8,10 +8,10 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.table import MemoryTable
-from shared.domain.definitions.agent import built_in
-from shared.ports.clock import Clock
-from shared.ports.log import IdempotencyRecord
-from shared.settings import Settings
+from acta_engine.agents.agent import built_in
+from acta_engine.clock import Clock
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.settings import Settings
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 
 AGENT = {

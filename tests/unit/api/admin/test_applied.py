@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, PLANNING
-from shared.settings import Settings
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
+from acta_engine.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
 
 SETTINGS = Settings(env="test", table="t", bucket="b", tenant_tools={"*": ("acta-test-tool-ping",)})

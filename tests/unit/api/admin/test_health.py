@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from shared.ports.deployment.recovery_scans import LATE_AFTER, ROUNDS, RecoveryScan, Tally
-from shared.settings import Settings
+from acta_engine.recovery.scans import LATE_AFTER, ROUNDS, RecoveryScan, Tally
+from acta_engine.settings import Settings
 from tests.unit.api.admin.deployment import SETTINGS, AdminApi
 
 LIMITED = Settings(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.adapters.storage.cursors import to_cursor
+from acta_engine.store.cursors import to_cursor
 from tests.unit.api.admin.deployment import AdminApi
 
 LISTINGS = {

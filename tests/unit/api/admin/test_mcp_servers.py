@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.tool.operations import list_mcp_tools
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_engine.tools.operations import list_mcp_tools
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.unit.api.admin.deployment import AdminApi
 from tests.unit.api.gateway import Gateway

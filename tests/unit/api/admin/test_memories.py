@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.memory import Memory, Source
+from acta_engine.memories.memory import Memory, Source
 from tests.unit.api.admin.deployment import MOST_MEMORIES, AdminApi
 
 MEMORY = {"kind": "preference", "text": "Answers in German, please 🪶", "tags": ["style"]}

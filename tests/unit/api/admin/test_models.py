@@ -8,13 +8,13 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
-from functions.step.dependencies import ModelsDeps
-from functions.step.routes import build
-from shared.adapters.llm.configured_models import ConfiguredModels
-from shared.adapters.llm.keys import Secrets
-from shared.domain.definitions.agent import AgentDefinition, Fallback, Models
-from shared.domain.errors import AwsDenied
-from shared.settings import Settings
+from acta_engine.agents.agent import AgentDefinition, Fallback, Models
+from acta_engine.errors import AwsDenied
+from acta_engine.models.configured_models import ConfiguredModels
+from acta_engine.models.keys import Secrets
+from acta_engine.models.routes import build
+from acta_engine.settings import Settings
+from acta_engine.turn.dependencies import ModelsDeps
 from tests.unit.api.gateway import TENANT, Gateway, claims
 
 KEY = "sk-ant-not-to-be-shown"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.notifications.receiver import MAX_SECRET_CHARS
-from shared.settings import Settings
+from acta_engine.notifications.receiver import MAX_SECRET_CHARS
+from acta_engine.settings import Settings
 from tests.unit.api.admin.deployment import AdminApi
 
 PATH = "/v1/notifications"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
 from tests.unit.api.admin.deployment import AdminApi
 from tests.unit.api.gateway import Answer
 

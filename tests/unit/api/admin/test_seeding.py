@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from functions.admin.seeding import is_seeding, seed
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from shared.domain.errors import StoreUnavailable
-from shared.ports.definitions import DefinitionStore
+from acta_engine.agents.store import DefinitionStore
+from acta_engine.errors import StoreUnavailable
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from acta_engine.prompts.seeding import is_seeding, seed
 from tests.unit.api.admin.deployment import AdminApi, admin_root
 
 NAME = AGENT_PLANNING_SYSTEM

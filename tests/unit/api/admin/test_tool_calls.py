@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.aws.tool_function import RefusedThere
-from shared.domain.errors import AnswerLost, FunctionUnavailable
+from acta_engine.errors import AnswerLost, FunctionUnavailable
+from acta_engine.tools.lambda_function import RefusedThere
 from tests.unit.api.admin.deployment import AdminApi
 
 PATH = "/v1/tools/pay/call"

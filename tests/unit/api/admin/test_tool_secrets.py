@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.tool import MAX_HEADERS, HttpConfig, ToolDefinition
-from shared.domain.definitions.tool_secret import MAX_HOSTS, MAX_TOOL_SECRETS, MAX_VALUE_CHARS
-from shared.domain.errors import StoreUnavailable
-from shared.settings import Settings
+from acta_engine.errors import StoreUnavailable
+from acta_engine.settings import Settings
+from acta_engine.tools.tool import MAX_HEADERS, HttpConfig, ToolDefinition
+from acta_engine.tools.tool_secret import MAX_HOSTS, MAX_TOOL_SECRETS, MAX_VALUE_CHARS
 from tests.unit.api.admin.deployment import AdminApi
 
 VALUE = "Bearer sk-live-1234567890"

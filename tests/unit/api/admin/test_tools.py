@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.definitions.builtins import builtins
-from shared.domain.definitions.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
-from shared.settings import Settings
+from acta_engine.settings import Settings
+from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from tests.unit.api.admin.deployment import AdminApi
 
 SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}

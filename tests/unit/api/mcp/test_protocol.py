@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.api.routes import ROUTES
+from acta_engine.api.routes import ROUTES
 from tests.in_process.house import House
 from tests.integration.agent.interventions.policies import house_with
 from tests.unit.api.gateway import Answer

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import ModelRefused
+from acta_engine.errors import ModelRefused
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.integration.agent.interventions.policies import DELETE, ENDS, WAYS, house_with

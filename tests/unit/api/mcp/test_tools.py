@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from functions.mcp.tools import TOOLS
-from shared.api.routes import ROUTES, Route
-from shared.domain.definitions.agent import AgentDefinition
-from shared.domain.limits.tenant_limits import REQUESTS
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.api.routes import ROUTES, Route
+from acta_engine.limits.tenant_limits import REQUESTS
+from acta_engine.mcp_server.tools import TOOLS
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans

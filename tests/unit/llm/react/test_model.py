@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.llm.react.model import ReActModel
-from shared.adapters.llm.react.request import UNREADABLE
-from shared.domain.errors import ProviderOverloaded
-from shared.domain.rules.goal_marker import claims_completion
-from shared.ports.model import ModelReply, RequestedCall, StopReason
+from acta_engine.errors import ProviderOverloaded
+from acta_engine.models.model import ModelReply, RequestedCall, StopReason
+from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react.request import UNREADABLE
+from acta_engine.turn.goal_marker import claims_completion
 from tests.contracts.llm.conversations import request, user
 from tests.in_process.scripted import USAGE, ScriptedModel
 

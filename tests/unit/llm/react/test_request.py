@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from shared.adapters.llm.react.request import UNREADABLE, to_inner
-from shared.domain.session.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
+from acta_engine.models.react.request import UNREADABLE, to_inner
 from tests.contracts.llm.conversations import READ_FILE, UPDATE_PLAN, assistant, call, request, result, user
 
 

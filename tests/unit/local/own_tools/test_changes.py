@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.local.tool_watch import Live, Settled, Update, update
+from acta_infra.local.tool_watch import Live, Settled, Update, update
 
 ORDERS = Live("code-1", "shape-1")
 BILLS = Live("code-9", "shape-9")

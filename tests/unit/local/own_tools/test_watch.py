@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from infra.local.stack import LocalStack, StackFailed
-from infra.local.tool_watch import Build, NotDeployed, ToolWatch, seen
-from infra.packaging.install import Target
-from infra.packaging.tool_folders import BuiltFolder, build_folder
-from infra.tool_folders import BadFolder, ToolFolder, folders_in
+from acta_infra.local.stack import LocalStack, StackFailed
+from acta_infra.local.tool_watch import Build, NotDeployed, ToolWatch, seen
+from acta_infra.packaging.install import Target
+from acta_infra.packaging.tool_folders import BuiltFolder, build_folder
+from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
 
 TOOL = '''from acta import tool
 
@@ -207,7 +207,7 @@ def test_an_environment_that_nobody_has_is_refused_at_the_start_and_while_the_st
 
     own = tmp_path / "environments.py"
     own.write_text(
-        "from infra.environments import DEV\n"
+        "from acta_infra.environments import DEV\n"
         "from dataclasses import replace\n"
         "ENVIRONMENTS = [replace(DEV, name='prdo')]\n"
     )

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from acta.testing.memory.definitions import MemoryToolSecretValues
-from shared.adapters.egress.address import AddressGuard
-from shared.adapters.tools.mcp.listing import schema_problem
-from shared.adapters.tools.mcp.servers import McpServers
-from shared.adapters.tools.tenant.credentials import Known
-from shared.domain.definitions.mcp_server import (
+from acta_engine.egress.address import AddressGuard
+from acta_engine.settings import Settings
+from acta_engine.tools.mcp.listing import schema_problem
+from acta_engine.tools.mcp.server import (
     ConfirmedTool,
     McpAuth,
     McpConnection,
@@ -18,9 +17,10 @@ from shared.domain.definitions.mcp_server import (
     pin_of,
     specs_of,
 )
-from shared.domain.untrusted.quoting import OutsideText
-from shared.ports.tools import CallContext
-from shared.settings import Settings
+from acta_engine.tools.mcp.servers import McpServers
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tenant.credentials import Known
+from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Sink
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,10 +9,10 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from shared.adapters.tools.mcp.exchange import McpFailed
-from shared.domain.definitions.mcp_server import ClientCredentials, McpAuth
-from shared.domain.definitions.tool_secret import ToolSecret
-from shared.domain.errors import ToolFailed
+from acta_engine.errors import ToolFailed
+from acta_engine.tools.mcp.exchange import McpFailed
+from acta_engine.tools.mcp.server import ClientCredentials, McpAuth
+from acta_engine.tools.tool_secret import ToolSecret
 from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.unit.tools.mcp.calls import Worker, confirmed

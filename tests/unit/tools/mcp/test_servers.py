@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.agent.tools.results_for_model import failure_text
-from shared.domain.errors import ToolFailed, ToolUnanswered
-from shared.domain.untrusted.quoting import OutsideText
+from acta_engine.errors import ToolFailed, ToolUnanswered
+from acta_engine.tools.results_for_model import failure_text
+from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.unit.tools.mcp.calls import Worker, confirmed

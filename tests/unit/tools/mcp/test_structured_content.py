@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import ToolFailed
+from acta_engine.errors import ToolFailed
 from tests.doubles.mcp_server import SEARCH, McpSink, text
 from tests.unit.tools.mcp.calls import Worker, confirmed
 

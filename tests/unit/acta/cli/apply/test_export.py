@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from acta.client.api import Client
-from shared.domain.definitions.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from tests.unit.acta.cli.apply.conftest import Files, Run
 from tests.unit.acta.real_api import RealApi
 

@@ -12,7 +12,7 @@ from acta.cli.apply.kinds import KINDS
 from acta.cli.apply.plan import Found, Plan, Step
 from acta.cli.commands.definitions import FILE_KINDS
 from acta.cli.main import main
-from infra.document import definition_files
+from acta_infra.document import definition_files
 
 
 class Terminal(io.StringIO):

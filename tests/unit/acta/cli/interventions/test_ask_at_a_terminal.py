@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acta.cli import exit_codes
-from infra.local.issuer import Issuer
+from acta_infra.local.issuer import Issuer
 from tests.unit.acta.cli.interventions.at_a_terminal import Terminal, at_a_terminal
 from tests.unit.acta.fake_deployment import (
     SESSION_ID,

@@ -10,7 +10,7 @@ import pytest
 from acta.cli.connection import Invocation
 from acta.cli.interventions.hints import deciding_lines
 from acta.cli.main import main
-from shared.domain.interventions.options_and_defaults import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
+from acta_engine.people.options_and_defaults import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
 from tests.unit.acta.cli.interventions.waiting import waits
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, failure, poll, session, success

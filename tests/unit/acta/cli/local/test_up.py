@@ -9,10 +9,10 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local.up import serve, tell_of_missing_tools
-from infra.local.issuer import Issuer
-from infra.local.stack import LocalStack, lost_since
-from infra.local.state_directory import StateDir
-from infra.tool_folders import ToolFolder
+from acta_infra.local.issuer import Issuer
+from acta_infra.local.stack import LocalStack, lost_since
+from acta_infra.local.state_directory import StateDir
+from acta_infra.tool_folders import ToolFolder
 from local_aws.credentials import Credentials
 from local_aws.emulator_process import NEVER
 from tests.unit.acta.fake_deployment import FakeDeployment, success

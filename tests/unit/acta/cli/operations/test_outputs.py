@@ -9,8 +9,8 @@ from acta.cli.operations.deployed.deploy import tell_what_is_left
 from acta.cli.operations.deployed.outputs import show_outputs
 from acta.cli.operations.logs import require_deployed
 from acta.cli.operations.target import Target
-from infra.deployed.account import Caller
-from infra.environments import DEV
+from acta_infra.deployed.account import Caller
+from acta_infra.environments import DEV
 from tests.infra.test_changes import Account, stack
 
 CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))

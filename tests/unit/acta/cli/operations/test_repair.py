@@ -9,8 +9,8 @@ import pytest
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
-from shared.agent.recovery.recover import RecoveryResult
-from shared.ports.deployment.recovery_scans import Tally
+from acta_engine.recovery.recover import RecoveryResult
+from acta_engine.recovery.scans import Tally
 
 QUIET = Tally()._asdict()
 

@@ -16,8 +16,8 @@ from acta.cli.operations.repair_failed import (
     World,
     repair_failed,
 )
+from acta_engine.recovery.failed_sessions import RepairOutcome
 from functions.recover.handler import MOST_REPAIRED
-from shared.agent.recovery.failed_sessions import RepairOutcome
 
 SINCE = datetime(2026, 7, 29, 10, 0, tzinfo=UTC)
 

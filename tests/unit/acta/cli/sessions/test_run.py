@@ -8,7 +8,7 @@ import pytest
 
 from acta.cli.exit_codes import of_session
 from acta.client.interventions import input_hash
-from shared.domain.untrusted.exact_json import canonical_json
+from acta_engine.untrusted.exact_json import canonical_json
 from tests.unit.acta.conftest import Acta
 from tests.unit.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 

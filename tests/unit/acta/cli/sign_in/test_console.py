@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from infra.local.page_links import PageLinks
-from infra.local.state_directory import RunningStack, StateDir
+from acta_infra.local.page_links import PageLinks
+from acta_infra.local.state_directory import RunningStack, StateDir
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from acta.cli.commands.grammar import parse
 from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
 from acta.cli.sign_in.users import add, list_users, remove
-from infra.deployed.users import NoSuchUser, OtherTenant, User
-from shared.adapters.aws.errors import AwsRefused
-from shared.domain.errors import AwsDenied, StoreUnavailable
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.errors import AwsDenied, StoreUnavailable
+from acta_infra.deployed.users import NoSuchUser, OtherTenant, User
 
 OUTPUTS = {
     "ApiUrl": "https://api.example",

@@ -17,7 +17,7 @@ from acta.cli.terminal.session_lines import (
 )
 from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
-from shared.domain.rules.outage import DELAY_REASONS
+from acta_engine.recovery.outage import DELAY_REASONS
 from tests.unit.acta.fake_deployment import session
 
 

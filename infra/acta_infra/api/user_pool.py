@@ -1,0 +1,176 @@
+"""Acta's own Cognito user pool, for teams without an identity provider (ADR 74, 81)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aws_cdk import Duration, Fn, Stack
+from aws_cdk import aws_cognito as cognito
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from acta_infra.api import machine_claims
+from acta_infra.data_stores import removal_policy
+from acta_infra.environments import Environment
+from acta_infra.issuers import OwnPool
+
+ROLES = ("admin", "member")
+PAGE_SIGN_IN = Duration.hours(12)
+SCOPES = ("openid", "email", "profile")
+READ = (
+    cognito.ClientAttributes()
+    .with_standard_attributes(email=True, email_verified=True, fullname=True)
+    .with_custom_attributes("tenant")
+)
+WRITTEN = cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True)
+"""By clients. Never the tenant."""
+LOOPBACK_URLS = tuple(f"http://127.0.0.1:{port}/callback" for port in (22820, 22821, 22822))
+"""Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito compares ports, too, so a few
+are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, CallbackURLs."""
+
+
+class UserPool(Construct):
+    """`self.issuer_url` and `self.audiences` are what the gateway checks in ID tokens. `self.client_id`: that of the
+    command line. `self.page_client_id`: None where no page has one. `self.machine_ids`: name -> client id.
+    `self.pool`, `self.pool_id` and `self.arn` are the pool's.
+
+    The tenant is an attribute: an administrator writes it once, and no app client may write it. Roles are groups. Both
+    are claims of the ID token, whose audience is the app client.
+    """
+
+    def __init__(self, scope: Construct, environment: Environment, auth: OwnPool) -> None:
+        super().__init__(scope, "Users")
+        self._auth = auth
+        self.pool = cognito.UserPool(
+            self,
+            "Pool",
+            user_pool_name=f"acta-{environment.name}",
+            self_sign_up_enabled=False,
+            sign_in_aliases=cognito.SignInAliases(email=True),
+            custom_attributes={"tenant": cognito.StringAttribute(min_len=1, max_len=64, mutable=False)},
+            password_policy=cognito.PasswordPolicy(
+                min_length=14,
+                require_digits=True,
+                require_lowercase=True,
+                require_uppercase=True,
+                require_symbols=True,
+            ),
+            mfa=cognito.Mfa.REQUIRED if auth.mfa == "required" else cognito.Mfa.OPTIONAL,
+            mfa_second_factor=cognito.MfaSecondFactor(sms=False, otp=True),
+            account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            deletion_protection=environment.deletion_protection,
+            removal_policy=removal_policy(environment),
+            # Lite has no trigger for machines. Without machines the plan stays what AWS gives.
+            feature_plan=cognito.FeaturePlan.ESSENTIALS if auth.machines else None,
+        )
+        days = Duration.days(auth.sign_in_days)
+        command_line = public_client(self.pool, "Client", self.pool, auth, LOOPBACK_URLS, days)
+        self.client_id = command_line.user_pool_client_id
+        self.page_client_id: str | None = None
+        if auth.page_urls:
+            page = public_client(self.pool, "Page", self.pool, auth, auth.page_urls, PAGE_SIGN_IN)
+            self.page_client_id = page.user_pool_client_id
+        self.machine_ids = self._machines(environment) if auth.machines else {}
+        people = [each for each in (self.client_id, self.page_client_id) if each is not None]
+        self.audiences = [*people, *self.machine_ids.values()]
+        for role in ROLES:
+            cognito.CfnUserPoolGroup(
+                self, role.capitalize(), user_pool_id=self.pool.user_pool_id, group_name=role
+            )
+        stack = Stack.of(self)
+        # All accounts of a region share the names of the pages where people sign in, so this one has the UUID that
+        # CloudFormation gave the stack; it has no environment's name, which could contain what Cognito forbids.
+        prefix = f"acta-{Fn.select(2, Fn.split('/', stack.stack_id))}"
+        self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
+        self.arn = self.pool.user_pool_arn
+        self.pool_id = self.pool.user_pool_id
+        self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
+
+    def _machines(self, environment: Environment) -> Mapping[str, str]:
+        """A client for each, with a secret that AWS makes, and the trigger that names its tenant in its tokens."""
+        machines = self._auth.machines
+        # Neither a right nor a log: it is called at each sign-in, and its event has people's attributes in it.
+        role = iam.Role(self, "MachineClaimsRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        trigger = lambda_.Function(
+            self,
+            "MachineClaims",
+            runtime=lambda_.Runtime(
+                "python{}.{}".format(*environment.python),
+                lambda_.RuntimeFamily.PYTHON,
+                supports_inline_code=True,
+            ),
+            handler="index.handler",
+            code=lambda_.Code.from_inline(Path(machine_claims.__file__).read_text(encoding="utf-8")),
+            environment={machine_claims.MACHINES: self._auth.machine_table},
+            role=role,
+            timeout=Duration.seconds(5),
+            description="Names the tenant and the roles in tokens of machine clients",
+        )
+        self.pool.add_trigger(
+            cognito.UserPoolOperation.PRE_TOKEN_GENERATION_CONFIG, trigger, cognito.LambdaVersion.V3_0
+        )
+        scopes = {
+            name: cognito.ResourceServerScope(scope_name=name, scope_description=f"Is the machine {name}")
+            for name in machines
+        }
+        server = self.pool.add_resource_server(
+            "Machines",
+            identifier=machine_claims.SCOPE.rstrip("/"),
+            user_pool_resource_server_name=machine_claims.SCOPE.rstrip("/"),
+            scopes=[*scopes.values()],
+        )
+        token = Duration.minutes(self._auth.token_minutes)
+        return {
+            name: self.pool.add_client(
+                f"Machine-{name}",
+                generate_secret=True,
+                auth_flows=cognito.AuthFlow(user_srp=False),
+                o_auth=cognito.OAuthSettings(
+                    flows=cognito.OAuthFlows(client_credentials=True),
+                    scopes=[cognito.OAuthScope.resource_server(server, scope)],
+                ),
+                supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+                access_token_validity=token,
+                enable_token_revocation=True,
+                prevent_user_existence_errors=True,
+                read_attributes=READ,
+                write_attributes=WRITTEN,
+            ).user_pool_client_id
+            for name, scope in scopes.items()
+        }
+
+
+def public_client(
+    scope: Construct,
+    name: str,
+    pool: cognito.IUserPool,
+    auth: OwnPool,
+    callback_urls: Sequence[str],
+    sign_in: Duration,
+) -> cognito.UserPoolClient:
+    """A client without a secret, which gets its tokens by the code grant alone.
+
+    What it may read and write is listed: a client without a list may write every attribute, the tenant too.
+    """
+    token = Duration.minutes(auth.token_minutes)
+    return cognito.UserPoolClient(
+        scope,
+        name,
+        user_pool=pool,
+        generate_secret=False,
+        # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
+        auth_flows=cognito.AuthFlow(user_srp=False),
+        o_auth=cognito.OAuthSettings(
+            flows=cognito.OAuthFlows(authorization_code_grant=True, implicit_code_grant=False),
+            scopes=[cognito.OAuthScope.custom(each) for each in SCOPES],
+            callback_urls=list(callback_urls),
+        ),
+        supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+        id_token_validity=token,
+        access_token_validity=token,
+        refresh_token_validity=sign_in,
+        enable_token_revocation=True,
+        prevent_user_existence_errors=True,
+        read_attributes=READ,
+        write_attributes=WRITTEN,
+    )

@@ -1,0 +1,137 @@
+"""What holds data: buckets, tables, secrets and logs. Encrypted, and kept where the environment says so; and where an
+environment's stacks go.
+
+No rule ends a current object of a bucket.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Environment as Where
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from acta_infra.environments import Environment
+from acta_infra.options import LONGEST_RECOVERY
+
+
+def place(environment: Environment) -> Where | None:
+    """Where the stacks of a pinned environment go: plain `cdk` refuses other accounts, too. None: it is not pinned."""
+    if environment.account is None:
+        return None
+    return Where(account=environment.account, region=environment.region)
+
+
+def deny_other_accounts(
+    scope: Construct, actions: Sequence[str], resources: Sequence[str]
+) -> iam.PolicyStatement:
+    """For a resource's own policy, whatever another policy allows some day.
+
+    Denies `actions` to principals of other accounts and to those without one, such as anonymous requests. Services
+    of AWS that act for themselves have no account either; what they may do is left to other statements.
+    """
+    return iam.PolicyStatement(
+        sid="OwnAccountOnly",
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=list(actions),
+        resources=list(resources),
+        conditions={
+            "StringNotEquals": {"aws:PrincipalAccount": Stack.of(scope).account},
+            "BoolIfExists": {"aws:PrincipalIsAWSService": "false"},
+        },
+    )
+
+
+_DAYS = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+
+
+def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
+    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
+    after its retention. Raises ValueError for an `Environment.log_retention_days` that CloudWatch does not accept.
+    """
+    days = environment.log_retention_days
+    if days not in _DAYS:
+        raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
+    return logs.LogGroup(
+        scope,
+        id,
+        log_group_name=name,
+        retention=_DAYS[days],
+        removal_policy=RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY,
+    )
+
+
+def removal_policy(environment: Environment) -> RemovalPolicy:
+    """Of everything that holds data."""
+    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+
+
+def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
+    """`versioned` False: what is deleted is gone at once."""
+    kept = Duration.days(environment.retention.file_versions) if versioned else None
+    bucket = s3.Bucket(
+        scope,
+        name,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        enforce_ssl=not environment.is_local,  # the local AWS speaks plain HTTP on loopback
+        versioned=versioned,
+        lifecycle_rules=[
+            s3.LifecycleRule(
+                abort_incomplete_multipart_upload_after=Duration.days(1),
+                noncurrent_version_expiration=kept,
+            )
+        ],
+        removal_policy=removal_policy(environment),
+    )
+    if not environment.is_local:
+        everything = [bucket.bucket_arn, bucket.arn_for_objects("*")]
+        bucket.add_to_resource_policy(deny_other_accounts(scope, ["s3:*"], everything))
+    return bucket
+
+
+def data_table(scope: Construct, name: str, environment: Environment, **more: Any) -> dynamodb.Table:
+    """Keys `pk` and `sk`, both texts; `ttl` ends an item. `more`: further properties of the table."""
+    recovered, days = environment.point_in_time_recovery, environment.retention.recovery
+    return dynamodb.Table(
+        scope,
+        name,
+        partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+        sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+        billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+        time_to_live_attribute="ttl",
+        encryption=dynamodb.TableEncryption.DEFAULT
+        if environment.is_local
+        else dynamodb.TableEncryption.AWS_MANAGED,
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=recovered,
+            recovery_period_in_days=days
+            if recovered and days < LONGEST_RECOVERY
+            else None,  # AWS's own is the longest
+        ),
+        deletion_protection=environment.deletion_protection,
+        removal_policy=removal_policy(environment),
+        **more,
+    )
+
+
+def data_secret(scope: Construct, name: str, environment: Environment, **more: Any) -> secretsmanager.Secret:
+    """`more`: its name in AWS, its description, and its first value or how AWS generates one."""
+    secret = secretsmanager.Secret(scope, name, removal_policy=removal_policy(environment), **more)
+    secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
+    return secret

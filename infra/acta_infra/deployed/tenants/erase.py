@@ -1,0 +1,270 @@
+"""Erases all that a deployment stores of a tenant, or of one person in it.
+
+The audit trail stays: who did what, this erasure included, has no content, and a restored table is told by it what has
+to be erased again. What is deleted may be repeated: a command that was interrupted is run again, and goes on.
+
+A session that was at work may have a worker that is late. So of one that is deleted now its emptied keys stay, and a
+note, until no such worker lives; the same command, run again after that, removes them with all that such a worker has
+left. A token outlives its user, and may begin sessions: the tenant keeps until when, and the command is run again then.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.trail import DynamoTrail
+from acta_engine.aws.clients import Service
+from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.errors import PoisonedSession, SessionNotFound
+from acta_engine.ids import AUDIT
+from acta_engine.log.dynamodb import write_in_batches
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
+from acta_engine.sessions.delete import delete
+from acta_engine.sessions.requester import Requester
+from acta_engine.store import table_layout as items
+from acta_engine.store.keys import (
+    FILES,
+    SESSIONS,
+    key_part,
+    notification_secrets_prefix,
+    tenant_pk,
+    tenant_prefix,
+    tool_secrets_prefix,
+)
+from acta_engine.store.objects import erase_prefix
+from acta_engine.turn.workflow import Workflow
+from acta_engine.untrusted.path import private_folder
+from acta_infra.deployed.account import Account, pages
+from acta_infra.deployed.tenants.read_all import all_memories, all_sessions, in_pages, scan
+from acta_infra.deployed.tenants.stores import TenantStores, stores_in
+from acta_infra.deployed.users import Users, pool_of
+
+OPERATOR = "operator"
+"""In the audit trail: CloudTrail has who that was."""
+ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
+WORKERS_LIVE = timedelta(minutes=20)
+"""Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
+TOKENS = "Q"
+"""Begins the sort keys of the tenant's items that say until when tokens of removed users are valid, `ttl`: of all of
+its users, or, with a subject behind it, of one.
+"""
+TOKEN_LIFE = timedelta(hours=1)
+
+
+class Eraser(NamedTuple):
+    """`secrets`: Secrets Manager. `users`: of Acta's own pool; None: there is none. `token_life`: of a token
+    that was handed out a moment ago.
+    """
+
+    stores: TenantStores
+    workflow: Workflow
+    secrets: Service
+    users: Users | None = None
+    token_life: timedelta = TOKEN_LIFE
+
+
+class Receipt(NamedTuple):
+    """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
+    `items` of the table. `until`: when the command has to be run again, for what workers and tokens may bring back that
+    are of a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person,
+    which stay. `looked_at`: how many `users`, `sessions` and `memories` of the tenant were looked at for the person.
+    """
+
+    removed: Mapping[str, int]
+    until: datetime | None = None
+    wrote_to: tuple[str, ...] = ()
+    looked_at: Mapping[str, int] = {}
+
+
+def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
+    """Raises NotDeployed, and what AWS says."""
+    stores = stores_in(account)
+    pool = pool_of(stores.names.issuer)
+    return Eraser(
+        stores,
+        StepFunctionsWorkflow(stores.names.state_machine, account.client("stepfunctions")),
+        Service("secretsmanager", account.client("secretsmanager")),
+        None if pool is None else Users(pool, account.client("cognito-idp")),
+        token_life,
+    )
+
+
+def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
+    """Raises what AWS raises; then it may be repeated."""
+    stores, removed = eraser.stores, Counter[str]()
+    _record(stores, tenant, ERASE_TENANT, {})
+    if eraser.users is not None:  # first, so that nobody gets another token
+        people = eraser.users.names(tenant)
+        if people:
+            _note_tokens(eraser, tenant)
+        removed["users"] = eraser.users.delete_all(people)
+    for entry in list(all_sessions(stores, tenant)):
+        removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+    for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
+        removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
+    removed["secrets"] = _delete_secrets(eraser, tenant)
+    removed["items"], until = delete_items(stores, tenant)
+    return Receipt(removed, until)
+
+
+def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
+    """`user`: the subject of their tokens. Removes them from the pool, their sessions, private or not, their private
+    files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
+    """
+    stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
+    if eraser.users is not None:
+        looked_at["users"] = len(eraser.users.names(tenant))
+        people = eraser.users.names(tenant, user)
+        if people:
+            _note_tokens(eraser, tenant, user)
+        removed["users"] = eraser.users.delete_all(people)
+    wrote_to: list[str] = []
+    for entry in list(all_sessions(stores, tenant)):
+        looked_at["sessions"] += 1
+        people = _askers(stores, entry)
+        if people[:1] == (user,):
+            removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+        elif user in people:
+            wrote_to.append(entry.session_id)
+    folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
+    removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
+    for memory in list(all_memories(stores, tenant)):
+        looked_at["memories"] += 1
+        if user in (memory.only_for, memory.source.user):
+            _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
+            stores.memories.delete(tenant, memory)
+            removed["memories"] += 1
+    return Receipt(removed, _tokens_until(stores, tenant, user), tuple(wrote_to), looked_at)
+
+
+def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
+    """In the table, so that a run before then, which finds no user any more, says it, too."""
+    stores = eraser.stores
+    until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
+    item = {**_tokens_key(tenant, user), "ttl": {"N": str(until)}}
+    stores.table.call("put_item", TableName=stores.names.table, Item=item)
+
+
+def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | None:
+    """None: no token of the person can be valid, as far as it is noted."""
+    item = stores.item(_tokens_key(tenant, user))
+    until = None if item is None else _needed_until(item)
+    return until if until is not None and until > stores.clock.now() else None
+
+
+def _tokens_key(tenant: str, user: str) -> items.Item:
+    return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": f"{TOKENS}#{key_part(user)}" if user else TOKENS}}
+
+
+def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
+    """Who started the session, and who has written to it. Of one that cannot be read what its listing says."""
+    try:
+        commit = stores.log.latest(entry.tenant, entry.session_id)
+    except PoisonedSession:
+        return (entry.listed.created_by,)
+    return () if commit is None else (commit.head.created_by, *commit.head.writers)
+
+
+def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
+    _record(eraser.stores, tenant, SESSION_DELETE, {"session_id": session_id})
+    return delete_session(eraser, tenant, session_id)
+
+
+def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
+    """As over the API: it is cancelled where it runs, and erased once more when no worker of it can live. How many."""
+    stores = eraser.stores
+    repository = SessionRepository(stores.log, stores.blobs, stores.clock)
+    requester = Requester(tenant, OPERATOR)
+    try:
+        delete(repository, eraser.workflow, stores.log, stores.index, stores.blobs, requester, session_id)
+    except SessionNotFound:  # somebody else has deleted it meanwhile
+        return 0
+    return 1
+
+
+def _delete_secrets(eraser: Eraser, tenant: str) -> int:
+    removed = 0
+    environment = eraser.stores.names.environment
+    for prefix in (
+        tool_secrets_prefix(environment, tenant),
+        notification_secrets_prefix(environment, tenant),
+    ):
+        named = [{"Key": "name", "Values": [prefix]}]
+        for page in pages(eraser.secrets, "list_secrets", "NextToken", Filters=named):
+            for each in page["SecretList"]:
+                if each["Name"].startswith(prefix) and "DeletedDate" not in each:
+                    eraser.secrets.call(
+                        "delete_secret", SecretId=each["Name"], ForceDeleteWithoutRecovery=True
+                    )
+                    removed += 1
+    return removed
+
+
+def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | None]:
+    """Removes all items of the tenant, wherever they are in the table. Returns how many, and when it has to be done
+    again; None: nothing can come back. It can while there is what stops late workers of sessions that were deleted a
+    moment ago, and after a commit was removed that no deletion had emptied: its session began meanwhile, or its worker
+    was late.
+    """
+    now, until, removed = stores.clock.now(), None, 0
+    for keys in in_pages(tenant_items(stores, tenant)):
+        gone = []
+        for item in keys:
+            needed = _needed_until(item)
+            if needed is None and item["sk"]["S"].startswith(items.COMMIT):
+                until = max(until or now, now + WORKERS_LIVE)
+            if needed is not None and needed > now:
+                until = max(until or now, needed)
+            else:
+                gone.append({"DeleteRequest": {"Key": {"pk": item["pk"], "sk": item["sk"]}}})
+        write_in_batches(stores.table, stores.names.table, stores.clock, gone)
+        removed += len(gone)
+    return removed, until
+
+
+def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
+    """Keys of all items of the tenant. Looks through the whole table: what no listing names is found, too."""
+    return scan(
+        stores,
+        stores.names.table,
+        FilterExpression="pk = :one OR begins_with(pk, :many)",
+        ExpressionAttributeValues={
+            ":one": {"S": tenant_pk(tenant)},
+            ":many": {"S": f"{tenant_pk(tenant)}#"},
+        },
+        ProjectionExpression="pk, sk, z, live_at, live, #ttl",
+        ExpressionAttributeNames={"#ttl": "ttl"},
+    )
+
+
+def _needed_until(item: items.Item) -> datetime | None:
+    """Of what is left of a deleted session, or user: until then a worker, or a token, of it may live. None: it is not
+    needed.
+    """
+    sk = item["sk"]["S"]
+    if sk == TOKENS or sk.startswith(f"{TOKENS}#"):
+        return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
+    if sk == items.ERASURE and "live" in item:
+        return items.item_live(item).at + WORKERS_LIVE
+    is_emptied = (sk.startswith(items.COMMIT) or sk in (items.RUNNING_TEXT, items.MARKER)) and "z" not in item
+    if is_emptied and "ttl" in item:
+        return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - TOMBSTONE_LIFE + WORKERS_LIVE
+    return None
+
+
+def _record(stores: TenantStores, tenant: str, action: str, details: Mapping[str, str]) -> None:
+    """Before it is done: a restored table is told by it what has to be erased again."""
+    now = stores.clock.now()
+    record = AuditRecord(
+        audit_id=stores.clock.new_id(AUDIT),
+        at=now,
+        ended_at=now,
+        who=OPERATOR,
+        action=action,
+        details=details,
+        outcome="done",
+    )
+    DynamoTrail(stores.names.audit_table, client=stores.dynamodb).put(tenant, record)

@@ -1,0 +1,148 @@
+"""Who may sign in: the users of an environment's own Cognito pool, with an operator's AWS credentials.
+
+A user's tenant is an attribute that is written once, when the user is made. Roles are groups of the pool, made when
+they are first needed. Source: Amazon Cognito API reference.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_infra.deployed.account import pages
+
+PAGE = 60
+"""The most that Cognito lists at once."""
+
+
+class OtherTenant(Exception):
+    """The user belongs to the tenant that `args` has, and a tenant is never changed."""
+
+
+class NoSuchUser(Exception):
+    pass
+
+
+class User(NamedTuple):
+    """`subject`: as the API and its records name them. `status`: Cognito's, such as CONFIRMED, or DISABLED."""
+
+    email: str
+    tenant: str
+    roles: tuple[str, ...]
+    subject: str
+    status: str
+
+
+def pool_of(issuer: str) -> str | None:
+    """The id of the pool whose URL this is; None: tokens come from somewhere else."""
+    where = urlsplit(issuer)
+    is_pool = (where.hostname or "").startswith("cognito-idp.")
+    return where.path.strip("/") if is_pool and where.path.strip("/") else None
+
+
+class Users:
+    """Of one pool. `client`: a botocore client of `cognito-idp`. Every method raises AwsDenied, AwsRefused,
+    StoreThrottled and StoreUnavailable, besides what it names.
+    """
+
+    def __init__(self, pool_id: str, client: Any) -> None:
+        self._pool = {"UserPoolId": pool_id}
+        self._cognito = Service("cognito-idp", client)
+
+    def add(self, email: str, tenant: str, roles: Sequence[str], *, invite: bool = True) -> bool:
+        """Makes the user, or gives one that is there the roles. `invite`: Cognito sends them a first password by email.
+        False where the user was there. Raises OtherTenant.
+
+        The user is made before they get a role, and can do nothing without one. So what breaks off is done anew.
+        """
+        attributes = {"email": email, "email_verified": "true", "custom:tenant": tenant}
+        given = [{"Name": name, "Value": value} for name, value in attributes.items()]
+        how = {"DesiredDeliveryMediums": ["EMAIL"]} if invite else {"MessageAction": "SUPPRESS"}
+        try:
+            self._call("admin_create_user", Username=email, UserAttributes=given, **how)
+            is_new = True
+        except AwsRefused as refused:
+            if refused.code != "UsernameExistsException":
+                raise
+            is_new = False
+            there = self._find(email)
+            if there.get("custom:tenant", "") != tenant:
+                raise OtherTenant(there.get("custom:tenant", "")) from None
+        for role in roles:
+            self._put_into_group(email, role)
+        return is_new
+
+    def list(self) -> Iterator[User]:
+        """All of them, with their roles."""
+        roles: dict[str, list[str]] = {}
+        for group in self._pages("list_groups", "Groups", "NextToken"):
+            name = group["GroupName"]
+            for user in self._pages("list_users_in_group", "Users", "NextToken", GroupName=name):
+                roles.setdefault(user["Username"], []).append(name)
+        for user in self._pages("list_users", "Users", "PaginationToken"):
+            attributes = attributes_of(user["Attributes"])
+            yield User(
+                email=attributes.get("email", ""),
+                tenant=attributes.get("custom:tenant", ""),
+                roles=tuple(sorted(roles.get(user["Username"], ()))),
+                subject=attributes.get("sub", ""),
+                status=user["UserStatus"] if user["Enabled"] else "DISABLED",
+            )
+
+    def remove(self, email: str) -> None:
+        """Ends the user's sign-ins and deletes them. A token that they have is valid to its end. Raises NoSuchUser."""
+        self._find(email)
+        self._call("admin_user_global_sign_out", Username=email)
+        self._call("admin_delete_user", Username=email)
+
+    def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:
+        """User names of all users of the tenant, or of one. Cognito filters by no attribute of one's own."""
+        found = []
+        for user in self._pages("list_users", "Users", "PaginationToken"):
+            attributes = attributes_of(user.get("Attributes", ()))
+            if attributes.get("custom:tenant") == tenant and subject in (None, attributes.get("sub")):
+                found.append(user["Username"])
+        return tuple(found)
+
+    def delete_all(self, names: Iterable[str]) -> int:
+        """By user name; says how many were there. Tokens that they have stay valid for as long as the pool says
+        (`OwnPool.token_minutes`).
+        """
+        deleted = 0
+        for name in names:
+            try:
+                self._call("admin_delete_user", Username=name)
+                deleted += 1
+            except AwsRefused as refused:
+                if refused.code != "UserNotFoundException":
+                    raise
+        return deleted
+
+    def _find(self, email: str) -> Mapping[str, str]:
+        """Their attributes. Raises NoSuchUser."""
+        try:
+            return attributes_of(self._call("admin_get_user", Username=email)["UserAttributes"])
+        except AwsRefused as refused:
+            if refused.code == "UserNotFoundException":
+                raise NoSuchUser(email) from None
+            raise
+
+    def _put_into_group(self, email: str, role: str) -> None:
+        try:
+            self._call("create_group", GroupName=role)
+        except AwsRefused as refused:
+            if refused.code != "GroupExistsException":
+                raise
+        self._call("admin_add_user_to_group", Username=email, GroupName=role)
+
+    def _pages(self, operation: str, items: str, cursor: str, **parameters: Any) -> Iterator[Any]:
+        for page in pages(self._cognito, operation, cursor, **self._pool, Limit=PAGE, **parameters):
+            yield from page[items]
+
+    def _call(self, operation: str, **parameters: Any) -> Any:
+        return self._cognito.call(operation, **self._pool, **parameters)
+
+
+def attributes_of(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    return {each["Name"]: each.get("Value", "") for each in listed}

@@ -1,0 +1,175 @@
+"""JSON Schemas of request bodies, parameters and answers, by pydantic.
+
+A rule that only a validator's code has is added here where JSON Schema can say it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, get_args
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema
+from typing_extensions import is_typeddict
+
+from acta_engine.agents import bodies as definition_bodies
+from acta_engine.agents import shapes as definitions
+from acta_engine.people import shapes as interventions
+from acta_engine.plans import shapes as plans
+from acta_engine.sessions import bodies
+from acta_engine.sessions import history_shapes as history
+from acta_engine.sessions import record_shapes as records
+from acta_engine.sessions import shapes as sessions
+from acta_engine.tools import tool
+from acta_engine.tools.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
+from acta_engine.tools.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
+from acta_engine.usage import receipt_shapes as receipts
+from acta_infra.document.fields import BODIES
+
+Json = dict[str, Any]
+REF = "#/components/schemas/{model}"
+SHAPES: Sequence[ModuleType] = (
+    plans,
+    interventions,
+    sessions,
+    history,
+    receipts,
+    definitions,
+    records,
+)
+
+MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
+VISIBLE = {"pattern": r"\S"}
+BASE64 = "[A-Za-z0-9+/]"
+LAST = f"({BASE64}{{4}}|{BASE64}{{3}}=|{BASE64}{{2}}==)"
+SIGNING_SECRET = rf"^(whsec_({BASE64}{{4}}){{5,125}}{LAST}|(?!whsec_)[!-~]{{16,512}})$"
+BY_CODE: Mapping[Callable[..., Any], Json] = {
+    bodies._not_blank: VISIBLE,
+    bodies._readable: {"pattern": r"^[^\x00]*$"},
+    definition_bodies._usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
+    definition_bodies._usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
+}
+"""A validator -> what JSON Schema can say of it."""
+
+
+class Schemas(GenerateJsonSchema):
+    def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
+        made = super().function_after_schema(schema)
+        return {**made, **BY_CODE.get(schema["function"]["function"], {})}
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """`type: [string, null]` where that says it, as people write it."""
+        made = super().nullable_schema(schema)
+        options = made.get("anyOf", [])
+        if len(options) == 2 and isinstance(options[0].get("type"), str) and "enum" not in options[0]:
+            return {**options[0], "type": [options[0]["type"], "null"]}
+        return made
+
+
+def schemas_of(
+    wanted: Iterable[tuple[str, JsonSchemaMode, TypeAdapter[Any]]],
+) -> tuple[dict[str, Json], dict[str, Json]]:
+    """By key, the schema of each; and the definitions that they refer to."""
+    found, rest = TypeAdapter.json_schemas(list(wanted), ref_template=REF, schema_generator=Schemas)
+    defined: dict[str, Json] = rest.get("$defs", {})
+    for name, each in defined.items():
+        _tidy(each, name)
+    by_key = {key: each for (key, _), each in found.items()}
+    for each in by_key.values():
+        _without_titles(each)
+    return by_key, defined
+
+
+def shapes_with_words() -> None:
+    """The docstrings of their fields become descriptions."""
+    for module in SHAPES:
+        for each in vars(module).values():
+            if is_typeddict(each) and each.__module__ == module.__name__:
+                config: ConfigDict = getattr(each, "__pydantic_config__", ConfigDict())
+                each.__pydantic_config__ = config | ConfigDict(use_attribute_docstrings=True)
+
+
+def _tidy(schema: Json, name: str) -> None:
+    _without_titles(schema)
+    properties: dict[str, Json] = schema.get("properties", {})
+    for field in [field for field, each in properties.items() if each.get("type") == "null"]:
+        del properties[field]  # a field that is there only to be refused with a reason
+    change = CHANGES.get(name)
+    if change is not None:
+        change(properties)
+    if name in BODIES:
+        schema["description"], words = BODIES[name]
+        for field, each in properties.items():
+            each["description"] = words[field]
+            each.pop("default", None) if each.get("default", 0) is None else None
+
+
+def _without_titles(schema: Any) -> None:
+    """A title that repeats a name in other letters says nothing."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("title"), str):
+            del schema["title"]
+        for name, each in schema.items():
+            if name not in ("examples", "default", "enum", "const"):
+                _without_titles(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            _without_titles(each)
+
+
+def _tool(properties: dict[str, Json]) -> None:
+    """Of kind `mcp` there are none yet, and `config` depends on the kind."""
+    properties["kind"] = {"type": "string", "enum": ["http", "lambda"]}
+    properties["config"] = {"anyOf": [HTTP_CONFIG, LAMBDA_CONFIG]}
+    properties["name"] = {"type": "string", "pattern": tool.TOOL_NAME_PATTERN}
+
+
+def _object(says: str, required: list[str], **properties: Json) -> Json:
+    """With these fields and no other."""
+    return {
+        "type": "object",
+        "description": says,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+SECRET = _object(
+    "The secret that has the value.", ["secret"], secret={"type": "string", "pattern": NAME_PATTERN}
+)
+PLACES: Json = {"type": "string", "enum": ["path", "query", "header", "body"]}
+PARAMETER = _object(
+    "Where an argument goes, and what the API calls it.",
+    ["in"],
+    **{"in": PLACES, "name": {"type": "string", "pattern": tool.WIRE_NAME_PATTERN}},
+)
+HTTP_CONFIG = _object(
+    "Of kind `http`.",
+    ["url", "method"],
+    url={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": tool.MAX_URL_CHARS,
+        "description": "`{name}` in its path is an argument.",
+    },
+    parameters={
+        "type": "object",
+        "maxProperties": tool.MAX_PARAMETERS,
+        "description": "By argument. All others go into the query of a GET, else into a JSON body.",
+        "additionalProperties": PARAMETER,
+    },
+    method={"type": "string", "enum": list(get_args(tool.Method))},
+    headers={
+        "type": "object",
+        "maxProperties": tool.MAX_HEADERS,
+        "propertyNames": {"pattern": tool.HEADER_PATTERN},
+        "additionalProperties": {"anyOf": [{"type": "string", "pattern": tool.HEADER_VALUE_PATTERN}, SECRET]},
+    },
+)
+LAMBDA_CONFIG = _object(
+    "Of kind `lambda`.",
+    ["function"],
+    function={"type": "string", "pattern": FUNCTION_PATTERN, "maxLength": MAX_FUNCTION_CHARS},
+)
+CHANGES: Mapping[str, Callable[[dict[str, Json]], None]] = {"CreateTool": _tool, "PutTool": _tool}

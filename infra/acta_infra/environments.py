@@ -1,0 +1,485 @@
+"""The environments Acta is deployed to, as data. Everything that differs between them stands here.
+
+`cdk … -c env=<name>` selects one. A team with its own identity provider replaces `OwnPool()` by an `ExternalIssuer`
+(`infra/acta_infra/issuers.py`).
+"""
+
+import json
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from acta_engine.limits.tenant_limits import NO_LIMITS, TenantLimits
+from acta_engine.queue.places import LEARN, ProviderLimits
+from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.tools.function_names import EVERY_TENANT
+from acta_engine.usage.aws_prices import AwsPrices
+from acta_infra.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool
+from acta_infra.issuers import Machine as Machine  # operators' own files import it from here
+from acta_infra.options import (
+    AT_ONCE,
+    Canary,
+    CustomerKey,
+    Domain,
+    Edge,
+    Network,
+    Retention,
+    SignInFirewall,
+    Watch,
+    Way,
+    check_boundary,
+    check_place,
+    check_tags,
+)
+from acta_infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
+from acta_infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
+
+Architecture = Literal["arm64", "x86_64"]
+SettingValue = str | int | float
+
+
+class UnusableValue(ValueError):
+    """A value given on the command line cannot be used; the message says what can."""
+
+
+class UnknownEnvironment(UnusableValue):
+    """No environment has this name; the message lists those that exist."""
+
+
+SNAP_START_SINCE = (3, 12)
+"""Source: AWS Lambda developer guide, "Improving startup performance with Lambda SnapStart"."""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Notifications are POSTed to `url` (https), signed with the secret `acta/<env>/notifications`."""
+
+    url: str
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Notifications are published to the SNS topic `acta-<env>-notifications`."""
+
+
+@dataclass(frozen=True)
+class LocalWebhook:
+    """URL and secret are variables of the local stack. Without them `is_listening` is False and nothing is sent."""
+
+    is_listening: bool = False
+
+
+@dataclass(frozen=True)
+class Otlp:
+    """Spans are POSTed to `url`, the whole address of an OTLP/HTTP endpoint, https and at a public address, such as
+    `https://otlp.example.com/v1/traces`. `headers_secret`: the name of a secret in Secrets Manager whose text is a JSON
+    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none. `content`: spans have
+    what people, models and tools said, too; nothing of private sessions.
+    """
+
+    url: str
+    headers_secret: str | None = None
+    content: bool = False
+
+
+@dataclass(frozen=True)
+class XRay:
+    """Spans go to the OTLP endpoint of AWS X-Ray in the deployment's region, and so to CloudWatch. The account needs
+    Transaction Search. `content`: as in `Otlp`.
+    """
+
+    content: bool = False
+
+
+@dataclass(frozen=True)
+class LocalOtlp:
+    """URL and headers are variables of the local stack. Without them `is_listening` is False and nothing is sent."""
+
+    is_listening: bool = False
+
+
+LONGEST_NAME = 32
+"""So that a function of a tenant's tool, `acta-<env>-tool-…`, has room in the 64 characters of Lambda's names. With a
+part `tool` an environment's functions could be those of another one's tools."""
+
+
+@dataclass(frozen=True)
+class SessionCaps:
+    """What one session may be given at most, by an admin too. None: as in `shared/acta_engine/settings.py`. An agent
+    may have lower caps of its own, which its tenant's admins set and may pass.
+    """
+
+    max_steps: int | None = None
+    token_budget: int | None = None
+    cost_budget_usd: float | None = None
+    max_output_tokens: int | None = None
+    """Of one model call."""
+
+    @property
+    def settings(self) -> Mapping[str, "SettingValue"]:
+        return {f"cap_{name}": value for name, value in vars(self).items() if value is not None}
+
+
+USUAL_LIMITS = TenantLimits(starts_per_minute=120, open_sessions=500, requests_per_second=50, long_polls=200)
+"""Of one tenant. Its requests are half of what the gateway lets through of all tenants to one route, and its long polls
+a fifth of the concurrent executions of a usual account."""
+
+
+def usual_but(**different: int | None) -> TenantLimits:
+    """The usual limits, those named here excepted."""
+    return USUAL_LIMITS._replace(**different)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Everything that may differ between two deployments. Rate limits are requests per second to one route, burst
+    limits requests at once; the gateway answers 429 beyond them.
+    """
+
+    name: str
+    auth: OwnPool | ExternalIssuer | IssuerParameters
+    python: tuple[int, int] = (3, 13)
+    architecture: Architecture = "arm64"
+    sizes: Mapping[FunctionName, Sizing] = field(default_factory=lambda: SIZES)
+
+    is_local: bool = False
+    """Deployed to the local AWS: no TLS, no tracing, no secrets; model keys come from the developer's environment."""
+    retain: bool = True
+    """The table, the bucket, the secrets and the users stay when the stack is deleted."""
+    deletion_protection: bool = False
+    point_in_time_recovery: bool = True
+    versioned_files: bool = True
+    log_retention_days: int = 30
+    alarms: bool = True
+    watch: Watch = field(default_factory=Watch)
+    """Who is told of them, and what a month may cost."""
+    dashboard: bool = True
+    """A page of graphs, `acta-<env>` in CloudWatch."""
+    audit_retention_days: int = 0
+    """After which a record of the audit trail is deleted. 0: never."""
+    retention: Retention = field(default_factory=Retention)
+    """For how long everything else is kept."""
+
+    tenant_claim: str = "tenant"
+    roles_claim: str = "roles"
+    role_map: Mapping[str, str] = field(default_factory=dict)
+    """A name in the claim of the roles -> the role that it grants; "": none, but the name is known. Without a map every
+    name is the role of that name."""
+    cors_origins: tuple[str, ...] = ()
+    """Web pages of these origins may call the API from a browser: `https://app.example.com`. `*` alone: of every one.
+    They send the token as a header, never a cookie, so no answer allows credentials."""
+    rate_limit: int = 100
+    burst_limit: int = 200
+    open_rate_limit: int = 10
+    open_burst_limit: int = 20
+    """Of `/healthz`, and of everything that has no route: what strangers reach."""
+    bedrock: bool = False
+    """Agents may name the provider `bedrock`: the role of `step` may invoke Claude on Amazon Bedrock."""
+    offline: bool = False
+    """The zip of `step` contains the rule-based stand-in for a model. Agents may name it, and it answers where no
+    provider has a key. In other environments a session without a key fails at once."""
+    weather: bool = False
+    """Agents have the tool `get_weather`, which calls a public service (open-meteo.com)."""
+    tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
+    every tenant. Empty: no tenant has such tools."""
+    tools_dir: str = DEFAULT_DIR
+    """Where the folders of Python tools are (docs/own-tools.md): beside the file of one's environments, else in the
+    folder where the command is given. One that is not there has none."""
+    tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
+    calls, whatever its definition says. Who asked for a call does not approve it then."""
+    notifications: Webhook | Topic | LocalWebhook | None = None
+    """Who is told of interventions and ended sessions. None: nobody, and no function, queue or topic is deployed."""
+    notify_hosts: tuple[str, ...] = ()
+    """Hosts that webhooks of tenants and sessions may have, exact names, `host` or `host:port`. Empty: there are
+    none."""
+    traces: Otlp | XRay | LocalOtlp | None = None
+    """Where the spans of sessions go (docs/traces.md). None: nowhere, and no function or queue is deployed."""
+    console_url: str | None = None
+    """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
+    intervention `<base>/sessions/{id}/interventions/{iid}`. None: they link to the deployment's own page."""
+    default_visibility: Literal["private", "tenant"] = "tenant"
+    """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
+    caps: SessionCaps = SessionCaps()
+    limits: TenantLimits = USUAL_LIMITS
+    """Of each tenant that `tenant_limits` does not name. None: no such limit."""
+    tenant_limits: Mapping[str, TenantLimits] = field(default_factory=dict)
+    """Tenant -> its limits, all of them: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual."""
+    provider_limits: Mapping[str, ProviderLimits] = field(default_factory=dict)
+    """Provider -> what its key takes in a minute, of all tenants together:
+    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`, which is
+    what its answers say. Sessions wait in a line for what is beyond it. A provider that is not named takes whatever
+    comes, until it answers 429."""
+    allowed_models: tuple[str, ...] = ()
+    """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
+    like one of its provider's (`shared/acta_engine/models/allowed_models.py`)."""
+    aws_prices: AwsPrices | None = None
+    """What receipts of sessions count with. None: the list of the region (`shared/acta_engine/usage/aws_prices.py`);
+    in a region that has none the dollars of AWS are unknown."""
+    retry_base_seconds: int = 2
+    """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
+    park_after_seconds: int = 600
+    """What waits for people for longer than this, or is to wait for the world for longer, has no execution meanwhile
+    (ADR 104). Whole seconds, at least 1."""
+    write_version: int = CURRENT
+    """The schema version that its Lambdas write. `acta deploy` chooses the one before while Lambdas of the release
+    before may still run, or be deployed again."""
+    roll_out: Way = AT_ONCE
+    """How the functions of a new release are taken into use."""
+    turns_per_step: int = 8
+    """The most turns that one invocation of `step` makes (ADR 57). 1: each turn and each call is a state of the engine
+    to look at."""
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    """Overrides of `acta_engine.settings.Settings`, by field name."""
+
+    # What an operator may add in AWS: docs/options.md.
+    account: str | None = None
+    """The AWS account, twelve digits. It is never deployed to another one. With `region` or not at all."""
+    region: str | None = None
+    """Such as `eu-west-1`, whatever the shell says."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """On every resource that takes tags, beside `service` and `environment`."""
+    snap_start: bool = False
+    """Functions that somebody waits for start from a snapshot of their memory, made when a version is published."""
+    log_callers: bool = True
+    """The access log has who asked: the token's subject, and the address that the request came from."""
+    key: CustomerKey | None = None
+    domain: Domain | None = None
+    """The API's own name; its own address at AWS is switched off."""
+    edge: Edge | None = None
+    sign_in_firewall: SignInFirewall | None = None
+    tool_network: Network | None = None
+    permissions_boundary: str | None = None
+    """The ARN of a managed policy that bounds every role."""
+
+    def __post_init__(self) -> None:
+        fits = re.fullmatch(NAME_PATTERN, self.name) and len(self.name) <= LONGEST_NAME
+        if not fits or "tool" in self.name.split("-"):
+            raise ValueError(
+                "an environment's name is of lower-case letters, digits and single hyphens, "
+                f"{LONGEST_NAME} at most, and no part of it is tool"
+            )
+        try:
+            check_place(self.account, self.region)
+            check_tags(self.tags)
+            self._check_origins()
+            self._check_options()
+        except ValueError as error:
+            raise ValueError(f"environment {self.name}: {error}") from None
+
+    @property
+    def limits_by_tenant(self) -> Mapping[str, TenantLimits]:
+        """`Settings.tenant_limits`, as values."""
+        return {EVERY_TENANT: self.limits, **self.tenant_limits}
+
+    def _check_origins(self) -> None:
+        """Raises ValueError. `*` beside others, a path or a slash at the end would let nobody in, and say nothing."""
+        for origin in self.cors_origins:
+            if origin == "*" and len(self.cors_origins) == 1:
+                continue
+            if not re.fullmatch(ORIGIN_PATTERN, origin):
+                raise ValueError(
+                    f"an origin is https://host or https://host:port, http for localhost alone, not {origin!r}"
+                )
+
+    def _check_options(self) -> None:
+        """Raises ValueError for options that do not go together."""
+        added = (
+            self.key,
+            self.domain,
+            self.edge,
+            self.sign_in_firewall,
+            self.tool_network,
+            self.permissions_boundary,
+            self.account,
+        )
+        if self.snap_start and (self.is_local or self.python < SNAP_START_SINCE):
+            raise ValueError("snap_start is for functions in AWS with Python 3.12 or a later one")
+        if self.is_local and any(added):
+            raise ValueError(
+                "the local environment takes no key, domain, edge, firewall, network, boundary or account"
+            )
+        if self.is_local and self.roll_out != AT_ONCE:
+            raise ValueError("the local environment takes a release into use at once")
+        if self.edge is not None and self.domain is None:
+            raise ValueError("edge needs a domain of the API, which CloudFront passes requests on to")
+        if self.edge is not None and self.domain is not None and self.edge.domain.name == self.domain.name:
+            raise ValueError(
+                "edge.domain and domain are two names: people use the first, CloudFront the second"
+            )
+        if self.sign_in_firewall is not None and not isinstance(self.auth, OwnPool):
+            raise ValueError("sign_in_firewall is for Acta's own user pool")
+        if self.permissions_boundary is not None:
+            check_boundary(self.permissions_boundary)
+
+    def with_retry_base(self, seconds: str) -> "Environment":
+        """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""
+        return replace(self, retry_base_seconds=_whole_seconds("retry_base_seconds", seconds))
+
+    def with_park_after(self, seconds: str) -> "Environment":
+        """This environment parking after another time. Raises UnusableValue unless it is whole seconds, at least 1."""
+        return replace(self, park_after_seconds=_whole_seconds("park_after_seconds", seconds))
+
+    def with_write_version(self, version: str) -> "Environment":
+        """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""
+        possible = [str(each) for each in range(OLDEST_WRITTEN, CURRENT + 1)]
+        if version not in possible:
+            raise UnusableValue(f"write_version is {' or '.join(possible)} in this release, not {version!r}")
+        return replace(self, write_version=int(version))
+
+    def with_roll_out(self, way: str) -> "Environment":
+        """This environment taking the release into use at once. Raises UnusableValue for any other word."""
+        if way != "at_once":
+            raise UnusableValue(f"roll_out is at_once or left out, not {way!r}")
+        return replace(self, roll_out=AT_ONCE)
+
+    def with_provider_limits(self, text: str) -> "Environment":
+        """This environment with these, as JSON. Raises UnusableValue."""
+        try:
+            limits = {
+                name: LEARN if each == "learn" else ProviderLimits(**each)
+                for name, each in json.loads(text).items()
+            }
+        except (AttributeError, TypeError, ValueError):
+            raise UnusableValue(f"provider_limits is JSON as in docs/options.md, not {text!r}") from None
+        return replace(self, provider_limits=limits)
+
+    def with_notifications(self) -> "Environment":
+        """This local environment with notifications switched on. Raises UnusableValue for an environment in AWS."""
+        if not self.is_local:
+            raise UnusableValue(
+                "notifications of an environment in AWS are set in infra/acta_infra/environments.py"
+            )
+        return replace(self, notifications=LocalWebhook(is_listening=True))
+
+    def with_traces(self) -> "Environment":
+        """This local environment sending spans. Raises UnusableValue for an environment in AWS."""
+        if not self.is_local:
+            raise UnusableValue("traces of an environment in AWS are set in infra/acta_infra/environments.py")
+        return replace(self, traces=LocalOtlp(is_listening=True))
+
+    def with_tools_dir(self, path: str) -> "Environment":
+        """This environment with its Python tools in another directory, which is absolute."""
+        return replace(self, tools_dir=path)
+
+    @property
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        """Where `tools_dir` is still relative, there is none: nobody has said relative to what. Raises BadFolder."""
+        path = Path(self.tools_dir)
+        return folders_in(path if path.is_absolute() else None, self.name)
+
+    @property
+    def roles_have_no_spaces(self) -> bool:
+        """A Cognito group's name has none. The local issuer is taken for one whose names may have some."""
+        if isinstance(self.auth, ExternalIssuer):
+            return self.auth.roles_have_no_spaces
+        return isinstance(self.auth, OwnPool)
+
+    @property
+    def may_queue(self) -> bool:
+        """Whether sessions may wait in the line of a provider. A local stack may be given limits later."""
+        return self.is_local or bool(self.provider_limits)
+
+    @property
+    def longest_model_seconds(self) -> int:
+        """What a model call may take. 14 minutes where `step` has the longest timeout there is."""
+        return self.sizes["step"].timeout - MARGIN
+
+    @property
+    def longest_tool_seconds(self) -> int:
+        """What a call of a tool may take."""
+        return min(LONGEST_TOOL, self.sizes["tool"].timeout - MARGIN)
+
+    @property
+    def origin_hashes(self) -> str:
+        """`Settings.origin_hashes`."""
+        return ",".join(self.edge.origin_hashes) if self.edge is not None else ""
+
+    @property
+    def functions(self) -> tuple[FunctionName, ...]:
+        """The functions it has: `notify` only where notifications are sent, `traces` only where spans are."""
+        left_out = {"notify"} if self.notifications is None and not self.notify_hosts else set()
+        left_out |= {"traces"} if self.traces is None else set()
+        return tuple(name for name in get_args(FunctionName) if name not in left_out)
+
+
+def _whole_seconds(name: str, given: str) -> int:
+    """Raises UnusableValue for anything but a whole number, at least 1."""
+    if not given.isdecimal() or int(given) < 1:
+        raise UnusableValue(f"{name} is a whole number of seconds, at least 1, not {given!r}")
+    return int(given)
+
+
+def _host_architecture() -> Architecture:
+    return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64"
+
+
+def _own_pool(name: str, **different: object) -> Environment:
+    """An environment in AWS with Acta's user pool. The claims are those of the pool's ID tokens."""
+    values: dict[str, object] = {
+        "auth": OwnPool(),
+        "tenant_claim": "custom:tenant",
+        "roles_claim": "cognito:groups",
+        **different,
+    }
+    return Environment(name=name, **values)  # type: ignore[arg-type]
+
+
+LOCAL = Environment(
+    name="local",
+    auth=IssuerParameters(),
+    python=(sys.version_info.major, sys.version_info.minor),
+    architecture=_host_architecture(),
+    sizes=LOCAL_SIZES,
+    is_local=True,
+    retain=False,
+    point_in_time_recovery=False,
+    log_retention_days=1,
+    alarms=False,
+    cors_origins=("*",),
+    offline=True,
+    weather=True,
+    rate_limit=10_000,
+    burst_limit=5_000,
+    open_rate_limit=100,
+    open_burst_limit=1_000,
+    notifications=LocalWebhook(),
+    traces=LocalOtlp(),
+    retry_base_seconds=1,
+    turns_per_step=1,
+    limits=NO_LIMITS,
+)
+DEV = _own_pool(
+    "dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False, turns_per_step=1
+)
+STAGING = _own_pool("staging", log_retention_days=30, roll_out=Canary(5))
+PROD = _own_pool(
+    "prod",
+    auth=OwnPool(mfa="required"),
+    deletion_protection=True,
+    log_retention_days=365,
+    roll_out=Canary(30),
+    rate_limit=500,
+    burst_limit=1_000,
+    limits=usual_but(open_sessions=1_000, requests_per_second=100),
+)
+
+ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
+    {environment.name: environment for environment in (LOCAL, DEV, STAGING, PROD)}
+)
+
+
+def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) -> Environment:
+    """The environment called `name`. Raises UnknownEnvironment with one line for a person."""
+    known = ", ".join(among)
+    if not name:
+        raise UnknownEnvironment(f"no environment selected: add -c env=<name>, one of {known}")
+    if name not in among:
+        raise UnknownEnvironment(f"unknown environment {name!r}: -c env=<name> is one of {known}")
+    return among[name]

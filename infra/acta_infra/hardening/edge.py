@@ -1,0 +1,126 @@
+"""CloudFront with a firewall in front of the API. A stack of its own, because both live in us-east-1.
+
+It takes nothing from the other stacks: the API has a name of the operator's (`Environment.domain`), and the functions
+know the origin secret by its hash (`shared/acta_engine/api/incoming.py`). So no value has to cross a region.
+"""
+
+import json
+
+from aws_cdk import ArnFormat, CfnOutput, Duration, SecretValue, Stack
+from aws_cdk import Environment as Where
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_cloudfront as cloudfront
+from aws_cdk import aws_cloudfront_origins as origins
+from aws_cdk import aws_wafv2 as wafv2
+from constructs import Construct
+
+from acta_engine.api.incoming import ADDRESS_HEADER, SECRET_HEADER
+from acta_infra.data_stores import new_log_group
+from acta_infra.environments import Environment
+from acta_infra.hardening.firewall import Firewall
+from acta_infra.names import ORIGIN, edge_stack, secret_name
+from acta_infra.options import EDGE_REGION, Domain, Edge
+
+NAMES_THE_ADDRESS = f"""
+function handler(event) {{
+  event.request.headers[{json.dumps(ADDRESS_HEADER)}] = {{ value: event.viewer.ip }};
+  return event.request;
+}}
+"""
+"""Runs in CloudFront. What the client sent under that name is replaced."""
+
+
+CACHED_ERRORS = (400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504)
+"""CloudFront keeps these answers for ten seconds unless told otherwise, where nothing else is cached too. One tenant's
+404 would be another's.
+"""
+
+
+class EdgeStack(Stack):
+    """Output `EdgeTarget`: what the DNS record of `edge.domain` points to. `origin`: the API's own name."""
+
+    def __init__(self, scope: Construct, environment: Environment, edge: Edge, origin: Domain) -> None:
+        super().__init__(
+            scope,
+            edge_stack(environment.name),
+            env=Where(account=environment.account, region=EDGE_REGION),
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): CloudFront and its firewall",
+        )
+        web_acl = edge.web_acl_arn or self._firewall(environment, edge)
+        distribution = cloudfront.Distribution(
+            self,
+            "Distribution",
+            domain_names=[edge.domain.name],
+            certificate=acm.Certificate.from_certificate_arn(
+                self, "Certificate", edge.domain.certificate_arn
+            ),
+            minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+            web_acl_id=web_acl,
+            # CloudFormation reads the secret when the distribution changes. A new hash changes this text.
+            comment=f"Acta {environment.name}, origin secret {edge.origin_hashes[0][:8]}",
+            error_responses=[
+                cloudfront.ErrorResponse(http_status=status, ttl=Duration.seconds(0))
+                for status in CACHED_ERRORS
+            ],
+            default_behavior=cloudfront.BehaviorOptions(
+                origin=origins.HttpOrigin(
+                    origin.name,
+                    protocol_policy=cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
+                    origin_ssl_protocols=[cloudfront.OriginSslPolicy.TLS_V1_2],
+                    read_timeout=Duration.seconds(60),  # the API ends a request after 30 by itself
+                    custom_headers={
+                        SECRET_HEADER: SecretValue.secrets_manager(
+                            secret_name(environment.name, ORIGIN)
+                        ).unsafe_unwrap()
+                    },
+                ),
+                viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+                allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
+                cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
+                origin_request_policy=cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+                function_associations=[
+                    cloudfront.FunctionAssociation(
+                        event_type=cloudfront.FunctionEventType.VIEWER_REQUEST,
+                        function=cloudfront.Function(
+                            self,
+                            "Address",
+                            code=cloudfront.FunctionCode.from_inline(NAMES_THE_ADDRESS.strip()),
+                            runtime=cloudfront.FunctionRuntime.JS_2_0,
+                        ),
+                    )
+                ],
+            ),
+        )
+        CfnOutput(self, "EdgeTarget", value=distribution.distribution_domain_name)
+
+    def _firewall(self, environment: Environment, edge: Edge) -> str:
+        """Its log has addresses and what was decided, and no path, query, token or cookie."""
+        name = f"acta-{environment.name}"
+        firewall = Firewall(self, name, "CLOUDFRONT", edge.requests_per_address)
+        group_name = f"aws-waf-logs-{name}"  # WAF takes groups with this beginning only
+        log_group = new_log_group(self, "FirewallLog", group_name, environment)
+        # CloudFormation's ARN of a log group ends with `:*`, which WAF refuses.
+        destination = self.format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=group_name,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        headers = ("authorization", "cookie", "idempotency-key")
+        logging = wafv2.CfnLoggingConfiguration(
+            self,
+            "FirewallLogging",
+            resource_arn=firewall.arn,
+            log_destination_configs=[destination],
+            redacted_fields=[
+                wafv2.CfnLoggingConfiguration.FieldToMatchProperty(uri_path={}),
+                wafv2.CfnLoggingConfiguration.FieldToMatchProperty(query_string={}),
+                *(
+                    wafv2.CfnLoggingConfiguration.FieldToMatchProperty(single_header={"Name": each})
+                    for each in headers
+                ),
+            ],
+        )
+        logging.node.add_dependency(log_group)
+        return firewall.arn

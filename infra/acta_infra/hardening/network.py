@@ -1,0 +1,143 @@
+"""The function `tool` in a network of the operator's: a security group for it, and endpoints of AWS's services."""
+
+from typing import Any, Literal
+
+from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from acta_infra.hardening.inline_policy import add_inline_policy
+from acta_infra.options import Network
+
+HTTPS = 443
+GATEWAYS = ("dynamodb", "s3")
+INTERFACES = ("lambda", "secretsmanager", "sts")
+"""Other services that `tool` calls. Its log and its traces do not go through the network."""
+NOWHERE = ec2.CfnSecurityGroup.EgressProperty(
+    ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="nothing"
+)
+"""Without a rule EC2 adds one that allows everything."""
+JOIN = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+"""Source: Lambda developer guide, "Giving Lambda functions access to resources in an Amazon VPC"."""
+
+
+class ToolNetwork(Construct):
+    """Puts `function`, whose role is `role`, into the network."""
+
+    def __init__(
+        self, scope: Construct, network: Network, function: lambda_.CfnFunction, role: iam.CfnRole
+    ) -> None:
+        super().__init__(scope, "ToolNetwork")
+        self._network = network
+        endpoints = self._endpoints() if network.route_table_ids else None
+        group = self._security_group(endpoints)
+        function.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+            subnet_ids=list(network.subnet_ids), security_group_ids=[group.attr_group_id]
+        )
+        add_inline_policy(role, "network", *_lambda_alone_may_join(function))
+
+    def _security_group(self, endpoints: ec2.CfnSecurityGroup | None) -> ec2.CfnSecurityGroup:
+        """Nothing comes in. Names are looked up at the VPC's own resolver, which no security group keeps from."""
+        network = self._network
+        allowed = [
+            *(_https(destination_prefix_list_id=each) for each in network.prefix_list_ids),
+            *(_https(cidr_ipv6=each) if ":" in each else _https(cidr_ip=each) for each in network.egress),
+        ]
+        if endpoints is not None:
+            allowed.append(_https(destination_security_group_id=endpoints.attr_group_id))
+        group = ec2.CfnSecurityGroup(
+            self,
+            "Group",
+            group_description="Acta: function tool",
+            vpc_id=network.vpc_id,
+            security_group_egress=allowed,
+        )
+        if endpoints is not None:
+            ec2.CfnSecurityGroupIngress(
+                self,
+                "In",
+                group_id=endpoints.attr_group_id,
+                source_security_group_id=group.attr_group_id,
+                ip_protocol="tcp",
+                from_port=HTTPS,
+                to_port=HTTPS,
+                description="from tool",
+            )
+        return group
+
+    def _endpoints(self) -> ec2.CfnSecurityGroup:
+        """The group of those that have an address in the subnets. The others are routes."""
+        network = self._network
+        group = ec2.CfnSecurityGroup(
+            self,
+            "EndpointGroup",
+            group_description="Acta: endpoints of AWS for tools",
+            vpc_id=network.vpc_id,
+            security_group_egress=[NOWHERE],
+        )
+        for service in GATEWAYS:
+            self._endpoint(service, "Gateway", route_table_ids=list(network.route_table_ids))
+        for service in INTERFACES:
+            self._endpoint(
+                service,
+                "Interface",
+                subnet_ids=list(network.subnet_ids),
+                security_group_ids=[group.attr_group_id],
+                private_dns_enabled=True,
+            )
+        return group
+
+    def _endpoint(self, service: str, kind: Literal["Gateway", "Interface"], **where: Any) -> None:
+        """`where`: the subnets and groups, or the route tables, that belong to this kind."""
+        stack = Stack.of(self)
+        # Principals and resources of this account: what a tool reads cannot be written into a stranger's bucket.
+        own_account_only = iam.PolicyStatement(
+            sid="OwnAccount",
+            principals=[iam.AnyPrincipal()],
+            actions=["*"],
+            resources=["*"],
+            conditions={
+                "StringEquals": {"aws:PrincipalAccount": stack.account, "aws:ResourceAccount": stack.account}
+            },
+        )
+        ec2.CfnVPCEndpoint(
+            self,
+            f"{service.capitalize()}Endpoint",
+            vpc_id=self._network.vpc_id,
+            service_name=f"com.amazonaws.{stack.region}.{service}",
+            vpc_endpoint_type=kind,
+            policy_document=iam.PolicyDocument(statements=[own_account_only]),
+            **where,
+        )
+
+
+def _https(**where: str) -> ec2.CfnSecurityGroup.EgressProperty:
+    return ec2.CfnSecurityGroup.EgressProperty(
+        ip_protocol="tcp", from_port=HTTPS, to_port=HTTPS, description="https", **where
+    )
+
+
+def _lambda_alone_may_join(function: lambda_.CfnFunction) -> tuple[iam.PolicyStatement, iam.PolicyStatement]:
+    """Lambda makes the interfaces with the function's role. The code that runs in the function has the same role, and
+    may not. The actions have no resource-level permissions that would do. Source: as `JOIN`, "Best practices".
+    """
+    stack = Stack.of(function)
+    arn = f"arn:{stack.partition}:lambda:{stack.region}:{stack.account}:function:{function.function_name}"
+    may = iam.PolicyStatement(sid="Join", actions=list(JOIN), resources=["*"])
+    not_itself = iam.PolicyStatement(
+        sid="NotItself",
+        effect=iam.Effect.DENY,
+        actions=list(JOIN),
+        resources=["*"],
+        conditions={"ArnEquals": {"lambda:SourceFunctionArn": arn}},
+    )
+    return may, not_itself

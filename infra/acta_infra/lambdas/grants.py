@@ -1,0 +1,238 @@
+"""What each function may do: the one table that the roles are made from.
+
+A call of AWS that a new version of an adapter makes and this table does not allow fails with `AccessDenied`.
+DynamoDB has no action for transactions: it checks the actions inside them.
+
+A function that works for one tenant at a time has two roles. Its own reaches no tenant's data. It may assume the second
+one, `TenantRole`, which a session policy narrows to the tenant whose work it does (ADR 48). `recover` and `notify` act
+for the deployment and have one role.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from acta_infra.sizing import FunctionName
+
+FILES = "files/*"
+"""Object keys of the files that users and the file tools work with: `files/{tenant}/{path}`."""
+SESSIONS = "sessions/*"
+"""Object keys of long texts of sessions, in both buckets: `sessions/{tenant}/{session}/{hash}`."""
+
+DEPLOYMENT = "D"
+"""The partition key of the table's items that belong to no tenant (`docs/data.md`)."""
+
+LEASES = "T#*#=Q"
+"""Partition keys of the shares of tenants' rates. No name in a key has a `#` or a `=`."""
+ADMISSION = "D#*#=A"
+"""Partition keys of the buckets and lines of providers (ADR 106)."""
+CHANGE = frozenset({"dynamodb:UpdateItem"})
+"""A tenant's counts are changed in transactions with other items of it, which a narrower grant would refuse: a
+transaction's keys are those of all its items. Who has it may put all those items anyway."""
+USAGE = "T#*#=U"
+"""Partition keys of tenants' usage. No name in a key has a `#` or a `=`."""
+
+GET_ITEM = frozenset({"dynamodb:GetItem"})
+READ = GET_ITEM | {"dynamodb:Query"}
+COMMIT = READ | {"dynamodb:PutItem"}
+"""A commit is a put under a number that is free, alone or in a transaction of puts."""
+DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
+RECOVER = DELETE | {"dynamodb:DeleteItem", "dynamodb:Scan"}
+"""Removes the note of an erasure, too. Reads through the table when an operator asks for failed sessions (ADR 46)."""
+REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
+"""The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
+
+GET_SEVERAL = GET_ITEM | {"dynamodb:BatchGetItem"}
+COUNT = frozenset({"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"})
+"""Of tenants' usage alone."""
+
+PUT_RECORD = frozenset({"dynamodb:PutItem"})
+READ_RECORDS = frozenset({"dynamodb:Query"})
+"""Of the audit trail, which nobody may change (ADR 54)."""
+
+GET = frozenset({"s3:GetObject"})
+PUT = GET | {"s3:PutObject"}
+EDIT = PUT | {"s3:DeleteObject"}
+EDIT_EARLIER = EDIT | {"s3:GetObjectVersion"}
+"""Reads earlier versions, too, and lists them."""
+ERASE = EDIT | {"s3:DeleteObjectVersion"}
+"""Nothing stays where versions are kept. Who has this also lists versions."""
+
+INVOKE_CLAUDE = frozenset({"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
+CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
+"""Only Claude, because the adapter writes Claude's wire format. In every region: a cross-region inference profile
+passes a request on to models of other regions, and the role has to allow both the profile and the model."""
+CLAUDE_PROFILES = "inference-profile/*.anthropic.claude-*"
+
+# Where the execution exists already, the caller looks up whether it still runs.
+START = frozenset({"states:StartExecution", "states:DescribeExecution"})
+WAKE = frozenset({"states:SendTaskSuccess"})
+STOP = frozenset({"states:StopExecution"})
+
+SET_SECRETS = frozenset(
+    {"secretsmanager:CreateSecret", "secretsmanager:DeleteSecret", "secretsmanager:PutSecretValue"}
+)
+"""Who sets secrets can neither read one nor say who else may."""
+READ_SECRETS = frozenset({"secretsmanager:GetSecretValue"})
+
+MEASURE = frozenset({"cloudwatch:GetMetricData", "lambda:GetAccountSettings"})
+LIST_EXECUTIONS = frozenset({"states:ListExecutions"})
+
+ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
+"""Actions of Step Functions whose resource is an execution and not the state machine."""
+
+
+@dataclass(frozen=True)
+class Grants:
+    """IAM actions of one function, by what they act on:
+
+    - `by_tenant`: the function has a second role, and `table`, `files`, `sessions` and `audit` are granted to that one
+    - `table`; `index`: the table's index of live sessions
+    - `open_index`: the index of what is open of a tenant, read with the second role (ADR 107)
+    - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
+    - `deployment`: items of the table that belong to no tenant
+    - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits; and
+      calls who looks after them
+    - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits
+    (`infra/acta_infra/usage.py`)
+    - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
+      prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
+    - `tool_secrets`: secrets of tenants' tools, granted to the second role
+    - `receiver_secrets`: what notifications to tenants' webhooks are signed with, granted to the second role
+    - `audit`: the table of the audit trail
+    - `pseudonyms`: reads the key that they are made with
+    - `engine`: the state machine or its executions
+    - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
+    - `load`: reads how much of the account's concurrency is in use
+    - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
+    - `asks_tool`: invokes `tool`, which does for it what needs the network or tenants' credentials (ADR 96)
+    - `asks_itself`: invokes itself, which goes on with a part of its work (ADR 108)
+    - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
+      receiver's headers (`infra/acta_infra/stream/traces.py`)
+    - `notifications`: the stream, the queue and the receiver (`infra/acta_infra/notifications.py`)
+    """
+
+    by_tenant: bool = True
+    table: frozenset[str] = frozenset()
+    leases: bool = False
+    deployment: frozenset[str] = frozenset()
+    admission: frozenset[str] = frozenset()
+    usage: frozenset[str] = frozenset()
+    index: frozenset[str] = frozenset()
+    open_index: bool = False
+    files: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    tool_secrets: frozenset[str] = frozenset()
+    receiver_secrets: frozenset[str] = frozenset()
+    audit: frozenset[str] = frozenset()
+    pseudonyms: bool = False
+    engine: frozenset[str] = frozenset()
+    secrets: bool = False
+    bedrock: bool = False
+    load: bool = False
+    tenant_functions: bool = False
+    asks_tool: bool = False
+    asks_itself: bool = False
+    notifications: bool = False
+    hands_over: bool = False
+    traces: bool = False
+
+
+GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
+    {
+        # A message starts a run or answers the question that an execution waits for. A
+        # question that expired may have ended the run, and then the execution is stopped.
+        "start": Grants(
+            table=COMMIT | CHANGE,
+            leases=True,
+            sessions=PUT,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
+        ),
+        # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
+        "status": Grants(
+            table=READ | GET_SEVERAL,
+            leases=True,
+            deployment=GET_ITEM,
+            open_index=True,
+            sessions=GET,
+            pseudonyms=True,
+        ),
+        # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file.
+        "step": Grants(
+            table=REMEMBER | CHANGE,
+            leases=True,
+            deployment=GET_ITEM,
+            admission=COMMIT | CHANGE,
+            files=PUT,
+            sessions=PUT,
+            pseudonyms=True,
+            secrets=True,
+            bedrock=True,
+        ),
+        "tool": Grants(
+            table=REMEMBER | CHANGE,
+            files=EDIT,
+            sessions=PUT,
+            tool_secrets=READ_SECRETS,
+            tenant_functions=True,
+        ),
+        # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
+        # session's items and objects.
+        "intervene": Grants(
+            table=DELETE | CHANGE,
+            leases=True,
+            sessions=ERASE,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
+        ),
+        # Agents, tools, prompts and memories, written with the tenant's revision. All but prompts can be deleted. At a
+        # deployment it stores the release's prompts. Admins read the audit trail.
+        "admin": Grants(
+            table=REMEMBER,
+            leases=True,
+            deployment=GET_ITEM | {"dynamodb:PutItem"},
+            files=EDIT_EARLIER,
+            tool_secrets=SET_SECRETS,
+            receiver_secrets=SET_SECRETS,
+            audit=PUT_RECORD | READ_RECORDS,
+            pseudonyms=True,
+            asks_tool=True,
+        ),
+        # The stream and the queue say which intervention or session changed. Its present state is read from the table,
+        # of a session that is over its newest commit.
+        "notify": Grants(by_tenant=False, table=READ, notifications=True),
+        # The stream says which commits there are. It reads their heads, and writes to tenants' usage alone (ADR 67).
+        "usage": Grants(by_tenant=False, table=GET_SEVERAL, usage=COUNT, pseudonyms=True, hands_over=True),
+        # Reads the commits that `usage` hands over, and writes nothing.
+        "traces": Grants(by_tenant=False, table=frozenset({"dynamodb:BatchGetItem"}), traces=True),
+        # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
+        # more.
+        "recover": Grants(
+            by_tenant=False,
+            table=RECOVER | CHANGE,
+            index=frozenset({"dynamodb:Query"}),
+            sessions=ERASE,
+            engine=START | WAKE | LIST_EXECUTIONS,
+            load=True,
+            asks_itself=True,
+        ),
+        # Starts, shows, decides and cancels sessions by the routes of `start`, `status` and `intervene` (ADR 94). It
+        # deletes nothing.
+        "mcp": Grants(
+            table=COMMIT | CHANGE | GET_SEVERAL,
+            leases=True,
+            deployment=GET_ITEM,
+            open_index=True,
+            sessions=PUT,
+            audit=PUT_RECORD,
+            pseudonyms=True,
+            engine=START | WAKE | STOP,
+        ),
+        # Answer without looking at anything.
+        "console": Grants(by_tenant=False),
+        "fallback": Grants(by_tenant=False),
+    }
+)

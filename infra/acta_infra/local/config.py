@@ -1,0 +1,226 @@
+"""The variables that the local stack takes from its starter's environment, checked before anything starts.
+
+Settings reach every Lambda and secrets only the function that uses them, both through the emulator's launcher. No
+value is written to a template or a file.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from acta_engine.notifications.receiver import signing_key
+from acta_engine.settings import PREFIX, Settings, SettingsError
+from acta_infra.local.issuer import AUDIENCE
+from acta_infra.names import function_name
+from acta_infra.sizing import FunctionName
+from acta_infra.tool_folders import TOOLS_DIR, ToolFolder, folders_in, tools_directory
+
+PROVIDER_VARIABLES = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL",
+    "AWS_BEARER_TOKEN_BEDROCK",
+)  # fmt: skip
+"""Bedrock does not accept what the emulator's credentials sign. Its own API key works from here."""
+DEPLOYED_FIELDS = frozenset(
+    (
+        "env", "is_local", "table", "bucket", "session_bucket", "state_machine_arn", "offline", "tenant_claim",
+        "roles_claim", "machine_tenant_claim", "machine_roles_claim", "roles_have_no_spaces", "anthropic_secret",
+        "openai_secret", "notify_topic_arn", "notify_secret_name", "traces_queue_url", "traces_secret_name",
+        "status_function", "tool_function", "recover_function", "status_concurrency", "token_issuer", "public_url",
+        "console_issuer", "console_client", "console_scopes", "console_takes", "console_connects",
+    )
+)  # fmt: skip
+"""Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
+REQUIRED = {
+    "ACTA_ENV": "local",
+    "ACTA_IS_LOCAL": "true",
+    "ACTA_TABLE": "given",
+    "ACTA_BUCKET": "given",
+    "ACTA_OFFLINE": "true",
+}
+NOTIFY_URL, NOTIFY_SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
+NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
+NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
+TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
+PROVIDER_LIMITS = "ACTA_PROVIDER_LIMITS"
+EMULATOR_OPTIONS = {
+    "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
+    "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
+}
+"""Variables that are options of the emulator, for tests (`local_aws/README.md`)."""
+OWN_VARIABLES = frozenset(
+    (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS",
+     "ACTA_PARK_AFTER_SECONDS", "ACTA_API_URL", "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS",
+     NOTIFY_SECRET, TRACES_HEADERS)
+)  # fmt: skip
+ONLY_FOR: Mapping[str, FunctionName] = {
+    **dict.fromkeys(PROVIDER_VARIABLES, "step"),
+    **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET, NOTIFY_API_URL), "notify"),
+    **dict.fromkeys((TRACES_URL, TRACES_HEADERS), "traces"),
+}
+"""The one function that gets the variable: for every secret, and for URLs, which may hold one."""
+KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+Provider = Literal["anthropic", "openai", "bedrock", "offline"]
+
+
+@dataclass(frozen=True)
+class LocalConfig:
+    """`lambda_env` holds names only; `context` is what synth gets as `-c key=value`."""
+
+    provider: str
+    model: str
+    lambda_env: tuple[str, ...]
+    context: Mapping[str, str]
+    aws_port: int | None = None
+    lambda_endpoint: str | None = None
+    emulator_options: Mapping[str, str] = field(default_factory=dict)
+    """By the option's name."""
+    unknown: tuple[str, ...] = ()
+    """ACTA_ variables that nothing reads: most likely misspelt."""
+
+    def for_every_function(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables of all of Acta's Lambdas; none of them is secret."""
+        return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
+
+    def for_one_function(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
+        """By the function's full name: the variables that no other function gets. `api_url`: where links of
+        notifications lead to, where the starter names nothing else.
+        """
+        given: dict[str, dict[str, str]] = {}
+        if api_url:
+            given[function_name("local", "notify")] = {NOTIFY_API_URL: api_url}
+            given[function_name("local", "fallback")] = {
+                f"{PREFIX}TOKEN_ISSUER": api_url,
+                f"{PREFIX}PUBLIC_URL": api_url,
+            }
+            given[function_name("local", "console")] = {
+                f"{PREFIX}CONSOLE_ISSUER": api_url,
+                f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,
+            }
+        for name in self.lambda_env:
+            if name in ONLY_FOR:
+                given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]
+        return given
+
+    def for_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
+        """By the full names of Acta's functions: all that each of them gets. Others, such as those of Python tools, get
+        what their deployment says, as in AWS.
+        """
+        every, one = self.for_every_function(environ), self.for_one_function(environ, api_url)
+        names = [function_name("local", each) for each in get_args(FunctionName)]
+        return {name: {**every, **one.get(name, {})} for name in names}
+
+    @property
+    def tool_folders(self) -> tuple[ToolFolder, ...]:
+        """Raises BadFolder."""
+        directory = self.context.get("tools_dir")
+        return folders_in(Path(directory) if directory else None, "local")
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "LocalConfig":
+        """Raises SettingsError with one line that names the variable."""
+        fields = [name for name in Settings.model_fields if name not in DEPLOYED_FIELDS]
+        names = [PREFIX + name.upper() for name in fields]
+        given = {name: environ[name] for name in names if environ.get(name)}
+        settings = Settings.from_environ({**REQUIRED, **given})
+        present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
+        known = {*names, *OWN_VARIABLES, *(PREFIX + name.upper() for name in DEPLOYED_FIELDS)}
+        return cls(
+            provider=provider(settings.provider, environ),
+            model=settings.model,
+            lambda_env=(*present, *given, *secrets_of(given, environ)),
+            context=context_of(environ),
+            aws_port=port(environ),
+            lambda_endpoint=url(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL"),
+            emulator_options=emulator_options(environ),
+            unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
+        )
+
+
+def provider(chosen: str, environ: Mapping[str, str]) -> str:
+    """The one that the Lambdas will use: `chosen`, else the first that has a key, else `offline`."""
+    if chosen == "":
+        return next((name for name, key in KEYS.items() if environ.get(key, "").strip()), "offline")
+    if chosen not in get_args(Provider):
+        raise SettingsError(f"ACTA_PROVIDER must be one of {', '.join(get_args(Provider))}, not {chosen!r}")
+    if chosen in KEYS and not environ.get(KEYS[chosen], "").strip():
+        raise SettingsError(f"ACTA_PROVIDER={chosen} needs {KEYS[chosen]} in the environment")
+    return chosen
+
+
+def port(environ: Mapping[str, str]) -> int | None:
+    text = environ.get("ACTA_AWS_PORT", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65_535):
+        raise SettingsError(f"ACTA_AWS_PORT must be a port from 1 to 65535, not {text!r}")
+    return int(text)
+
+
+def url(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
+    if not text:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(f"{name} must be an http or https URL, not {text!r}")
+    return text
+
+
+def emulator_options(environ: Mapping[str, str]) -> dict[str, str]:
+    pause = environ.get("ACTA_AWS_LONGEST_PAUSE_SECONDS", "")
+    if pause and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", pause):
+        raise SettingsError(f"ACTA_AWS_LONGEST_PAUSE_SECONDS must be a number of seconds, not {pause!r}")
+    url(environ, "ACTA_AWS_INVOCATION_CHECK_URL")
+    return {option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)}
+
+
+def context_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """Context values of the deployment, as text: those that a variable says. Raises SettingsError."""
+    found = {"provider_limits": environ.get(PROVIDER_LIMITS, "")}
+    for name in ("retry_base_seconds", "park_after_seconds"):
+        variable = f"ACTA_{name.upper()}"
+        found[name] = text = environ.get(variable, "")
+        if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
+            raise SettingsError(f"{variable} must be a whole number of seconds from 1, not {text!r}")
+    if environ.get(TRACES_URL):  # spans are exported if there is a URL to send them to
+        found["traces"] = "on"
+    return {
+        **{name: text for name, text in found.items() if text},
+        **notify_context(environ),
+        **tools_context(environ),
+    }
+
+
+def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
+    """Names of the variables that go with a URL which is given."""
+    signs = [NOTIFY_SECRET] if NOTIFY_URL in given else []
+    return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
+
+
+def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Where the folders of Python tools are: the variable's directory, else `tools` where the command is given, if
+    there is one. Raises SettingsError.
+    """
+    named, path = environ.get(TOOLS_DIR, ""), tools_directory(environ)
+    if path.is_dir():
+        return {"tools_dir": str(path)}
+    if named:
+        raise SettingsError(f"{TOOLS_DIR} names {named}, and there is no such directory")
+    return {}
+
+
+def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Notifications are on if there is a webhook to send them to, or tenants may have some. Raises SettingsError
+    without a usable secret.
+    """
+    if not environ.get(NOTIFY_URL):
+        return {"notifications": "on"} if any(environ.get(name) for name in NOTIFY_TENANTS) else {}
+    try:
+        signing_key(environ.get(NOTIFY_SECRET, ""))
+    except ValueError as unusable:
+        raise SettingsError(f"{NOTIFY_URL} needs {NOTIFY_SECRET} to sign with: {unusable}") from None
+    return {"notifications": "on"}

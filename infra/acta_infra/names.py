@@ -1,0 +1,95 @@
+"""Names of deployed things that more than one file has to know. `environment` is the environment's name.
+
+Nothing here imports CDK. A changed name makes CloudFormation replace the thing, and what it holds is lost.
+"""
+
+from acta_engine.tools.function_names import function_prefix
+from acta_infra.sizing import FunctionName
+
+LIVE_INDEX, OPEN_INDEX = "live", "open"
+"""The table's indexes: of sessions that have work to do or wait for someone, and of what is open of a tenant."""
+
+READS_VERSION = "ReadsVersion"
+"""The output of the stack that a release replaces: the newest schema version that its functions know."""
+
+
+def stateful_stack(environment: str) -> str:
+    """The stack with the table, the files, the model keys and the users."""
+    return f"Acta-{environment}-Stateful"
+
+
+def sessions_stack(environment: str) -> str:
+    """The stack with the texts of sessions and the audit trail."""
+    return f"Acta-{environment}-Sessions"
+
+
+def stateless_stack(environment: str) -> str:
+    """The stack that a release replaces."""
+    return f"Acta-{environment}-Stateless"
+
+
+def edge_stack(environment: str) -> str:
+    """The stack with CloudFront, in a region of its own."""
+    return f"Acta-{environment}-Edge"
+
+
+def function_name(environment: str, function: FunctionName) -> str:
+    return f"acta-{environment}-{function}"
+
+
+def called_name(environment: str, function: FunctionName) -> str:
+    """With the alias, as one function invokes another."""
+    return f"{function_name(environment, function)}:{ALIAS}"
+
+
+def tenant_functions(environment: str) -> str:
+    """Names that the functions of tenants' tools must have. No function of Acta has such a name."""
+    return f"{function_prefix(environment)}*"
+
+
+def service_name(function: FunctionName) -> str:
+    """Under which a function logs and counts."""
+    return f"acta-{function}"
+
+
+def metrics_namespace(environment: str) -> str:
+    return f"Acta/{environment}"
+
+
+def machine_name(environment: str) -> str:
+    return f"acta-{environment}"
+
+
+ORIGIN, NOTIFICATIONS, AUDIT = "origin", "notifications", "audit"
+"""Secrets: what CloudFront sends along, which an operator makes in us-east-1; what notifications to a webhook are
+signed with; the key of the audit trail's pseudonyms."""
+
+
+def secret_name(environment: str, of: str) -> str:
+    """`of`: the provider of models whose key it is, or one of the words above."""
+    return f"acta/{environment}/{of}"
+
+
+def notification_secrets(environment: str) -> str:
+    """Names of the secrets that notifications to tenants' webhooks are signed with."""
+    return f"acta/{environment}/notify/*"
+
+
+def tool_secrets(environment: str) -> str:
+    """Names of the secrets of tenants' tools, which their admins set (`shared/acta_engine/store/keys.py`)."""
+    return f"acta/{environment}/tools/*"
+
+
+def own_tool_function(environment: str, folder: str) -> str:
+    """The function of a folder of Python tools. It has a name that functions of tenants' tools may have."""
+    return f"{function_prefix(environment)}{folder}"
+
+
+def own_tool_secret(environment: str, folder: str, name: str) -> str:
+    """A secret of a folder of Python tools."""
+    return f"acta/{environment}/tool-{folder}/{name}"
+
+
+ALIAS = "live"
+"""Every function is called under this name: by the API, the state machine, streams, queues, rules and operators. It
+names the version that is at work (`infra/acta_infra/rollout/`)."""

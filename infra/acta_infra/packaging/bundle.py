@@ -1,0 +1,244 @@
+"""Builds a function's bundle, the folder that becomes its zip: its code, what it imports of `shared/`, its libraries.
+
+`uv` installs the libraries, without Docker, also for another platform than the builder's. Bundles and installs are
+cached under `build/bundle` by their content: functions with the same lock share one install, and an unchanged tree is
+not built again. Two builds of one tree have the same bytes and the same times.
+
+Some files of a zip are made when it is built: the document of the API and its page (`infra/acta_infra/document`) for
+`fallback`, the page for people (`infra/acta_infra/packaging/console_page.py`) for `console`. Each is made by a process
+of its own and kept under `build/made` by the content of its sources.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from acta_infra.packaging.install import Target, install
+from acta_infra.packaging.prune import compile_bytecode, normalise, prune
+from acta_infra.packaging.zip_contents import Reach, reach
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path("build") / "bundle"
+
+KEPT = 6
+"""How many bundles of one function stay in the cache."""
+
+RECIPE = "5"
+"""Part of every key. Raise it when the way bundles are built changes."""
+
+LOCKS = {"step": "step.txt", "traces": "traces.txt"}
+"""Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs, and
+only `traces` OpenTelemetry's wire format."""
+SHARED_LOCK = "functions.txt"
+
+OPTIONAL = {
+    "jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds"),
+    "re2": ("re2", "google_re2"),
+}
+"""A library -> its folders and those of its dependencies, left out of the zip of a function that does not import it."""
+
+MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "fallback": (
+        "acta_infra.document",
+        (
+            "functions/**/*.py",
+            "shared/**/*.py",
+            "infra/acta_infra/document/**/*.py",
+            "pyproject.toml",
+            "requirements/dev.txt",
+        ),
+    ),
+    "console": (
+        "acta_infra.packaging.console_page",
+        ("console/**/*", "infra/acta_infra/packaging/console_page.py", "package-lock.json"),
+    ),
+}
+"""Function -> the module that makes files in the folder that it is given, and patterns of all that they depend on. They
+are in the zip as `made` beside its code."""
+KEPT_MADE = 4
+TAIL_LINES = 15
+
+OFFLINE = "acta_engine.models.offline"
+"""The rule-based stand-in for a model. It stays out of the zips of environments where nobody may choose it."""
+
+
+class NotMade(RuntimeError):
+    """The message ends with what the process said."""
+
+
+@dataclass(frozen=True)
+class Bundler:
+    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model.
+    `added`: place in the zip -> text of a file more.
+    """
+
+    target: Target
+    root: Path = ROOT
+    offline: bool = False
+    added: Mapping[Path, bytes] = field(default_factory=dict)
+
+    def key(self, function: str) -> str:
+        """64 hex digits that identify the bundle's content: equal trees have equal keys."""
+        digest = hashlib.sha256(self._libraries_key(function).encode())
+        for path in self._reach(function).files:
+            add_to(digest, path.relative_to(self.root), path.read_bytes())
+        for path, place in made_for(function, self.root):
+            add_to(digest, place, path.read_bytes())
+        for place, text in sorted(self.added.items()):
+            add_to(digest, place, text)
+        return digest.hexdigest()
+
+    def build(self, function: str) -> Path:
+        """Returns the folder that becomes the zip of `function`. It is the cache itself: do not write to it.
+
+        Raises InstallFailed where the libraries cannot be installed, NotMade where its own files cannot be made.
+        """
+        done = self._cache(f"{function}-{self.key(function)[:20]}")
+        if not done.exists():
+            needed = self._reach(function)
+            libraries = self.libraries(function)
+            with Fresh(done) as work:
+                copy_tree(libraries, work, without=_unreached(needed))
+                for source in needed.files:
+                    copy = work / source.relative_to(self.root)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source, copy)
+                for source, place in made_for(function, self.root):
+                    (work / place.parent).mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(source, work / place)
+                for place, text in self.added.items():
+                    (work / place).write_bytes(text)
+                self._finish(work, (work / "shared", work / "functions"))
+            forget_old(done.parent, f"{function}-*")
+        return done
+
+    def libraries(self, function: str) -> Path:
+        """Returns the folder with the pruned install of the function's lock. Raises InstallFailed."""
+        done = self._cache(f"libraries-{self._libraries_key(function)[:20]}")
+        if not done.exists():
+            with Fresh(done) as work:
+                install(self._lock(function), work, self.target)
+                prune(work)
+                self._finish(work, (work,))
+            forget_old(done.parent, "libraries-*")
+        return done
+
+    def _finish(self, work: Path, compiled: tuple[Path, ...]) -> None:
+        if self.target.python == sys.version_info[:2]:
+            for folder in compiled:
+                compile_bytecode(folder, work)
+        normalise(work)
+
+    def _lock(self, function: str) -> Path:
+        return self.root / "requirements" / LOCKS.get(function, SHARED_LOCK)
+
+    def _libraries_key(self, function: str) -> str:
+        builder = ".".join(map(str, sys.version_info[:3]))
+        digest = hashlib.sha256(f"{RECIPE} {self.target} {builder}".encode())
+        digest.update(self._lock(function).read_bytes())
+        return digest.hexdigest()
+
+    def _reach(self, function: str) -> Reach:
+        return reach(self.root, f"functions.{function}", without=() if self.offline else (OFFLINE,))
+
+    def _cache(self, name: str) -> Path:
+        return self.root / CACHE / name
+
+
+def add_to(digest: Any, place: Path, content: bytes) -> None:
+    """One file, with its place. `digest`: of hashlib."""
+    digest.update(f"\0{place.as_posix()}\0".encode())
+    digest.update(content)
+
+
+def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
+    """Each file that is made for the function, and its place in the zip. Raises NotMade."""
+    if function not in MADE:
+        return
+    module, sources = MADE[function]
+    digest = hashlib.sha256(f"{module} {sys.version_info[:3]}".encode())
+    for path in (path for source in sources for path in sorted(root.glob(source)) if path.is_file()):
+        add_to(digest, path.relative_to(root), path.read_bytes())
+    done = root / CACHE.with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
+    if not done.is_dir():
+        with Fresh(done) as work, tempfile.TemporaryDirectory() as compiled:
+            ran = subprocess.run(
+                # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
+                [sys.executable, "-X", f"pycache_prefix={compiled}", "-m", module, str(work)],
+                cwd=root,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if ran.returncode != 0:
+                said = "\n".join(ran.stderr.strip().splitlines()[-TAIL_LINES:])
+                raise NotMade(f"{module} failed: {said}")
+        forget_old(done.parent, f"{module}-*", kept=KEPT_MADE)
+    for path in sorted(done.iterdir()):
+        yield path, Path("functions") / function / "made" / path.name
+
+
+def forget_old(cache: Path, pattern: str, used_seconds: float = 0, kept: int = KEPT) -> None:
+    """Keeps the newest, by ctime: the folders' modification times are all the same. `used_seconds`: another process may
+    be about to read one that is no older.
+    """
+    latest = time.time() - used_seconds
+    made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
+    for old in (path for path in made[kept:] if path.stat().st_ctime < latest):
+        shutil.rmtree(old, ignore_errors=True)
+
+
+class Fresh:
+    """A new folder that gets its final name when it is complete. Two processes may build the same one at a time."""
+
+    def __init__(self, final: Path) -> None:
+        self._final = final
+
+    def __enter__(self) -> Path:
+        self._final.parent.mkdir(parents=True, exist_ok=True)
+        self._work = Path(tempfile.mkdtemp(prefix=".", dir=self._final.parent))
+        return self._work
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if failed is None:
+            try:
+                self._work.chmod(0o755)
+                self._work.rename(self._final)
+                return
+            except OSError:
+                if not self._final.exists():
+                    raise
+        shutil.rmtree(self._work, ignore_errors=True)
+
+
+def _unreached(needed: Reach) -> tuple[str, ...]:
+    """Patterns for the folders of optional libraries that nothing imports, and for their metadata."""
+    names = [name for library, names in OPTIONAL.items() if library not in needed.libraries for name in names]
+    return tuple(pattern for name in names for pattern in (name, f"{name}-*.dist-info"))
+
+
+def copy_tree(source: Path, target: Path, without: tuple[str, ...] = ()) -> None:
+    """Copies into an existing folder, by hard links where the disk has them, because functions share one install.
+
+    `without`: patterns of names at the top of `source` that are left out.
+    """
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return set(shutil.ignore_patterns(*without)(folder, names)) if Path(folder) == source else set()
+
+    shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True, ignore=left_out)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

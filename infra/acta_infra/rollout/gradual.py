@@ -1,0 +1,143 @@
+"""Moves the aliases of a release bit by bit, and back where the new version fails more than the one beside it.
+
+CodeDeploy does it while CloudFormation updates an alias. Where it stops, the update fails, and CloudFormation takes all
+aliases back, those too that had arrived.
+"""
+
+from collections.abc import Callable, Mapping
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as apigw
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_codedeploy as codedeploy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from acta_infra.names import ALIAS, function_name
+from acta_infra.options import AtOnce, Canary, Linear, Way
+from acta_infra.sizing import FunctionName
+
+PERIOD = Duration.minutes(1)
+FEWEST_ERRORS = 3
+"""Of the new version in a minute, below which nothing is taken back."""
+WORSE = 2
+"""How many times as often as a call of the old version one of the new version has to fail."""
+MAX_SERVER_ERRORS = 5
+"""Answers 5xx of the API in a minute. A function that answers 500 itself has not failed for Lambda."""
+
+WORSE_THAN_THE_OLD = (
+    "IF(all_calls > new_calls AND new_errors >= {fewest} "
+    "AND new_errors * (all_calls - new_calls) >= {worse} * new_calls * (all_errors - new_errors), 1, 0)"
+)
+"""An outage of a provider or of AWS fails calls of both versions, so it takes nothing back. Where no call of the old
+one is left there is nothing to compare with, and nothing to take back."""
+
+
+class GradualRollOut(Construct):
+    """Nothing where the way is `AtOnce`. `description`: of an alarm, by its kind and its function."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        environment_name: str,
+        way: Way,
+        aliases: Mapping[FunctionName, lambda_.Alias],
+        http_api: apigw.IHttpApi,
+        description: Callable[[str, str], str],
+    ) -> None:
+        super().__init__(scope, "RollOut")
+        self._description = description
+        if isinstance(way, AtOnce):
+            return
+        application = codedeploy.LambdaApplication(
+            self, "Application", application_name=f"acta-{environment_name}"
+        )
+        role = self._role(aliases)
+        server_errors = self._server_errors(http_api)
+        for name, alias in aliases.items():
+            codedeploy.LambdaDeploymentGroup(
+                self,
+                name.capitalize(),
+                application=application,
+                deployment_group_name=function_name(environment_name, name),
+                deployment_config=_configuration(way),
+                alias=alias,
+                alarms=[self._worse(name, alias), server_errors],
+                auto_rollback=codedeploy.AutoRollbackConfig(
+                    failed_deployment=True, stopped_deployment=True, deployment_in_alarm=True
+                ),
+                role=role,
+            )
+
+    def _role(self, aliases: Mapping[FunctionName, lambda_.Alias]) -> iam.IRole:
+        """Instead of AWS's managed policy, which reaches every function of the account."""
+        own = [alias.lambda_.function_arn for alias in aliases.values()]
+        functions = [arn for each in own for arn in (each, f"{each}:{ALIAS}")]
+        moves = iam.PolicyStatement(
+            sid="Aliases",
+            actions=["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"],
+            resources=functions,
+        )
+        looks = iam.PolicyStatement(sid="Alarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"])
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("codedeploy.amazonaws.com"),
+            inline_policies={"acta": iam.PolicyDocument(statements=[moves, looks])},
+        )
+        return role.without_policy_updates()
+
+    def _worse(self, name: FunctionName, alias: lambda_.Alias) -> cloudwatch.IAlarm:
+        """Only counts while an alias names two versions: nobody is told of it otherwise."""
+        function = alias.lambda_.function_name
+        both = {"FunctionName": function, "Resource": f"{function}:{alias.alias_name}"}
+        new = {**both, "ExecutedVersion": alias.version.version}
+        compared = cloudwatch.MathExpression(
+            expression=WORSE_THAN_THE_OLD.format(fewest=FEWEST_ERRORS, worse=WORSE),
+            label="the new version fails more than the old one",
+            using_metrics={
+                "all_calls": _sum("Invocations", **both),
+                "all_errors": _sum("Errors", **both),
+                "new_calls": _sum("Invocations", **new),
+                "new_errors": _sum("Errors", **new),
+            },
+            period=PERIOD,
+        )
+        return self._alarm(
+            f"{name.capitalize()}Worse", compared, 1, self._description("NewVersionWorse", name)
+        )
+
+    def _server_errors(self, http_api: apigw.IHttpApi) -> cloudwatch.IAlarm:
+        metric = _sum("5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
+        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, self._description("RollOutApiFails", ""))
+
+    def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, says: str) -> cloudwatch.Alarm:
+        return cloudwatch.Alarm(
+            self,
+            name,
+            alarm_description=says,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+
+
+def _sum(metric: str, namespace: str = "AWS/Lambda", **dimensions: str) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=namespace,
+        metric_name=metric,
+        dimensions_map=dimensions,
+        statistic="Sum",
+        period=PERIOD,
+    )
+
+
+def _configuration(way: Canary | Linear) -> codedeploy.ILambdaDeploymentConfig:
+    """One of AWS's own, by its name in CDK."""
+    minutes = f"{way.minutes}_MINUTE{'S' if way.minutes > 1 else ''}"
+    name = f"CANARY_10_PERCENT_{minutes}" if isinstance(way, Canary) else f"LINEAR_10_PERCENT_EVERY_{minutes}"
+    found: codedeploy.ILambdaDeploymentConfig = getattr(codedeploy.LambdaDeploymentConfig, name)
+    return found

@@ -1,0 +1,72 @@
+"""The functions that Acta has, and the resources of each. Memory: measured by `make bench ONLY=memory` (ADR 62)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+FunctionName = Literal[
+    "start",
+    "status",
+    "step",
+    "tool",
+    "intervene",
+    "admin",
+    "notify",
+    "usage",
+    "traces",
+    "recover",
+    "mcp",
+    "console",
+    "fallback",
+]
+GATEWAY_TIMEOUT = 29
+"""Seconds. An HTTP API ends an integration after 30."""
+LONGEST_TOOL = 600
+"""Seconds. The longest `timeout_seconds` that a tool may have (`shared/acta_engine/tools/tool.py`)."""
+LAMBDA_TIMEOUT = 900
+"""Seconds. The most that Lambda gives a function."""
+MARGIN = 60
+"""Seconds of an invocation that neither a model nor a tool gets: for reading before the call, for a commit that is
+tried again after it."""
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU.
+
+    `reserved_concurrency`: that many of the account's concurrent executions are this function's alone, and it never has
+    more. None: it shares what no function has reserved. `acta deploy` checks that the account has them.
+    """
+
+    memory: int
+    timeout: int
+    reserved_concurrency: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.reserved_concurrency is not None and self.reserved_concurrency < 1:
+            raise ValueError("reserved_concurrency is at least 1; None reserves nothing, and 0 would stop it")
+
+
+SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
+    {
+        "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "step": Sizing(memory=512, timeout=LAMBDA_TIMEOUT),  # it waits for models most of its time
+        "tool": Sizing(memory=512, timeout=LONGEST_TOOL + MARGIN),
+        "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "notify": Sizing(memory=256, timeout=30),
+        "usage": Sizing(memory=256, timeout=60),
+        "traces": Sizing(memory=256, timeout=60),
+        "recover": Sizing(memory=512, timeout=60),
+        "mcp": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "console": Sizing(memory=256, timeout=10),
+        "fallback": Sizing(memory=256, timeout=10),
+    }
+)
+
+# Local functions are processes on one machine. A cold start may wait for five others.
+LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
+    {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
+)

@@ -1,0 +1,117 @@
+"""The two stacks with the data, which every release keeps."""
+
+from collections.abc import Mapping
+
+from aws_cdk import SecretValue, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from acta_infra.api.user_pool import UserPool
+from acta_infra.data_stores import data_bucket, data_secret, data_table, place
+from acta_infra.environments import Environment, Webhook
+from acta_infra.hardening.audit_trail import audit_trail
+from acta_infra.issuers import OwnPool
+from acta_infra.names import (
+    LIVE_INDEX,
+    NOTIFICATIONS,
+    OPEN_INDEX,
+    secret_name,
+    sessions_stack,
+    stateful_stack,
+)
+
+PROVIDERS = ("anthropic", "openai")
+NO_KEY_YET = "unset"
+"""The value of a new secret until a person stores a key. It must not look like a key."""
+
+
+class StatefulStack(Stack):
+    """The table, the bucket of the files, the secrets and Acta's user pool.
+
+    `secrets`: model provider -> the secret with its key, empty locally. `user_pool`: None with another issuer."""
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            stateful_stack(environment.name),
+            env=place(environment),
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): sessions, files, keys and users",
+        )
+        self._environment = environment
+        self.table = self._table()
+        # Exported even where nothing uses it. So switching notifications on or off changes the other stack only.
+        self.stream_arn = self.export_value(self.table.table_stream_arn)
+        self.bucket = data_bucket(self, "Files", environment, versioned=environment.versioned_files)
+        self.secrets = {} if environment.is_local else self._secrets()
+        if isinstance(environment.notifications, Webhook):
+            self._notification_secret()
+        auth = environment.auth
+        self.user_pool = UserPool(self, environment, auth) if isinstance(auth, OwnPool) else None
+
+    def _table(self) -> dynamodb.Table:
+        table = data_table(self, "Table", self._environment, stream=dynamodb.StreamViewType.KEYS_ONLY)
+        # Sparse: only sessions that have work to do or wait for someone have the attribute `live`. Recovery reads them
+        # by time, and the keys alone say whose session it is (shared/acta_engine/store/table_layout.py).
+        table.add_global_secondary_index(
+            index_name=LIVE_INDEX,
+            partition_key=dynamodb.Attribute(name="live", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="live_at", type=dynamodb.AttributeType.STRING),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        # Sparse, too: what is open of one tenant, whose name its key begins with (ADR 107).
+        table.add_global_secondary_index(
+            index_name=OPEN_INDEX,
+            partition_key=dynamodb.Attribute(name="op", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        return table
+
+    def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
+        """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
+        return {
+            provider: data_secret(
+                self,
+                f"{provider.capitalize()}Key",
+                self._environment,
+                secret_name=secret_name(self._environment.name, provider),
+                description=f"API key of {provider}, read by the step Lambda only",
+                secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
+            )
+            for provider in PROVIDERS
+        }
+
+    def _notification_secret(self) -> None:
+        """AWS generates the value. A person gives it to the receiver of the notifications, or stores another one."""
+        data_secret(
+            self,
+            "NotificationKey",
+            self._environment,
+            secret_name=secret_name(self._environment.name, NOTIFICATIONS),
+            description="What notifications are signed with, read by the notify Lambda only",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                password_length=48, exclude_punctuation=True
+            ),
+        )
+
+
+class SessionsStack(Stack):
+    """The bucket of sessions' texts and the audit trail. The bucket keeps no versions: what is deleted there is gone at
+    once (ADR 44). Of the trail nothing is ever deleted (ADR 54).
+
+    It is a stack of its own, because the release before does not know of it. That release can be deployed again over
+    this one: its own two stacks are as they were, and this one stays, with what is in it.
+    """
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            sessions_stack(environment.name),
+            env=place(environment),
+            termination_protection=environment.deletion_protection,
+            description=f"Acta ({environment.name}): texts of sessions, audit trail",
+        )
+        self.bucket = data_bucket(self, "Texts", environment, versioned=False)
+        self.audit = audit_trail(self, environment)

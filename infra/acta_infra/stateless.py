@@ -1,0 +1,227 @@
+"""The stack that a release replaces: the functions, the state machine, the HTTP API and the alarms."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from acta_engine.settings import PREFIX
+from acta_engine.store.versions import CURRENT
+from acta_infra.api.console_sign_in import ConsoleSignIn
+from acta_infra.api.http_api import Api, Issuer
+from acta_infra.api.user_pool import UserPool
+from acta_infra.data_stores import place
+from acta_infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
+from acta_infra.environments import Environment
+from acta_infra.hardening.firewall import guard_sign_in
+from acta_infra.hardening.network import ToolNetwork
+from acta_infra.issuers import ExternalIssuer
+from acta_infra.lambdas.function import ActaFunction
+from acta_infra.lambdas.prompts import Prompts
+from acta_infra.lambdas.roles import Resources
+from acta_infra.lambdas.tool_folder import ToolFolderFunction
+from acta_infra.names import (
+    READS_VERSION,
+    called_name,
+    notification_secrets,
+    stateless_stack,
+    tenant_functions,
+    tool_secrets,
+)
+from acta_infra.packaging.install import target_of
+from acta_infra.packaging.tool_folders import build_folder, to_catalogue
+from acta_infra.rollout.gradual import GradualRollOut
+from acta_infra.sizing import FunctionName
+from acta_infra.stateful import SessionsStack, StatefulStack
+from acta_infra.stream.notifications import create_delivery, feed_notify
+from acta_infra.stream.sources import feed_usage, reads_stream
+from acta_infra.stream.traces import create_traces, feed_traces
+from acta_infra.watching.alarms import Alarms
+from acta_infra.watching.catalogue import description
+from acta_infra.watching.dashboard import Dashboard, save_queries
+from acta_infra.watching.receivers import Receivers
+
+
+class StatelessStack(Stack):
+    """Outputs `ApiUrl`, `ApiId`, `StateMachineArn`, `TableName`, `BucketName`, `SessionBucketName`,
+    `AuditTableName` and `ReadsVersion`; in AWS also what `acta login` needs (`_sign_in`)."""
+
+    def __init__(
+        self, scope: Construct, environment: Environment, stateful: StatefulStack, sessions: SessionsStack
+    ) -> None:
+        super().__init__(
+            scope,
+            stateless_stack(environment.name),
+            env=place(environment),
+            description=f"Acta ({environment.name}): functions, state machine and API",
+        )
+        stream_arn = stateful.stream_arn
+        built = [build_folder(folder, target_of(environment)) for folder in environment.tool_folders]
+        own_tools = {each.folder.name: ToolFolderFunction(self, environment, each) for each in built}
+        delivery = create_delivery(self, environment, stream_arn)
+        traces = create_traces(self, environment)
+        resources = Resources(
+            table=stateful.table,
+            bucket=stateful.bucket,
+            session_bucket=sessions.bucket,
+            audit=sessions.audit,
+            secrets=stateful.secrets,
+            state_machine_arn=machine_arn(self, environment),
+            execution_arns=execution_arns(self, environment),
+            tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
+            tool_function_arn=self._arns("lambda", "function", called_name(environment.name, "tool")),
+            recover_function_arn=self._arns("lambda", "function", called_name(environment.name, "recover")),
+            tool_secret_arns=self._arns("secretsmanager", "secret", tool_secrets(environment.name)),
+            receiver_secret_arns=self._arns(
+                "secretsmanager", "secret", notification_secrets(environment.name)
+            ),
+            delivery=delivery,
+            traces=traces,
+            stream=reads_stream(stream_arn),
+            own_tools=to_catalogue(built, environment.name, environment.longest_tool_seconds),
+            own_tool_versions={
+                name: each.version for name, each in own_tools.items() if each.version is not None
+            },
+        )
+        made = {name: ActaFunction(self, name, environment, resources) for name in environment.functions}
+        functions: Mapping[FunctionName, lambda_.IFunction] = {
+            name: each.function for name, each in made.items()
+        }
+        called: Mapping[FunctionName, lambda_.Alias] = {name: each.called for name, each in made.items()}
+        Prompts(self, functions)
+        if delivery.queue is not None:
+            feed_notify(self, environment, called["notify"], stream_arn, delivery.queue)
+        feed_usage(self, environment, called["usage"], stream_arn)
+        if traces.queue is not None:
+            feed_traces(self, environment, called["traces"], traces.queue)
+        engine = StateMachine(self, environment, called)
+        call_recovery(self, called["recover"], engine.machine, admits=environment.may_queue)
+        api = Api(self, environment)
+        page = ConsoleSignIn(self, environment, stateful.user_pool, api.url)
+        for variable, value in page.variables.items():
+            made["console"].function.add_environment(variable, value)
+        issuer = self._issuer(environment, stateful.user_pool)
+        if not environment.is_local:  # there the stack's launcher knows the address
+            made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
+            made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
+        api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
+        if made.get("notify") is not None and not environment.is_local:
+            made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
+        self._options(environment, functions, stateful.user_pool)
+        GradualRollOut(
+            self,
+            environment.name,
+            environment.roll_out,
+            called,
+            api.http_api,
+            lambda kind, function: description(kind, environment.watch.runbook, function),
+        )
+        if environment.alarms:
+            topic = Receivers(self, environment).topic
+            Alarms(
+                self,
+                environment,
+                topic,
+                functions,
+                {name: each.function for name, each in own_tools.items()},
+                engine.machine,
+                api.http_api,
+                api.refusals,
+                delivery.queue,
+            )
+        if environment.dashboard:
+            Dashboard(self, environment, functions, engine.machine, api.http_api, delivery.queue)
+            if not environment.is_local:  # the local AWS answers no such questions
+                save_queries(self, environment)
+
+        outputs = {
+            "ApiUrl": api.url,
+            "ApiId": api.http_api.api_id,
+            "StateMachineArn": engine.machine.state_machine_arn,
+            "TableName": stateful.table.table_name,
+            "BucketName": stateful.bucket.bucket_name,
+            READS_VERSION: str(CURRENT),
+            "SessionBucketName": sessions.bucket.bucket_name,
+            "AuditTableName": sessions.audit.table.table_name,
+        }
+        outputs |= _sign_in(environment, stateful.user_pool)
+        for name, value in outputs.items():
+            CfnOutput(self, name, value=value)
+
+    def _options(
+        self,
+        environment: Environment,
+        functions: Mapping[FunctionName, lambda_.IFunction],
+        pool: UserPool | None,
+    ) -> None:
+        """What the environment adds to the functions and the user pool."""
+        if environment.tool_network is not None:
+            function = cast(lambda_.CfnFunction, functions["tool"].node.default_child)
+            role = cast(
+                iam.CfnRole, self.node.find_child("Tool").node.find_child("BaseRole").node.default_child
+            )
+            ToolNetwork(self, environment.tool_network, function, role)
+        if environment.sign_in_firewall is not None and pool is not None:
+            guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)
+
+    def _arns(self, service: str, resource: str, names: str) -> str:
+        """Of this account and region only."""
+        return self.format_arn(
+            service=service,
+            resource=resource,
+            resource_name=names,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+
+    def _issuer(self, environment: Environment, pool: UserPool | None) -> Issuer:
+        if pool is not None:
+            return Issuer(pool.issuer_url, pool.audiences)
+        if isinstance(environment.auth, ExternalIssuer):
+            return Issuer(environment.auth.issuer_url, [environment.auth.audience])
+        return Issuer(
+            CfnParameter(self, "IssuerUrl", description="Issuer of the tokens let in").value_as_string,
+            [CfnParameter(self, "Audience", description="Audience they are made for").value_as_string],
+        )
+
+
+def machine_output(name: str) -> str:
+    """`nightly-report`: `MachineNightlyReport`. A digit has no capital, so `report-1` would be `report1`'s: it is
+    `MachinexreportH1`. No two names have the same. Source of what an output's name may have: CloudFormation's template
+    reference, letters and digits.
+    """
+    parts = name.split("-")
+    if any(part[0].isdigit() for part in parts[1:]):
+        return f"Machinex{'H'.join(parts)}"
+    return f"Machine{''.join(part.capitalize() for part in parts)}"
+
+
+def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
+    """Outputs `Issuer`, `Audience`, and where people can sign in with a command line or a page `SignInClient`,
+    `SignInScopes`, `SignInTakes` and `PageClient`; of Acta's pool also `UserPoolId`, and for each machine the id of its
+    client, such as `MachineNightlyReport`.
+    """
+    auth = environment.auth
+    if pool is not None:
+        found = {
+            "Issuer": pool.issuer_url,
+            "Audience": pool.client_id,
+            "UserPoolId": pool.pool_id,
+            "SignInClient": pool.client_id,
+            "SignInScopes": "openid email profile",
+            "SignInTakes": "id_token",
+            **{machine_output(name): client_id for name, client_id in pool.machine_ids.items()},
+        }
+        return found if pool.page_client_id is None else {**found, "PageClient": pool.page_client_id}
+    if not isinstance(auth, ExternalIssuer):
+        return {}
+    found = {"Issuer": auth.issuer_url, "Audience": auth.audience}
+    if auth.sign_in_client:
+        found |= {
+            "SignInClient": auth.sign_in_client,
+            "SignInScopes": " ".join(auth.sign_in_scopes),
+            "SignInTakes": auth.sign_in_takes,
+        }
+    return found

@@ -1,0 +1,252 @@
+"""Agent definitions: `/v1/agents` (design §3)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, get_args
+
+from pydantic import Field
+
+from acta_engine.agents.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
+from acta_engine.agents.applied import Applied
+from acta_engine.agents.bodies import AgentBody, CreateAgent, PutAgent
+from acta_engine.agents.store import AgentExists, DefinitionChanged
+from acta_engine.agents.views import agent_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.idempotency import Json, idempotency_key, record_of
+from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.errors import Conflict, FieldsInvalid
+from acta_engine.ids import AGENT
+from acta_engine.limits.caps import NO_CAPS, Caps, Limited, beyond
+from acta_engine.people.options_and_defaults import Policy, default_problem
+from acta_engine.settings import Settings
+from acta_engine.tools.routes import registered
+from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+
+MAX_PAGE = 100
+WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
+"""A summary is short, whatever the agent says."""
+ABOUT_CALLS = ("approval_required", "error_recovery")
+NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
+TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
+NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
+
+Wrong = Mapping[str, str]
+"""By field, a sentence about what is wrong with it."""
+
+
+def add_agents(api: Api, deps: Dependencies) -> None:
+    store, clock = deps.definitions, deps.clock
+    agents = Resource[AgentDefinition](
+        api,
+        find=store.agent,
+        view=agent_view,
+        tag=lambda agent: version_tag(agent.version, agent.created_at),
+        stale=DefinitionChanged,
+        missing="There is no such agent.",
+        changed="The agent was changed meanwhile. Read it again and decide anew.",
+    )
+
+    def warnings_of(*found: AgentDefinition) -> list[list[str]]:
+        """Of each, a sentence for each tool that it names and that was deleted since."""
+        known = registered(deps, api.caller.tenant) if any(agent.tools for agent in found) else {}
+        return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
+
+    @api.get("/v1/agents")
+    def list_agents(
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
+    ) -> Response:
+        with listing_cursor():
+            found = store.agents(api.caller.tenant, limit=limit, cursor=cursor)
+        told = zip(found.agents, warnings_of(*found.agents), strict=True)
+        return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
+
+    @api.post("/v1/agents")
+    def create_agent(body: CreateAgent) -> Response:
+        tenant, now = api.caller.tenant, clock.now()
+        _check(body, deps, tenant)
+        applied = applied_after(body, None)
+        agent = _definition(body, body.agent_id or clock.new_id(AGENT), applied, 1, now, now)
+
+        key = idempotency_key(api.request, 201)
+
+        def create() -> Json:
+            view = agent_view(agent)
+            try:
+                store.create_agent(tenant, agent, record_of(key, view, now))
+            except AgentExists:
+                message = "There is an agent of this id already; PUT replaces it."
+                raise Conflict(message, {"agent_id": [message]}) from None
+            return view
+
+        view = deps.idempotency.answer(key, create)
+        return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
+
+    @api.get("/v1/agents/{agent_id}")
+    def read_agent(agent_id: str) -> Response:
+        agent = agents.get(agent_id)
+        return agents.answer(agent, warnings=warnings_of(agent)[0])
+
+    @api.put("/v1/agents/{agent_id}")
+    def replace_agent(agent_id: str, body: PutAgent) -> Response:
+        tenant, now = api.caller.tenant, clock.now()
+        _check(body, deps, tenant)
+        old = agents.get_as_read(agent_id)
+        agents.check_version(body.version, old.version)
+        applied = applied_after(body, old.applied)
+        new = _definition(body, agent_id, applied, old.version + 1, old.created_at or now, now)
+        with agents.writing():
+            store.replace_agent(tenant, old, new)
+        return agents.answer(new)
+
+    @api.delete("/v1/agents/{agent_id}")
+    def delete_agent(agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
+        """The agent's memories stay: an agent that is made again under its id has them."""
+        old = agents.get_as_read(agent_id)
+        agents.check_version(version, old.version)
+        if old.is_built_in:
+            raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
+        with agents.writing():
+            store.delete_agent(api.caller.tenant, old)
+        return no_content()
+
+
+def _definition(
+    body: AgentBody,
+    agent_id: str,
+    applied: Applied | None,
+    version: int,
+    created_at: datetime,
+    updated_at: datetime,
+) -> AgentDefinition:
+    return AgentDefinition(
+        agent_id=agent_id,
+        name=body.name.strip(),
+        system_prompt=body.system_prompt,
+        goal=body.goal,
+        provider=body.provider,
+        model=body.model,
+        models=Models(**dict(body.models)),
+        fallbacks=tuple(Fallback(**dict(one)) for one in body.fallbacks),
+        tools=tuple(dict.fromkeys(body.tools)),
+        limits=Limits(**dict(body.limits)),
+        caps=Caps(**dict(body.caps)),
+        high_stakes=tuple(dict.fromkeys(body.high_stakes)),
+        start_roles=tuple(dict.fromkeys(body.start_roles)),
+        protocol=body.protocol,
+        background=body.background,
+        interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
+        output_schema=body.output_schema,
+        applied=applied,
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+def _check(body: AgentBody, deps: Dependencies, tenant: str) -> None:
+    """Raises FieldsInvalid where the deployment, its caps or its tools do not carry what the definition asks for."""
+    named = {"tools": body.tools, "high_stakes": body.high_stakes}
+    known = list(registered(deps, tenant)) if any(named.values()) else []
+    details = {field: unknown_tools(names, known) for field, names in named.items()}
+    wrong = {field: sentences for field, sentences in details.items() if sentences}
+    finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models)
+    for find in finds:
+        wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}
+    if wrong:
+        raise FieldsInvalid(wrong)
+
+
+def _policies(body: AgentBody, settings: Settings) -> Wrong:
+    aimless = {
+        f"interventions.{type}.approver_must_differ": NO_CALL
+        for type, policy in body.interventions.items()
+        if policy.approver_must_differ and type not in ABOUT_CALLS
+    }
+    return aimless or {
+        f"interventions.{type}.default_action": why
+        for type, policy in body.interventions.items()
+        if policy.default_action is not None
+        and (why := default_problem(type, policy.default_action)) is not None
+    }
+
+
+def _providers(body: AgentBody, settings: Settings) -> Wrong:
+    named = {"provider": body.provider}
+    named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
+    return {f: NOT_THERE for f, provider in named.items() if provider == "offline" and not settings.offline}
+
+
+def _output(body: AgentBody, settings: Settings) -> Wrong:
+    """An answer that no call has the time for would be paid for and lost, at every attempt."""
+    wanted, field = body.limits.max_output_tokens, "limits.max_output_tokens"
+    if wanted is None:
+        return {}
+    if wanted > settings.cap_max_output_tokens:
+        return {field: f"The most in this deployment is {settings.cap_max_output_tokens:,}."}
+    fallbacks = [one.model for one in body.fallbacks]
+    models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
+    most = min(settings.answer_time.most_tokens(each) for each in models)
+    sentence = (
+        f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
+        f"the agent's models may need more for {wanted} tokens."
+    )
+    return {field: sentence} if wanted > most else {}
+
+
+def _background(body: AgentBody, settings: Settings) -> Wrong:
+    """Refuses what a worker would wait for all the same, at its full price."""
+    provider, why = body.provider or settings.provider, ""
+    if not settings.background_seconds:
+        why = "This environment allows no answers in the background. Leave it out."
+    elif provider != "openai" or settings.openai_api == "chat":
+        why = "Only OpenAI's Responses API answers in the background. Name the provider openai, or leave it out."
+    elif body.protocol == "react":
+        why = "The protocol react has no answers in the background. Take native, or leave it out."
+    elif body.fallbacks:
+        why = "Fallbacks answer while a function waits. Leave out either them or this."
+    return {"background": why} if body.background and why else {}
+
+
+def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
+    try:
+        if body.output_schema is not None:
+            check_output_schema(body.output_schema)
+    except BadOutputSchema as bad:
+        return {"output_schema": str(bad)}
+    return {}
+
+
+def _caps(body: AgentBody, settings: Settings) -> Wrong:
+    """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
+    caps = body.caps.model_dump(exclude_none=True)
+    limits = Limited(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
+    found = {
+        "caps": beyond(Limited(**caps), NO_CAPS, settings.caps, is_admin=True),
+        "limits": beyond(limits, body.caps, settings.caps, is_admin=False),
+    }
+    return {f"{part}.{field}": why for part, fields in found.items() for field, why in fields.items()}
+
+
+def _models(body: AgentBody, settings: Settings) -> Wrong:
+    provider, allowed = body.provider or settings.provider or None, settings.allowed
+    named = [("model", provider, body.model)]
+    named += [(f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in get_args(Purpose)]
+    named += [
+        (f"fallbacks.{number}.model", one.provider or provider, one.model)
+        for number, one in enumerate(body.fallbacks)
+    ]
+    return {
+        field: why
+        for field, of, model in named
+        if model is not None and (why := allowed.refusal(of, model)) is not None
+    }
+
+
+def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:
+    """The model's name for this purpose. Empty: a provider's default; which one is known only where the keys are."""
+    own: str | None = getattr(body.models, purpose) or body.model
+    same = body.provider is None or body.provider == settings.provider
+    return own or (settings.model if same else "")

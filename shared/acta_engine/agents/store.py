@@ -1,0 +1,224 @@
+"""Definitions: the agents, managed prompts, tools and MCP servers of a tenant, which its admins write (design §3, §7).
+
+A turn reads one small item: the tenant's revision, strongly consistent. Everything else comes from the process's
+memory until the revision changes. Each write changes the revision in its transaction. So an edit that was answered with
+2xx is in force from the next turn on. A tenant has few tools, so they are always read and listed together.
+
+All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
+release does not know.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.prompts.prompt import Prompt
+from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tool import ToolDefinition
+from acta_engine.tools.tool_secret import ToolSecret
+
+AGENTS_AT_ONCE = 100
+
+
+class AgentExists(Exception):
+    """An agent with this id exists. Nothing was written."""
+
+
+class DefinitionChanged(Exception):
+    """Somebody has changed or deleted the definition since it was read. Nothing was written."""
+
+
+class AgentPage(NamedTuple):
+    """Sorted by id. `cursor` None: this is the last page."""
+
+    agents: tuple[AgentDefinition, ...]
+    cursor: str | None
+
+
+class PromptPage(NamedTuple):
+    """The versions of a prompt, newest first. `cursor` None: this is the last page."""
+
+    versions: tuple[Prompt, ...]
+    cursor: str | None
+
+
+class Snapshot(Protocol):
+    """A tenant's definitions at one revision, or newer ones. For one turn, not to be kept."""
+
+    def agent(self, agent_id: str) -> AgentDefinition | None:
+        """None: there is no such agent. `default` always exists."""
+
+    def prompt(self, name: str) -> Prompt:
+        """The version in force. Raises KeyError where no prompt has this name."""
+
+    def prompt_version(self, name: str, version: int) -> Prompt | None:
+        """As of `DefinitionStore`."""
+
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        """The tools that the tenant's admins have added, sorted by name."""
+
+    def mcp_servers(self) -> tuple[McpServer, ...]:
+        """The MCP servers that the tenant's admins have named, sorted by name."""
+
+
+class Definitions(Protocol):
+    """What turns use."""
+
+    def snapshot(self, tenant: str) -> Snapshot:
+        """Reads the tenant's revision."""
+
+    def last_snapshot(self, tenant: str) -> Snapshot:
+        """The snapshot at the revision that this process has read last. Reads the revision only where it never has."""
+
+
+class DefinitionStore(Definitions, Protocol):
+    """What admins use. These methods read the store each time, strongly consistent. `limit`: of one page, the query
+    parameter of a route in `functions/admin`.
+    """
+
+    def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
+        """None: there is no such agent."""
+
+    def agents(self, tenant: str, *, limit: int, cursor: str | None) -> AgentPage:
+        """The built-in agent is among them. Raises ValueError where the cursor is not valid."""
+
+    def create_agent(
+        self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
+    ) -> None:
+        """`record`: written in the same transaction. Raises AgentExists, KeyTaken."""
+
+    def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
+        """`old`: as it was read. It may be the built-in agent. Raises DefinitionChanged."""
+
+    def delete_agent(self, tenant: str, old: AgentDefinition) -> None:
+        """Deletes the tenant's agent. Where it is `default`, the built-in one is in force again.
+
+        Raises DefinitionChanged.
+        """
+
+    def prompt(self, tenant: str, name: str) -> Prompt:
+        """The version in force. Raises KeyError where no prompt has this name."""
+
+    def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
+        """None: there is no such version. Raises KeyError where no prompt has this name. Only for version 1 the
+        deployment's own items may be read.
+        """
+
+    def newest_version(self, tenant: str, name: str) -> int:
+        """The highest number that a version has, drafts included. Raises KeyError where no prompt has this name."""
+
+    def prompt_versions(self, tenant: str, name: str, *, limit: int, cursor: str | None) -> PromptPage:
+        """Drafts are among them. Raises KeyError where no prompt has this name, ValueError for a cursor that is not
+        valid.
+        """
+
+    def write_prompt(
+        self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
+    ) -> None:
+        """Adds a version. `old`: the version in force, as it was read. `new`: the one after the newest. It is in force
+        from then on, unless it is a draft.
+
+        Where `old` is a seed, it is stored as the tenant's own version 1. So the tenant's history stays the same when a
+        release brings another seed. Raises DefinitionChanged, KeyTaken.
+        """
+
+    def mark_prompt(self, tenant: str, marked: Prompt) -> None:
+        """Writes the tenant's version in force anew, with another `applied` and nothing else. Raises DefinitionChanged
+        where another version is in force.
+        """
+
+    def seed(self, name: str) -> Prompt:
+        """The deployment's text, whatever versions tenants have. Raises KeyError where no prompt has this name."""
+
+    def store_seed(self, seed: Prompt) -> None:
+        """Replaces the deployment's text. Tenants' own versions stay. Repeating it is harmless."""
+
+
+def all_agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]:
+    """The built-in one is among them. A page is read when the caller needs it."""
+    cursor: str | None = None
+    while True:
+        page = store.agents(tenant, limit=AGENTS_AT_ONCE, cursor=cursor)
+        yield from page.agents
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+class ToolExists(Exception):
+    """A tool with this name exists. Nothing was written."""
+
+
+class ToolChanged(Exception):
+    """Somebody has changed or deleted the tool since it was read. Nothing was written."""
+
+
+class ToolStore(Protocol):
+    """What admins use. These methods read the store each time, strongly consistent."""
+
+    def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
+        """The tools that the tenant's admins have added, sorted by name."""
+
+    def get(self, tenant: str, name: str) -> ToolDefinition | None:
+        """None: there is no such tool."""
+
+    def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
+        """`record`: written in the same transaction. Raises ToolExists, KeyTaken."""
+
+    def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
+        """`old`: as it was read. Raises ToolChanged."""
+
+    def delete(self, tenant: str, old: ToolDefinition) -> None:
+        """`old`: as it was read. Raises ToolChanged."""
+
+    def take_key(self, record: IdempotencyRecord) -> None:
+        """Before a call that is stored nowhere else. Raises KeyTaken."""
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        """After a call that was not made."""
+
+
+class ServerChanged(Exception):
+    """Somebody has made, changed or deleted the MCP server since it was read. Nothing was written."""
+
+
+class McpServerStore(Protocol):
+    """What admins use. These methods read the store each time, strongly consistent."""
+
+    def all(self, tenant: str) -> tuple[McpServer, ...]:
+        """Sorted by name."""
+
+    def get(self, tenant: str, name: str) -> McpServer | None:
+        """None: there is no such server."""
+
+    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
+        """`old`: as it was read; None: there was none of this name. Raises ServerChanged."""
+
+    def delete(self, tenant: str, old: McpServer) -> None:
+        """`old`: as it was read. Raises ServerChanged."""
+
+
+class ToolSecretNames(Protocol):
+    """Which secrets a tenant's tools have; the values are kept apart (design §7). A name is stored before its value and
+    removed after it, so there is no value that nobody knows of. Read strongly consistent. Both raise AwsDenied, too.
+    """
+
+    def all(self, tenant: str) -> tuple[ToolSecret, ...]:
+        """Sorted by name."""
+
+    def put(self, tenant: str, secret: ToolSecret) -> None:
+        """Adds it, or replaces the one of its name."""
+
+    def delete(self, tenant: str, name: str) -> None:
+        """Also where there is none."""
+
+
+class ToolSecretValues(Protocol):
+    """What admins use. Values can be written and not read."""
+
+    def put(self, tenant: str, name: str, value: str) -> None:
+        """Adds it, or replaces the one of its name. Raises StoreUnavailable while an earlier one is being deleted."""
+
+    def delete(self, tenant: str, name: str) -> None:
+        """For good. Also where there is none."""

@@ -1,0 +1,93 @@
+"""For admins: who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health` (design §3)."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, page, success
+from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
+from acta_engine.api.routes import Action
+from acta_engine.audit.record import AuditRecord
+from acta_engine.audit.store import Audit, AuditFilter
+from acta_engine.recovery.scans import is_late, together
+from acta_engine.sessions.views import instant, instant_or_none
+from acta_engine.untrusted.visible import visible
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.sessions import record_shapes as records
+
+MAX_PAGE = 100
+
+
+Name = Annotated[str | None, Field(min_length=1, max_length=200)]
+
+
+def add_audit(api: Api, audit: Audit) -> None:
+    @api.get("/v1/audit")
+    def list_records(
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        action: Action | None = None,
+        user: Name = None,
+        who: Name = None,
+        session_id: Name = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        """`user`: a subject as the identity provider names it. From it alone comes the pseudonym that is looked for;
+        there is no way from a pseudonym to its user.
+        """
+        tenant = api.caller.tenant
+        pseudonym = who if user is None else audit.pseudonyms.of(tenant, user)
+        wanted = AuditFilter(from_, to, action, pseudonym, session_id)
+        with listing_cursor():
+            found = audit.trail.find(tenant, wanted, limit=limit, cursor=cursor)
+        return page([record_view(record) for record in found.records], found.cursor)
+
+
+def record_view(record: AuditRecord) -> "records.AuditRecord":
+    """Invisible characters of what callers named are made visible."""
+    return {
+        "audit_id": record.audit_id,
+        "at": instant(record.at),
+        "ended_at": instant_or_none(record.ended_at),
+        "who": record.who,
+        "roles": [visible(role) for role in record.roles],
+        "source": record.source,
+        "action": record.action,
+        "details": {name: visible(value) for name, value in record.details.items()},
+        "outcome": record.outcome,
+        "code": record.code,
+    }
+
+
+def add_health(api: Api, deps: Dependencies) -> None:
+    settings = deps.settings
+
+    @api.get("/v1/admin/health")
+    def read_health() -> Response:
+        of_tenant = settings.limits.of(api.caller.tenant)
+        shown: records.DeploymentHealth = {
+            "environment": settings.env,
+            "release": settings.release,
+            "schema": {"reads": settings.reads_version, "writes": settings.write_version},
+            "audit": {"recorded": bool(settings.audit_table)},
+            "limits": {
+                "starts_per_minute": of_tenant.starts_per_minute,
+                "open_sessions": of_tenant.open_sessions,
+                "requests_per_second": of_tenant.requests_per_second,
+                "long_polls": of_tenant.long_polls,
+                "tokens_per_hour": settings.tenant_tokens_per_hour or None,
+            },
+            "recovery": recovery(),
+        }
+        return success(shown)
+
+    def recovery() -> "records.RecoveryState":
+        last = together(deps.scans.last())
+        late = is_late(last, deps.clock.now())
+        if last is None:
+            return {"last_scan": None, "late": late}
+        return {"last_scan": {"ended_at": instant(last.ended_at), **last.tally._asdict()}, "late": late}  # type: ignore[typeddict-item]

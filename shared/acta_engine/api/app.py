@@ -1,0 +1,281 @@
+"""One function's share of the HTTP API.
+
+    api = Api("start", settings)
+
+    @api.post("/v1/sessions")
+    def start(body: StartSession) -> Response:
+        caller = api.caller
+        ...
+        return success(session_view(head), 202)
+
+    handler = api.handler
+
+Paths are those of `routes.py`. When a handler runs, the role that its route needs has been checked, and its arguments
+were taken from path, query and body and validated (`arguments.py`). Where the route has an action, the audit trail has
+it (`recorder.py`).
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+
+from acta_engine.api import error_answers as errors
+from acta_engine.api.arguments import Arguments
+from acta_engine.api.envelope import Response
+from acta_engine.api.error_answers import POLICY
+from acta_engine.api.identity import Caller, claim_names, claimed
+from acta_engine.api.incoming import Inner, Request, read_request, request_id
+from acta_engine.api.routes import Function, Route, routes_in
+from acta_engine.audit.recorder import Recorder
+from acta_engine.audit.store import Audit
+from acta_engine.bound_tenant import bound_to
+from acta_engine.errors import (
+    LimitReached,
+    NotFound,
+    NotYours,
+    SessionHidden,
+    TransientError,
+    Unauthorized,
+)
+from acta_engine.ids import SESSION, is_id
+from acta_engine.limits.limiter import Limiter
+from acta_engine.people.visibility import Viewer
+from acta_engine.settings import Settings
+from acta_engine.telemetry import Handler, Telemetry
+from acta_engine.tenant_hash import tenant_hash
+
+REFUSED = (401, 403)
+RouteHandler = Callable[..., Response]
+Decorator = Callable[[RouteHandler], RouteHandler]
+
+
+class Api:
+    """`handler` is the Lambda's entry point; `request` and `caller` are the current request's."""
+
+    def __init__(
+        self,
+        function: Function,
+        settings: Settings,
+        telemetry: Telemetry | None = None,
+        *,
+        audit: Audit | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        """`audit`: a function has none if all its routes change nothing, and nobody is known by a token. `limiter`:
+        None where no tenant has limits.
+        """
+        self.function = function
+        self.settings = settings
+        self.telemetry = telemetry or Telemetry(function)
+        self.limiter = limiter
+        if limiter is not None:
+            limiter.told = lambda error: self.telemetry.failure(error, route=self._route, at="rate_lease")
+        self._audit = audit
+        self._recorder = (
+            None
+            if audit is None
+            else Recorder(
+                audit, lambda error, missing: self.telemetry.not_recorded(error, self._route, missing)
+            )
+        )
+        self.handlers: dict[Route, RouteHandler] = {}
+        self.moved: Mapping[str, str] = {}
+        """Of the catch-all: paths that are no route, and where what they mean is."""
+        self.handler: Handler = self.telemetry.watch(self._handle)
+        self._own_routes = routes_in(function)
+        self._arguments: dict[Route, Arguments] = {}
+        self._request: Request | None = None
+        self._event: dict[str, Any] = {}
+        self.is_repeat: Callable[[Request], bool] = lambda request: False
+        """Whether the request was answered before, under its Idempotency-Key."""
+
+    def get(self, path: str) -> Decorator:
+        return self._on("GET", path)
+
+    def post(self, path: str) -> Decorator:
+        return self._on("POST", path)
+
+    def put(self, path: str) -> Decorator:
+        return self._on("PUT", path)
+
+    def patch(self, path: str) -> Decorator:
+        return self._on("PATCH", path)
+
+    def delete(self, path: str) -> Decorator:
+        return self._on("DELETE", path)
+
+    @property
+    def request(self) -> Request:
+        if self._request is None:
+            raise RuntimeError("there is no request outside a handler")
+        return self._request
+
+    @property
+    def caller(self) -> Caller:
+        """Raises Unauthorized on routes that need no token."""
+        if self.request.caller is None:
+            raise Unauthorized("This needs a bearer token.")
+        return self.request.caller
+
+    @property
+    def missing(self) -> set[Route]:
+        """Routes that the table gives to this function and that have no handler."""
+        return set(self._own_routes) - self.handlers.keys()
+
+    def _on(self, method: str, path: str) -> Decorator:
+        route = next((r for r in self._own_routes if (r.method, r.path) == (method, path)), None)
+        if route is None:
+            raise LookupError(
+                f"{method} {path} is not a route of {self.function} in shared/acta_engine/api/routes.py"
+            )
+        if route.action is not None and self._recorder is None:
+            raise LookupError(f"{method} {path} has to be recorded, and {self.function} has no audit trail")
+
+        def register(handle: RouteHandler) -> RouteHandler:
+            self.handlers[route] = handle
+            return handle
+
+        return register
+
+    def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        self._request, self._event = None, event
+        response = self._with_limits(self._answered(event, lambda: self._dispatch(event)))
+        self._log_answer(event, response)
+        return response.to_gateway()
+
+    def ask(self, inner: Inner) -> Response:
+        """What a request is answered that the one at work now stands for: same caller, and every check of its own
+        route. It is limited, recorded and logged as if it had come from outside.
+        """
+        outer, event = self._request, inner.event(self._event)
+        try:
+            response = self._answered(event, lambda: self._dispatch(event))
+            self._log_answer(event, response)
+            return response
+        finally:
+            self._request = outer
+
+    def told(self, act: Callable[[], Response]) -> Response:
+        """What `act` answers; what it raises is logged, counted and answered as of any request."""
+        return self._answered(self._event, act)
+
+    def _answered(self, event: dict[str, Any], act: Callable[[], Response]) -> Response:
+        """What `act` answers; what it raises is logged, and answered as the caller may see it."""
+        try:
+            return act()
+        except Exception as error:
+            response = errors.answer(error)
+            if errors.caller_error(error) is None:
+                self.telemetry.failure(error, route=self._route)
+            if isinstance(error, LimitReached):
+                self._limit_reached(error)
+            is_hidden = isinstance(error, SessionHidden)
+            if is_hidden:
+                self.telemetry.session_hidden()
+            if is_hidden or response.status in REFUSED:
+                self._log_refusal(event, error, response.code)
+            return response
+
+    def _dispatch(self, event: dict[str, Any]) -> Response:
+        if (place := self.moved.get(event.get("rawPath", ""))) is not None:
+            return Response(308, "", "", {"Location": place})
+        request = self._request = read_request(event, self.settings)
+        handle = self.handlers.get(request.route)
+        if handle is None:
+            raise NotFound("There is nothing at this path.")
+        if request.caller is None:
+            return handle(**self._arguments_of(request, handle))
+        tenant, user, roles = request.caller
+        viewer = Viewer(user, roles, request.route.private)
+
+        with bound_to(tenant, viewer):
+            if self.limiter is not None:
+                self.limiter.admit(tenant, request.route)
+                try:
+                    self.limiter.admit_start(tenant, request.route)
+                except LimitReached:
+                    # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
+                    if not self.is_repeat(request):
+                        raise
+            arguments = self._arguments_of(request, handle)
+            if self._recorder is None or request.route.action is None:
+                return handle(**arguments)
+            return self._recorder.recorded(
+                request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
+            )
+
+    def _arguments_of(self, request: Request, handle: RouteHandler) -> Mapping[str, Any]:
+        """Raises ValidationFailed."""
+        if request.route not in self._arguments:
+            self._arguments[request.route] = Arguments(request.route, handle)
+        return self._arguments[request.route].bind(request)
+
+    def _with_limits(self, response: Response) -> Response:
+        """With what is known of the tenant's limits, unless the answer is about one."""
+        request = self._request
+        if self.limiter is None or request is None or request.caller is None or POLICY in response.headers:
+            return response
+        limits = self.limiter.headers(request.caller.tenant, request.route)
+        return response._replace(headers={**response.headers, **limits})
+
+    def _limit_reached(self, error: LimitReached) -> None:
+        """The gateway's log counts it. Only what was begun and then met a limit is recorded."""
+        request = self._request
+        if self.limiter is not None and request is not None and request.caller is not None:
+            self.limiter.reached(request.caller.tenant, error)
+
+    def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
+        """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks
+        for somebody's private session is told 404 and stands here all the same.
+        """
+        ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
+        ids["request_id"] = request_id(event)
+        if isinstance(error, SessionHidden) and self._request is not None:
+            ids["session_id"] = self._request.variables.get("session_id", "")
+        ids |= self._pseudonyms(event)
+        self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
+
+    def _pseudonyms(self, event: dict[str, Any]) -> Mapping[str, str]:
+        tenant, user = claimed(event, claim_names(self.settings))
+        if self._audit is not None and (tenant or user):
+            with suppress(TransientError):
+                of = self._audit.pseudonyms.of
+                return {"who": of(tenant, user), "tenant": of(tenant, "")}
+        return {}
+
+    def _log_answer(self, event: dict[str, Any], response: Response) -> None:
+        """One line for each request, refused or not. `request_id`: the gateway's, which its access log has, too."""
+        status = response.status
+        self.telemetry.metrics.add_metric("ServerErrors", MetricUnit.Count, int(status >= 500))
+        self.telemetry.metrics.add_metric("ClientErrors", MetricUnit.Count, int(400 <= status < 500))
+        told = {
+            "route": self._route,
+            "status": status,
+            "code": response.code,
+            "request_id": request_id(event),
+            **self._about(response),
+        }
+        request = self._request
+        if 400 <= status < 500 and request is not None and request.route.action is not None:
+            told |= {"who": self._pseudonyms(event).get("who")}  # the trail has needed the key already
+        known = {name: value for name, value in told.items() if value}
+        self.telemetry.logger.info("answered", extra=known)
+
+    def _about(self, response: Response) -> Mapping[str, str]:
+        """The session that the request is about, and whose request it is."""
+        request = self._request
+        if request is None or request.caller is None:
+            return {}
+        made = response.data.get("session_id") if isinstance(response.data, Mapping) else None
+        session_id = request.variables.get("session_id") or (made if isinstance(made, str) else "")
+        return {
+            "session_id": session_id if is_id(SESSION, session_id) else "",  # a path may say anything
+            "tenant_hash": tenant_hash(request.caller.tenant),
+        }
+
+    @property
+    def _route(self) -> str:
+        """The pattern, not the path, which may hold a file's name."""
+        return str(self._request.route) if self._request else "none"

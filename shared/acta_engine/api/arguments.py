@@ -1,0 +1,128 @@
+"""The arguments of a route's handler: taken from the request as the handler's signature says, and validated.
+
+    def messages(session_id: str, limit: Annotated[int, Field(ge=1, le=200)] = 100) -> Response
+
+A parameter that the route's path names is a variable of the path. One whose type is a `RequestBody` is the JSON body.
+Every other one is a query parameter; `from_` is called `from` in a query, because Python has that word for itself.
+What a query has beside them is refused (ADR 66).
+Modules with handlers keep real annotations (no `from __future__ import annotations`), so that local types can be read.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from acta_engine.api.incoming import Request
+from acta_engine.api.json_body import RequestBody, parse_json
+from acta_engine.api.routes import Route
+from acta_engine.errors import FieldsInvalid, NotFound
+from acta_engine.untrusted.validation_messages import error_sentence
+
+MAX_FIELDS = 20
+"""A request with more wrong fields is answered with the first ones."""
+MAX_NAME_CHARS = 100
+_PATH_VARIABLE = re.compile(r"[-._~()'!*:@,;=+&$%<> \[\]{}|^\w]+")
+"""Nothing is called otherwise: control characters, quotes, `#`, `?` and backslashes stand in no id and no name."""
+
+Where = Literal["path", "query", "body"]
+
+
+class Parameter(NamedTuple):
+    name: str
+    where: Where
+    adapter: TypeAdapter[Any]
+    default: Any
+    """`inspect.Parameter.empty`: it is required."""
+
+
+_REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it once."}
+"""Of a query parameter, in the form of pydantic's errors."""
+
+
+class Arguments:
+    """Of one route's handler. Making them takes time, so they are made for routes that are asked for."""
+
+    def __init__(self, route: Route, handle: Callable[..., Any]) -> None:
+        hints = get_type_hints(handle, include_extras=True)
+        self.parameters = tuple(
+            Parameter(name, _where(route, name, hints[name]), TypeAdapter(hints[name]), parameter.default)
+            for name, parameter in inspect.signature(handle).parameters.items()
+        )
+        self._takes_any_query = route.is_page
+        self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
+
+    def bind(self, request: Request) -> dict[str, Any]:
+        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong or that the route
+        does not have; NotFound where a variable of the path has a character that no name has.
+        """
+        bound: dict[str, Any] = {}
+        unknown = () if self._takes_any_query else request.query.keys() - set(self.query)
+        errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
+        for name, where, adapter, default in self.parameters:
+            sent_as = name.removesuffix("_")
+            value = _value(request, where, sent_as)
+            if value is None:
+                if default is inspect.Parameter.empty:
+                    errors.append((sent_as, {"type": "missing"}))
+                bound[name] = default
+                continue
+            if where == "query" and isinstance(value, list):
+                errors.append((sent_as, _REPEATED))
+                continue
+            try:
+                bound[name] = adapter.validate_python(value)
+            except ValidationError as error:
+                names = () if where == "body" else (sent_as,)
+                errors += [
+                    (field_name((*names, *each["loc"])), each) for each in error.errors(include_url=False)
+                ]
+        if errors:
+            details = details_of(errors)
+            raise FieldsInvalid(details)
+        return bound
+
+    @property
+    def _unknown(self) -> Mapping[str, Any]:
+        """Of a query parameter, in the form of pydantic's errors."""
+        taken = f"It takes {', '.join(self.query)}." if self.query else "It takes none."
+        return {"type": "unknown_parameter", "msg": f"There is no such query parameter here. {taken}"}
+
+
+def _where(route: Route, name: str, type_: Any) -> Where:
+    if f"{{{name}}}" in route.path:
+        return "path"
+    return "body" if isinstance(type_, type) and issubclass(type_, RequestBody) else "query"
+
+
+def _value(request: Request, where: Where, name: str) -> Any:
+    """None: it was not sent. A query parameter that was sent twice is a list. Raises
+    NotFound.
+    """
+    match where:
+        case "path":
+            if not _PATH_VARIABLE.fullmatch(request.variables[name]):
+                raise NotFound("There is nothing at this path.")
+            return request.variables[name]
+        case "body":
+            return parse_json(request.text)
+        case "query":
+            values = request.query.get(name, [])
+            return values[0] if len(values) == 1 else values or None
+
+
+def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:
+    """Field -> messages for the person who sent the request. The values are never quoted."""
+    details: dict[str, list[str]] = {}
+    for name, error in errors:
+        if name in details or len(details) < MAX_FIELDS:
+            details.setdefault(name, []).append(error_sentence(error))
+    return details
+
+
+def field_name(place: Sequence[int | str]) -> str:
+    """The path of a value, such as `metadata.key`. The body as a whole is `body`."""
+    name = ".".join(str(part) for part in place if part != "[key]") or "body"
+    return name[:MAX_NAME_CHARS].encode("utf-8", "replace").decode()

@@ -1,0 +1,97 @@
+"""The outside of every answer: `{"success": …}`, the security headers, raw bodies (design §3)."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+JSON = "application/json"
+NO_BODY = ""
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+HEADERS: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+"""Of every answer; they win over a handler's own."""
+CACHE = "Cache-Control"
+
+
+class Response(NamedTuple):
+    """`content_type` empty: there is no body. `data`: what `body` says as JSON, where it says that something was done;
+    `code`: of the error that it tells.
+    """
+
+    status: int
+    content_type: str
+    body: str | bytes
+    headers: Mapping[str, str] = NO_HEADERS
+    data: Any = None
+    code: str | None = None
+    cache: str = "no-store"
+    """The header `Cache-Control`. Only what is the same for everybody may be kept."""
+    recorded: Mapping[str, str] = NO_HEADERS
+    """What the audit trail says of it that `data` does not: the question that a message or a resume has decided."""
+
+    def to_gateway(self) -> dict[str, Any]:
+        """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
+        body = self.body
+        kind = {"Content-Type": self.content_type} if self.content_type else {}
+        return {
+            "statusCode": self.status,
+            "headers": {**kind, **self.headers, **HEADERS, CACHE: self.cache},
+            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
+            "isBase64Encoded": isinstance(body, bytes),
+        }
+
+
+def success(data: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS) -> Response:
+    """`data` is JSON as Python has it; views of `acta_engine.sessions.views` are."""
+    return Response(status, JSON, to_json({"success": True, "data": data}), headers, data)
+
+
+def page(items: Sequence[Any], next_cursor: str | None) -> Response:
+    """A page of a listing; `next_cursor` None: there is no more."""
+    return success({"items": items, "next_cursor": next_cursor})
+
+
+def no_content() -> Response:
+    return Response(204, NO_BODY, "")
+
+
+def not_modified(etag: str) -> Response:
+    return Response(304, NO_BODY, "", {"ETag": etag})
+
+
+def failure(
+    status: int,
+    code: str,
+    message: str,
+    details: Mapping[str, Sequence[str]] | None = None,
+    headers: Mapping[str, str] = NO_HEADERS,
+) -> Response:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if details:
+        error["details"] = {field: list(messages) for field, messages in details.items()}
+    return Response(status, JSON, to_json({"success": False, "error": error}), headers, code=code)
+
+
+def to_json(value: Any) -> str:
+    """Compact. Text that is no valid Unicode (a lone surrogate from a model, say) is escaped, not refused."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text
+
+
+def takes_gzip(accepted: str) -> bool:
+    """`accepted`: an `Accept-Encoding` (RFC 9110, 12.5.3). A weight of 0 refuses."""
+    for each in accepted.split(","):
+        name, _, weight = each.strip().lower().partition(";")
+        if name.strip() == "gzip":
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False

@@ -1,0 +1,99 @@
+"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3).
+
+Which route needs which role: `shared/acta_engine/api/routes.py`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from acta_engine.api.roles import AS_NAMED, RoleRules, roles_from
+from acta_engine.api.routes import Role
+from acta_engine.errors import Forbidden, Unauthorized
+from acta_engine.settings import Settings
+
+MAX_CHARS = 128
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
+"""A tenant is part of keys and prefixes, so it has none of their separators and nothing invisible."""
+
+
+class Caller(NamedTuple):
+    """`roles` as granted; `admin` implies `member`."""
+
+    tenant: str
+    user: str
+    roles: frozenset[str]
+
+    def require(self, role: Role) -> None:
+        """Raises Forbidden where the role is missing."""
+        if role not in self.roles and "admin" not in self.roles:
+            raise Forbidden(f"This needs the role {role}.", {"role": [role]})
+
+
+class ClaimNames(NamedTuple):
+    """Where tenant and roles stand in a token, by the settings `…_claim`. `machine_…`: in that of a program that the
+    own pool lists; empty where it lists none.
+    """
+
+    tenant: str
+    roles: str
+    machine_tenant: str = ""
+    machine_roles: str = ""
+
+
+def claim_names(settings: Settings) -> ClaimNames:
+    return ClaimNames(
+        settings.tenant_claim,
+        settings.roles_claim,
+        settings.machine_tenant_claim,
+        settings.machine_roles_claim,
+    )
+
+
+def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = AS_NAMED) -> Caller:
+    """`rules`: how the issuer names roles.
+
+    Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant.
+    """
+    claims = _claims(event)
+    if claims is None:
+        raise Unauthorized("This needs a bearer token.")
+    user = claims.get("sub")
+    if not isinstance(user, str) or not user.strip() or len(user) > MAX_CHARS or not user.isprintable():
+        raise Unauthorized("The token names no usable subject.")
+    tenant_claim, roles_claim = _where(claims, names)
+    tenant = claims.get(tenant_claim)
+    if not isinstance(tenant, str) or not tenant.strip():
+        raise Forbidden("The token names no tenant.")
+    if not _TENANT.fullmatch(tenant):
+        raise Forbidden("The token's tenant has characters or a length that are not allowed.")
+    return Caller(tenant, user, roles_from(claims.get(roles_claim), rules))
+
+
+def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
+    """Tenant and subject as the verified token has them, whether they are usable or not; empty where it has none."""
+    claims = _claims(event) or {}
+    tenant_claim, _ = _where(claims, names)
+    found = (claims.get(name) for name in (tenant_claim, "sub"))
+    tenant, user = (each if isinstance(each, str) else "" for each in found)
+    return tenant, user
+
+
+def _where(claims: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
+    """The names of the claims that hold the tenant and the roles of this token.
+
+    A machine's are those of its own where the token has no tenant and its subject is a client. No person's token has
+    them (ADR 81); if one had, a person's subject is never a client, so they would count for nothing.
+    """
+    is_machines = isinstance(claims.get("client_id"), str) and claims["client_id"] == claims.get("sub")
+    if names.machine_tenant and is_machines and names.tenant not in claims:
+        return names.machine_tenant, names.machine_roles
+    return names.tenant, names.roles
+
+
+def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """`requestContext.authorizer.jwt.claims`; None where a route without an authorizer was called."""
+    found: object = event
+    for name in ("requestContext", "authorizer", "jwt", "claims"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) and found else None

@@ -1,0 +1,173 @@
+"""The request that is answered, with the checks that all routes share: origin, route, caller, content type.
+
+With CloudFront and a firewall in front of the API (`Environment.edge`), the API can still be reached by its own name.
+Such a request has not passed the firewall. CloudFront sends a secret along with what it passes on; a request without
+it is refused before anything else is looked at. The functions know the secret's SHA-256 only. The secret is random and
+long, so its hash tells nothing of it and may stand in a function's environment.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote, urlencode
+
+from acta_engine.api import identity
+from acta_engine.api.identity import Caller
+from acta_engine.api.json_body import body_bytes, json_text
+from acta_engine.api.roles import RoleRules
+from acta_engine.api.routes import Route, find
+from acta_engine.audit.record import network_of
+from acta_engine.errors import Forbidden, ValidationFailed
+from acta_engine.settings import Settings
+from acta_engine.untrusted.path import PathRefused, check_path
+
+
+class Request(NamedTuple):
+    """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
+    bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
+    `source`: the client's network (`acta_engine.audit.record.network_of`).
+    """
+
+    route: Route
+    path: str
+    variables: Mapping[str, str]
+    query: Mapping[str, Sequence[str]]
+    headers: Mapping[str, str]
+    body: bytes
+    text: str
+    caller: Caller | None
+    source: str = ""
+
+    @property
+    def file_path(self) -> str:
+        """The file's path on a `{path+}` route. Raises ValidationFailed naming `path`."""
+        return file_path(self.path.removeprefix(self.route.prefix))
+
+
+def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
+    """From API Gateway's event, payload format 2.0.
+
+    Raises NotFound, MethodNotAllowed, Unauthorized, Forbidden, UnsupportedMediaType, ValidationFailed.
+    """
+    headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
+    check_origin(headers, settings)
+    path = _path(event)
+    route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
+    caller = None
+    if route.role is not None:
+        rules = RoleRules(settings.role_map, settings.roles_have_no_spaces)
+        caller = identity.from_event(event, identity.claim_names(settings), rules)
+        caller.require(route.role)
+    body = body_bytes(event)
+    takes_json = route.method in ("POST", "PUT", "PATCH") and not route.takes_bytes
+    return Request(
+        route=route,
+        path=path,
+        variables=event.get("pathParameters") or {},
+        query=parse_qs(event.get("rawQueryString") or "", keep_blank_values=True),
+        headers=headers,
+        body=body,
+        text=json_text(body, headers.get("content-type")) if takes_json else "",
+        caller=caller,
+        source=network_of(source_address(event, headers, settings)),
+    )
+
+
+def file_path(raw: str) -> str:
+    """Decoded exactly once and checked.
+
+    HTTP APIs hand `rawPath` over decoded, all but `%25`; other fronts hand it over as sent. One decoding gives the same
+    text for both. A percent sign that is left after it is refused with every other percent sign.
+    """
+    try:
+        path = check_path(unquote(raw, errors="strict"))
+        if "\ufffd" in path:
+            raise PathRefused("the path is not UTF-8")
+    except UnicodeDecodeError:
+        raise _refused("the path is not UTF-8") from None
+    except PathRefused as error:
+        raise _refused(str(error)) from None
+    return path
+
+
+def request_id(event: Mapping[str, Any]) -> str:
+    """The gateway's, by which its access log names the request; empty where something else calls."""
+    return str((event.get("requestContext") or {}).get("requestId") or "")
+
+
+def _path(event: Mapping[str, Any]) -> str:
+    """As the gateway names it, without a named stage's prefix."""
+    path, stage = str(event["rawPath"]), event["requestContext"].get("stage", "$default")
+    return path if stage == "$default" else path.removeprefix(f"/{stage}")
+
+
+def _refused(reason: str) -> ValidationFailed:
+    return ValidationFailed(f"This is not a usable file path: {reason}.", {"path": [f"{reason}."]})
+
+
+SECRET_HEADER = "x-acta-origin"
+ADDRESS_HEADER = "x-acta-address"
+"""Both are set by the front, and whatever a client sends under these names is replaced there."""
+
+
+def check_origin(headers: Mapping[str, str], settings: Settings) -> None:
+    """`headers`: by lower-case name. Raises Forbidden for a request that went round the front, where there is one."""
+    if not settings.origin_hashes:
+        return
+    sent = hashlib.sha256(headers.get(SECRET_HEADER, "").encode("utf-8", "surrogatepass")).hexdigest()
+    # Hashes are compared, so the time that it takes tells nothing of the secret.
+    if sent not in settings.origin_hashes.split(","):
+        raise Forbidden("Use the deployment's own address. This one takes requests of its front only.")
+
+
+def source_address(event: Mapping[str, Any], headers: Mapping[str, str], settings: Settings) -> str:
+    """The client's address, IPv4 or IPv6, of a request whose origin has been checked. Empty where nobody says."""
+    if settings.origin_hashes:
+        return headers.get(ADDRESS_HEADER, "")
+    http = event.get("requestContext", {}).get("http", {})
+    return str(http.get("sourceIp", ""))
+
+
+KEPT_HEADERS = (SECRET_HEADER, ADDRESS_HEADER)
+"""What the front said of the request. All else a client said about the outer one."""
+
+
+class Inner(NamedTuple):
+    """`path`: as in the table of routes. `variables`: of the path; `query`: without those that were not given.
+    `body`: None where there is none. `idempotency_key`: None where the client gives none.
+    """
+
+    method: str
+    path: str
+    variables: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+
+    def event(self, outer: Mapping[str, Any]) -> dict[str, Any]:
+        """As the gateway would hand it over. Who asks is who asked the outer one: the authorizer's claims stay."""
+        path = self.path
+        for name, value in self.variables.items():
+            path = path.replace(f"{{{name}}}", value)
+        route_key = f"{self.method} {self.path}"
+        headers = {name: value for name, value in outer["headers"].items() if name.lower() in KEPT_HEADERS}
+        if self.idempotency_key is not None:
+            headers["idempotency-key"] = self.idempotency_key
+        context = outer["requestContext"]
+        return {
+            "version": "2.0",
+            "routeKey": route_key,
+            "rawPath": path,
+            "rawQueryString": urlencode(self.query),
+            "headers": headers,
+            "pathParameters": dict(self.variables),
+            "requestContext": {
+                **context,
+                "stage": "$default",
+                "routeKey": route_key,
+                "http": {**context["http"], "method": self.method, "path": path},
+            },
+            "body": "" if self.body is None else json.dumps(self.body, sort_keys=True),
+            "isBase64Encoded": False,
+        }

@@ -1,0 +1,33 @@
+"""Parameters of listings. A store makes the cursors of its own and checks them; callers cannot read them.
+
+A page's size is each route's `limit`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+from pydantic import AwareDatetime, BeforeValidator, Field
+
+from acta_engine.errors import CursorInvalid
+
+ListingCursor = Annotated[str | None, Field(max_length=2_048)]
+
+
+@contextmanager
+def listing_cursor() -> Iterator[None]:
+    """Around a call of a store: its ValueError for a cursor that it did not make becomes CursorInvalid."""
+    try:
+        yield
+    except ValueError:
+        raise CursorInvalid from None
+
+
+def _as_written(text: object) -> object:
+    """pydantic takes a number for seconds since 1970, too, which the document does not say."""
+    if isinstance(text, str) and not (text[:4].isdigit() and text[4:5] == "-"):
+        raise ValueError("This is not an instant, such as 2026-01-31T09:30:00Z")
+    return text
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_as_written)]

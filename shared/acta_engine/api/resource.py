@@ -1,0 +1,96 @@
+"""What agents, tools, prompts and memories have in common over HTTP.
+
+Each is found by its name or id, and has an entity tag. It is changed or deleted only as the caller read it: where
+`If-Match` or a `version` names another state, and where another request was faster, nothing is written (409).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from acta_engine.agents.applied import Applied
+from acta_engine.agents.bodies import Applicable
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.api.etag import admits, etag
+from acta_engine.errors import Conflict, NotFound
+
+T = TypeVar("T")
+
+
+class Resource(Generic[T]):
+    """One kind of definition of the caller's tenant.
+
+    `find`: by tenant and id or name. `stale`: what the store raises where the definition is not the one it was given.
+    `missing` and `changed` are the messages of 404 and 409.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        *,
+        find: Callable[[str, str], T | None],
+        view: Callable[[T], Mapping[str, Any]],
+        tag: Callable[[T], str],
+        stale: type[Exception],
+        missing: str,
+        changed: str,
+    ) -> None:
+        self._api = api
+        self._find = find
+        self._view = view
+        self._tag = tag
+        self._stale = stale
+        self._missing = missing
+        self._changed = changed
+
+    def get(self, name: str) -> T:
+        """Raises NotFound."""
+        found = self._find(self._api.caller.tenant, name)
+        if found is None:
+            raise self.not_found()
+        return found
+
+    def get_as_read(self, name: str) -> T:
+        """Raises NotFound, and Conflict where `If-Match` names another state."""
+        found = self.get(name)
+        self.check_as_read(found)
+        return found
+
+    def check_as_read(self, found: T) -> None:
+        """Raises Conflict where `If-Match` names another state."""
+        if not admits(self._api.request.headers.get("if-match"), self._tag(found)):
+            raise self.changed()
+
+    def check_version(self, wanted: int | None, version: int) -> None:
+        """`wanted`: the version that the body names, if it names one. Raises Conflict."""
+        if wanted not in (None, version):
+            raise self.changed()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around a write. Raises Conflict where another request was faster."""
+        try:
+            yield
+        except self._stale:
+            raise self.changed() from None
+
+    def not_found(self) -> NotFound:
+        return NotFound(self._missing)
+
+    def changed(self) -> Conflict:
+        return Conflict(self._changed)
+
+    def answer(self, one: T, **more: Any) -> Response:
+        return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})
+
+
+def applied_after(body: Applicable, old: Applied | None) -> Applied | None:
+    """Which files own the definition once the body is written."""
+    return body.applied if "applied" in body.model_fields_set else old
+
+
+def version_tag(version: int, created_at: datetime | None) -> str:
+    """Both: versions begin anew where a definition was deleted and made again under its name."""
+    return etag(version, int(created_at.timestamp() * 1_000) if created_at else 0)

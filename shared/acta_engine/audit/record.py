@@ -1,0 +1,65 @@
+"""What the audit trail says of one request that changes something: who did what, when, from where, and its outcome.
+
+A record is written before the action, as `begun`, and once more after it. None is ever changed or deleted by Acta
+(ADR 54). It has ids and names, and never a message, a prompt, a file's content or an input.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Literal
+
+from acta_engine.store.frozen_model import FrozenModel
+
+Outcome = Literal["begun", "done", "refused", "failed"]
+"""`begun`: what became of it is not known: its worker died, or the store was away after it. `refused`: the caller was
+told why (4xx). `failed`: the mistake was on our side (5xx), and the action may have happened.
+"""
+V4_PREFIX, V6_PREFIX = 24, 48
+"""What is kept of an address: a network of an organisation or a provider, and no single machine."""
+UNKNOWN = "unknown"
+"""Instead of a pseudonym, which begins with `p_`: the key was away, and what was asked for stops a session."""
+MAX_ROLES = 20
+MAX_CHARS = 200
+"""Of a detail. A path of the storage has a limit of its own."""
+
+
+class AuditRecord(FrozenModel):
+    """`who`: the pseudonym of the caller, or `UNKNOWN`. `source`: the truncated address. `details`: what the action was
+    on, by name: `session_id`, `path`, `version`, `option` … `at`: when the request began; `ended_at`: None while it is
+    `begun`. `code`: of the error that the caller was answered with.
+    """
+
+    audit_id: str
+    at: datetime
+    ended_at: datetime | None = None
+    who: str
+    roles: tuple[str, ...] = ()
+    source: str = ""
+    action: str
+    details: Mapping[str, str] = {}
+    outcome: Outcome = "begun"
+    code: str | None = None
+
+
+def outcome_of(status: int) -> Outcome:
+    """`status`: what the request was answered with over HTTP."""
+    if status < 400:
+        return "done"
+    return "refused" if status < 500 else "failed"
+
+
+def network_of(address: str) -> str:
+    """`192.0.2.17` -> `192.0.2.0/24`, `2001:db8:1:2::3` -> `2001:db8:1::/48`. Empty for what is no address."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return ""
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    prefix = V4_PREFIX if found.version == 4 else V6_PREFIX
+    return str(ip_network((found.packed, prefix), strict=False))
+
+
+def shortened(text: str, most: int = MAX_CHARS) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,182 @@
+"""Writes each request of a route with an action to the audit trail: before it is acted on, and how it ended (ADR 54).
+
+Which routes: `action` in `routes.py`. What a record says of the action: the two tables here, and the path's variables.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+from acta_engine.api.envelope import Response
+from acta_engine.api.identity import Caller
+from acta_engine.api.incoming import Request
+from acta_engine.api.routes import Action
+from acta_engine.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
+from acta_engine.audit.store import Audit
+from acta_engine.errors import TransientError, Unauthorized
+from acta_engine.ids import AUDIT
+from acta_engine.people.intervention import Intervention
+from acta_engine.untrusted.path import is_private
+
+FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "session.start": ("agent_id",),
+        "intervention.resolve": ("option",),
+        "file.restore": ("restore",),
+        "agent.create": ("agent_id",),
+        "tool.create": ("name",),
+        "memory.create": ("agent_id",),
+    }
+)
+"""Names of parameters, and of fields of the body."""
+FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "session.start": ("session_id", "agent_id", "visibility"),
+        "session.fork": ("forked_from.session_id", "session_id", "agent_id", "visibility"),
+        "intervention.resolve": ("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
+        "session.limits": (
+            "limits.max_steps",
+            "budget.token_budget",
+            "budget.cost_budget_usd",
+            "limits.review_every",
+        ),
+        "plan.edit": ("version",),
+        "file.write": ("bytes",),
+        "file.restore": ("bytes",),
+        "tool.create": ("version",),
+        "tool.replace": ("version",),
+        "tool.call": ("effect_id", "outcome"),
+        "agent.create": ("agent_id", "version"),
+        "agent.replace": ("version",),
+        "prompt.write": ("version",),
+        "prompt.restore": ("version",),
+        "memory.create": ("memory_id",),
+    }
+)
+"""Names of fields of the answer's data, and of what is inside them. A raise says so to which limits."""
+DECIDED_INPUT = "tool_call.input_hash"
+"""Of a decision about a call: the input that was decided on, a person's where a person gave one."""
+PRIVATE_FILE = "~/…"
+"""Which of their own files somebody wrote is for nobody else to read."""
+RENAMED = {"version": "restored_version"}
+"""A variable of a path whose name the answer uses otherwise."""
+STOPPING: frozenset[Action] = frozenset({"session.pause", "session.cancel"})
+"""They end spending and harm, so they are not refused because the key of the pseudonyms is away."""
+Missing = Literal["record", "who"]
+"""What the trail lacks: the request or its end, or only the pseudonym of who sent it."""
+
+
+class Recorder:
+    def __init__(self, audit: Audit, on_missing: Callable[[Exception, Missing], None]) -> None:
+        """`on_missing`: is told why something could not be recorded."""
+        self._audit = audit
+        self._on_missing = on_missing
+
+    def recorded(
+        self, request: Request, arguments: Mapping[str, Any], act: Callable[[], Response]
+    ) -> Response:
+        """What `act` answers, refusals and mistakes too. It is not asked where its beginning cannot be recorded.
+
+        Raises what the trail raises. A worker that dies in `act` leaves the record that it had begun.
+        """
+        tenant, begun = self._begin(request, arguments)
+        response = act()
+        self._end(tenant, begun, response)
+        return response
+
+    def _begin(self, request: Request, arguments: Mapping[str, Any]) -> tuple[str, AuditRecord]:
+        caller, action = request.caller, request.route.action
+        if caller is None or action is None:
+            raise Unauthorized("This needs a bearer token.")
+        details = dict(_asked(request, action, arguments))
+        try:
+            record = AuditRecord(
+                audit_id=self._audit.clock.new_id(AUDIT),
+                at=self._audit.clock.now(),
+                who=self._who(caller, action),
+                roles=tuple(shortened(role) for role in sorted(caller.roles)[:MAX_ROLES]),
+                source=request.source,
+                action=action,
+                details=details,
+            )
+            self._audit.trail.put(caller.tenant, record)
+        except Exception as error:
+            self._on_missing(error, "record")
+            raise
+        return caller.tenant, record
+
+    def _who(self, caller: Caller, action: Action) -> str:
+        try:
+            return self._audit.pseudonyms.of(caller.tenant, caller.user)
+        except TransientError as error:
+            if action not in STOPPING:
+                raise
+            self._on_missing(error, "who")
+            return UNKNOWN
+
+    def _end(self, tenant: str, begun: AuditRecord, response: Response) -> None:
+        told = dict(_answered(begun.action, response.data))
+        ended = begun.model_copy(
+            update={
+                "ended_at": self._audit.clock.now(),
+                "details": {**begun.details, **told, **response.recorded},
+                "outcome": outcome_of(response.status),
+                "code": response.code,
+            }
+        )
+        try:
+            self._audit.trail.put(tenant, ended)
+        except Exception as error:  # what was done was done, and its beginning is recorded
+            self._on_missing(error, "record")
+
+
+def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Raises ValidationFailed for a path of a file that is not usable."""
+    if request.route.takes_bytes:
+        path = request.file_path
+        yield "path", PRIVATE_FILE if is_private(path) else path
+    else:
+        for name, value in request.variables.items():
+            yield RENAMED.get(name, name), shortened(value)
+    for name in FROM_REQUEST.get(action, ()):
+        said = arguments.get(name, getattr(arguments.get("body"), name, None))
+        if said is not None:
+            yield name, shortened(str(said))
+
+
+def _answered(action: str, data: Any) -> Iterator[tuple[str, str]]:
+    for name in FROM_ANSWER.get(action, ()):
+        value = _inside(data, name)
+        if value is not None:
+            yield name, shortened(str(value))
+    decided = _decided_input(data) if action == "intervention.resolve" else None
+    if decided is not None:
+        yield DECIDED_INPUT, decided
+
+
+def _decided_input(decision: Any) -> str | None:
+    """The hash of the input that the decision is about; None: it is about no call."""
+    given = _inside(decision, "input.input")
+    if _inside(decision, "resolution") != "modify" or given is None:
+        asked_about: str | None = _inside(decision, DECIDED_INPUT)
+        return asked_about
+    # Imported here, because few workers that record anything need it.
+    from acta_engine.log.conversation import input_hash
+
+    return input_hash(given)
+
+
+class Decided(dict[str, str]):
+    """What the record says of the question that a request has decided by the way; empty: it has decided none."""
+
+    def by(self, one: Intervention | None) -> None:
+        self.clear()
+        if one is not None:
+            self |= {"intervention_id": one.intervention_id, "type": one.type, "option": one.resolution or ""}
+
+
+def _inside(value: Any, name: str) -> Any:
+    """`name`: of a field, with dots between it and what is inside it. None: it is not there."""
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

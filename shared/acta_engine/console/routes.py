@@ -1,0 +1,106 @@
+"""The page for people, `/console`, and what it needs to know of this deployment to sign them in (ADR 103).
+
+It is reachable without a token, has no rights beyond its log, and says the same to everybody. All data the page gets
+from `/v1`, with the token of whoever has signed in.
+
+The page is one file with its script and its styles in it, so nothing of two releases is ever mixed.
+`infra/acta_infra/packaging` makes it of `web/` when the zip is built. Sources of the rules: Content Security Policy
+Level 3, and RFC 9110 on `ETag`, `If-None-Match` and `Accept-Encoding`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import NO_BODY, Response, success, takes_gzip
+from acta_engine.settings import Settings
+
+MADE = Path(__file__).parent / "made"
+PAGE, HASHES = "page.html.gz", "hashes.json"
+REVALIDATED = "no-cache"
+"""A browser keeps it, and asks each time whether it is still the one."""
+
+
+class Page:
+    """`connects`: origins beside its own that it may ask. Read at the first request."""
+
+    def __init__(self, made: Path, connects: Sequence[str]) -> None:
+        self._made = made
+        self._connects = connects
+        self._body = b""
+        self._headers: Mapping[str, str] = {}
+
+    def answer(self, asked: Mapping[str, str]) -> Response:
+        """`asked`: the request's headers, their names in lower case."""
+        if not self._headers:
+            hashes = json.loads((self._made / HASHES).read_text(encoding="utf-8"))
+            self._body = (self._made / PAGE).read_bytes()
+            self._headers = {
+                "Content-Security-Policy": _policy(hashes["script"], hashes["style"], self._connects),
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+                "ETag": f'"{hashes["page"]}"',
+                "Vary": "Accept-Encoding",
+            }
+        # Whoever compresses on the way makes the tag a weak one.
+        if self._headers["ETag"] in asked.get("if-none-match", "").replace("W/", "").split(", "):
+            return Response(304, NO_BODY, "", self._headers, cache=REVALIDATED)
+        body, headers = self._body, self._headers
+        if takes_gzip(asked.get("accept-encoding", "")):
+            headers = {**headers, "Content-Encoding": "gzip"}
+        else:
+            from gzip import decompress  # every browser takes it compressed
+
+            body = decompress(body)
+        return Response(200, "text/html; charset=utf-8", body, headers, cache=REVALIDATED)
+
+
+def _policy(script: str, style: str, connects: Sequence[str]) -> str:
+    """Its own script and styles run, by their hashes, and no other. Nobody may write HTML from text."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{script}'",
+            f"style-src '{style}'",
+            "img-src data: blob:",
+            " ".join(("connect-src 'self'", *connects)),
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+FIRST = "/console/inbox"
+
+
+def build(settings: Settings, made: Path = MADE) -> Api:
+    """`made`: the folder with the built page."""
+    api = Api("console", settings)
+    page = Page(made, settings.console_connects.split())
+
+    @api.get("/console")
+    def begin() -> Response:
+        return Response(302, "", "", {"Location": FIRST})
+
+    @api.get("/console/sign-in.json")
+    def sign_in() -> Response:
+        return success(
+            {
+                "issuer": settings.console_issuer,
+                "client_id": settings.console_client,
+                "scope": settings.console_scopes,
+                "takes": settings.console_takes,
+                "environment": settings.env,
+            }
+        )
+
+    @api.get("/console/{place+}")
+    def show() -> Response:
+        """Whatever place: the page itself knows which there are."""
+        return page.answer(api.request.headers)
+
+    return api

@@ -1,0 +1,510 @@
+"""Every error Acta raises, grouped by who reacts to it.
+
+    ActaError
+    ├── EngineError          the state machine reacts, by class name (Retry / Catch)
+    │   ├── TransientError   retried with backoff
+    │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
+    │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
+    │   ├── ToolUnanswered   retried as any failed task
+    │   └── FinalError       never retried
+    │       └── Fenced, Refused, PoisonedSession
+    ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
+    │   └── AgentMissing, PriceUnknown, ModelRefused, AnswerInvalid, ProviderRejected, ModelNotAllowed,
+    │       ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
+    ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
+    ├── ToolAsks             `run_call` asks a person, and makes the call again with what they answer
+    ├── ToolWaits            `run_call` commits that the tool's server works on, and the engine looks again later
+    ├── ModelFeedback        the model gets the message as the result of its call, and goes on
+    │   └── ToolFailed, ToolInputInvalid, PlanRefused
+    └── CallerError          the HTTP caller gets `code`, a status and the message
+        └── ValidationFailed, NotFound, Conflict, ... (see shared/acta_engine/api/error_answers.py for the statuses)
+
+Any of these messages may reach a log, so no message quotes prompts, replies, plan text, files or tokens.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from acta_engine.untrusted.quoting import OutsideText
+
+
+class ActaError(Exception):
+    """The base of all errors below."""
+
+
+class EngineError(ActaError):
+    """Leaves the Lambda uncaught, so that the state machine sees the class name."""
+
+
+class TransientError(EngineError):
+    """Another attempt may succeed: the engine retries. `code`: what the step log calls it."""
+
+    code = "STEP_FAILED"
+
+
+class StoreThrottled(TransientError):
+    """DynamoDB, S3 or Step Functions refused because of too many requests."""
+
+
+class StoreUnavailable(TransientError):
+    """DynamoDB, S3 or Step Functions did not answer, or answered 5xx."""
+
+
+class FunctionUnavailable(TransientError):
+    """Lambda did not run the function of a tenant's tool, or gave no answer of a tool that may run again."""
+
+    code = "LAMBDA_UNAVAILABLE"
+
+
+class AwsDenied(TransientError):
+    """AWS refused for want of a permission, also one to read a provider's key. A role is mended, or a policy takes
+    effect, while the session waits.
+    """
+
+    code = "AWS_DENIED"
+
+
+class CommitContention(TransientError):
+    """Each attempt at a commit, or at a lease of the tenant's hour, was overtaken by another writer."""
+
+
+class SchemaUnknown(TransientError):
+    """A stored document has a schema version that this release does not know. The document is left as it is.
+
+    A newer release wrote it: one is being deployed, or was rolled back. The attempt that reaches its Lambda succeeds.
+    """
+
+
+class ProviderOverloaded(TransientError):
+    """The provider answered 429, 503 or 529.
+
+    `retry_after`: seconds that the provider asks to wait, which `wait_out` in
+    `shared/acta_engine/recovery/wait_out.py` has the engine do; None: it named none, and the engine retries.
+    """
+
+    code = "PROVIDER_OVERLOADED"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ProviderTimeout(TransientError):
+    """The provider did not finish its answer in time. `began`: whether a part of the answer had arrived."""
+
+    code = "PROVIDER_TIMEOUT"
+
+    def __init__(self, message: str, began: bool = False) -> None:
+        super().__init__(message)
+        self.began = began
+
+
+class ProviderUnavailable(TransientError):
+    """The connection was refused or lost, or the provider answered with another 5xx."""
+
+    code = "PROVIDER_UNAVAILABLE"
+
+
+class StreamBroken(TransientError):
+    """An answer began and did not end properly: the stream was dropped, truncated or not parseable."""
+
+    code = "PROVIDER_STREAM_BROKEN"
+
+
+class ToolUnanswered(EngineError):
+    """A tool gave no answer, so nobody knows whether it had its effect.
+
+    The next attempt finds the start of the call in the log. It runs an `idempotent` tool again under the same key, and
+    asks a person about a tool whose effect is `once` (design §6.3).
+    """
+
+
+class ToolNotRun(ActaError):
+    """A call did not reach its tool, for certain: nothing has run, whatever the tool's effect.
+
+    `reason`: what the engine is told, so that it makes the call again. Never leaves the Lambda itself.
+    """
+
+    def __init__(self, reason: TransientError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+class FinalError(EngineError):
+    """A retry cannot help."""
+
+
+class Fenced(FinalError):
+    """Another run or generation has taken over the session. This worker is too late and has written nothing."""
+
+
+class Refused(FinalError):
+    """This Lambda does not understand the event that the state machine sent."""
+
+
+class PoisonedSession(FinalError):
+    """A stored document is damaged: this release knows its schema version and still cannot read it."""
+
+
+class SessionError(ActaError):
+    """Ends the run as `failed`, except where a key or a quota is waited for. The user sees `code`, the message, and
+    `remedy`: what a person can do about it.
+    """
+
+    code = "INTERNAL_ERROR"
+    remedy = ""
+
+    @property
+    def explained(self) -> str:
+        """The message and the remedy, each as a sentence."""
+        reason = str(self).strip()
+        if reason and reason[-1] not in ".!?":
+            reason += "."
+        return f"{reason} {self.remedy}".strip()
+
+
+class AgentMissing(SessionError):
+    """The session's agent was deleted."""
+
+    code = "AGENT_NOT_FOUND"
+    remedy = "Make the agent again under its id, or start a session with another one."
+
+
+class PriceUnknown(SessionError):
+    """The session has a cost budget, but the price of one of its agent's models is unknown."""
+
+    code = "PRICE_UNKNOWN"
+    remedy = (
+        "Start a session with a token budget and without a cost budget, or give the agent models whose prices are "
+        "known and write to the session again."
+    )
+
+
+class ModelRefused(SessionError):
+    """The model declined to answer."""
+
+    code = "MODEL_REFUSED"
+    remedy = "Put the request in other words, or use another model."
+
+
+class AnswerInvalid(SessionError):
+    """The session has an output schema, and the agent's final answers did not fit it, after several tries."""
+
+    code = "ANSWER_INVALID"
+    remedy = (
+        "Write to the session what to do differently, use another model, or start a session with a simpler schema. "
+        "The conversation has the last answer."
+    )
+
+
+class ProviderRejected(SessionError):
+    """The provider answered 400: it does not accept the request."""
+
+    code = "PROVIDER_REJECTED"
+    remedy = "Check that the agent's model exists at this provider and takes tools."
+
+
+class ModelNotAllowed(ProviderRejected):
+    """The deployment has a list of models, and this one is not in it. No provider was asked."""
+
+    code = "MODEL_NOT_ALLOWED"
+    remedy = "Give the agent a model of the list, or have the list extended, and write to the session again."
+
+
+class ContextTooLong(ProviderRejected):
+    """The provider says that the request is too long, although it fits the context window that Acta assumes."""
+
+    code = "CONTEXT_TOO_LONG"
+    remedy = (
+        "Use a model with a larger window, or have the deployment's setting for the context window say how small "
+        "this model's is; then write to the session again."
+    )
+
+
+class ProviderKeyRefused(SessionError):
+    """The provider answered 401 or 403: the API key is missing or not accepted. A run that has had a reply waits for a
+    valid one.
+    """
+
+    code = "PROVIDER_KEY_REFUSED"
+    waiting = (
+        "Store a valid key for the model's provider, or start the local stack with one; the session tries again by "
+        "itself."
+    )
+    remedy = (
+        "Store a valid key for the model's provider, or start the local stack with one; then write to the session "
+        "again."
+    )
+
+
+class ProviderQuotaExceeded(SessionError):
+    """The provider answered 402, or 429 because the quota is used up. A person must act; a run that has had a reply
+    waits for that.
+    """
+
+    code = "PROVIDER_QUOTA_EXCEEDED"
+    waiting = "Raise the quota or the balance at the provider; the session tries again by itself."
+    remedy = "Raise the quota or the balance at the provider, then write to the session again."
+
+
+class ModelFeedback(ActaError):
+    """The model gets the message as the result of its call. The message says what to do instead."""
+
+
+class ToolFailed(ModelFeedback):
+    """The tool ran and failed, or could not run. `outside`: a text from outside that belongs to the message. The model
+    gets it quoted as data; the message itself has none.
+
+    `ran` False: nothing was done, for certain. `remedy`: what an admin or an operator can do about it; it may name a
+    setting, so no model is told. `status`: of the HTTP answer.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        outside: OutsideText | None = None,
+        *,
+        ran: bool = True,
+        remedy: str = "",
+        status: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.outside = outside
+        self.ran = ran
+        self.remedy = remedy
+        self.status = status
+
+
+class ToolAsks(ActaError):
+    """The server of a tool needs a person's answers before it goes on with the call. `question`: a `ToolQuestion`."""
+
+    def __init__(self, tool: str, question: Any) -> None:
+        super().__init__(f"{tool} asks a person")
+        self.question = question
+
+
+class ToolWaits(ActaError):
+    """The server of a tool works on the call by itself: what comes of it is looked for later. `news`: a `TaskNews`."""
+
+    def __init__(self, news: Any) -> None:
+        super().__init__("a tool's server works on a call by itself")
+        self.news = news
+
+
+class ToolInputInvalid(ModelFeedback):
+    """The input does not fit the tool's schema, or is not JSON."""
+
+
+class PlanRefused(ModelFeedback):
+    """The rules for plans do not allow this `update_plan`. `code` names the rule."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class CallerError(ActaError):
+    """Something went wrong on Acta's side. Sending it again may help; with an `Idempotency-Key` it does no harm.
+
+    The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first
+    paragraph of a class with a `code` of its own stands in the catalogue of errors (docs/api.md).
+    """
+
+    code = "INTERNAL_ERROR"
+
+    def __init__(self, message: str, details: Mapping[str, Sequence[str]] | None = None) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class ValidationFailed(CallerError):
+    """The request cannot be used as it is. `details` says what is wrong, by field, parameter or header."""
+
+    code = "VALIDATION_ERROR"
+
+
+class FieldsInvalid(ValidationFailed):
+    """The message names the fields. `wrong`: by field, sentences about what is wrong with it."""
+
+    def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(f"The request is not valid: {', '.join(wrong)}.", wrong)
+
+
+class CursorInvalid(ValidationFailed):
+    """`field`: the parameter that held the cursor."""
+
+    def __init__(self, field: str = "cursor") -> None:
+        message = "This is not a cursor of an earlier answer; without one, reading begins at the start."
+        super().__init__("The cursor is not valid.", {field: [message]})
+
+
+class Unauthorized(CallerError):
+    """The token names no usable subject. Where there is none, or it is not valid, the gateway itself answers."""
+
+    code = "UNAUTHORIZED"
+
+
+class Forbidden(CallerError):
+    """The token's roles do not allow it, or it names no tenant. `details.role` has the role that is needed."""
+
+    code = "FORBIDDEN"
+
+
+def _one_of(roles: Sequence[str]) -> str:
+    return f"the role {roles[0]}" if len(roles) == 1 else f"one of the roles {', '.join(roles)}"
+
+
+class NotYours(Forbidden):
+    """Somebody else has to decide. `ids`: the session and the intervention, for the log."""
+
+    def __init__(
+        self, message: str, details: Mapping[str, Sequence[str]] | None, session_id: str, intervention_id: str
+    ) -> None:
+        super().__init__(message, details)
+        self.ids = {"session_id": session_id, "intervention_id": intervention_id}
+
+
+class StartRoleMissing(Forbidden):
+    """Only people with one of these roles may start sessions of the agent, and give it words."""
+
+    def __init__(self, roles: Sequence[str]) -> None:
+        super().__init__(f"Sessions of this agent need {_one_of(roles)}.", {"role": roles})
+
+
+class RoleMissing(NotYours):
+    """Only people with one of these roles may decide."""
+
+    def __init__(self, roles: Sequence[str], session_id: str, intervention_id: str) -> None:
+        super().__init__(
+            f"Deciding this needs {_one_of(roles)}.", {"role": roles}, session_id, intervention_id
+        )
+
+
+class ApproverMustDiffer(NotYours):
+    """Who asked for a call may not let it run: somebody else has to decide. Rejecting it is everybody's.
+
+    `role`: what somebody else needs to do so; None: nothing. `alone`: nobody else sees the question, because no role is
+    named in a private session.
+    """
+
+    code = "APPROVER_MUST_DIFFER"
+
+    def __init__(
+        self, role: str | None, session_id: str, intervention_id: str, *, alone: bool = False
+    ) -> None:
+        other = f"somebody else with the role {role}" if role else "another member of the tenant"
+        todo = f"Have {other} decide; you may reject it."
+        if alone:
+            todo = (
+                "Nobody else sees it in this private session: reject it, or start one that the tenant sees."
+            )
+        super().__init__(
+            f"You asked for this call: you started the session, or the agent has words of yours. {todo}",
+            {"role": [role]} if role else None,
+            session_id,
+            intervention_id,
+        )
+
+
+class NotFound(CallerError):
+    """There is nothing at this path, or no such thing that you may see: another tenant's does not exist for you."""
+
+    code = "NOT_FOUND"
+
+
+class SessionNotFound(NotFound):
+    """There is no such session that you may see, or it was deleted."""
+
+    code = "SESSION_NOT_FOUND"
+
+
+class SessionHidden(SessionNotFound):
+    """The session is somebody else's alone. Nothing tells the answer from one about a session that is not there."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such session.")
+
+
+class PlanNotFound(NotFound):
+    """The session has no plan yet."""
+
+    code = "PLAN_NOT_FOUND"
+
+
+class InterventionNotFound(NotFound):
+    """The session has no such intervention."""
+
+    code = "INTERVENTION_NOT_FOUND"
+
+
+class Conflict(CallerError):
+    """It does not fit the present state: somebody was faster, or the session is elsewhere. Read it and decide anew."""
+
+    code = "CONFLICT"
+
+
+class PreconditionFailed(CallerError):
+    """It has changed since you read it: `If-Match` names another state. Read it again and decide anew."""
+
+    code = "PRECONDITION_FAILED"
+
+
+class PreconditionRequired(CallerError):
+    """The request needs `If-Match`, with the `ETag` of what you have read."""
+
+    code = "PRECONDITION_REQUIRED"
+
+
+class PayloadTooLarge(CallerError):
+    """The body, or the file that is asked for, is too large. Of more than 10 MB the gateway itself says so."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class IdempotencyMismatch(CallerError):
+    """The `Idempotency-Key` came with another body before. Use a new key for a new request."""
+
+    code = "IDEMPOTENCY_MISMATCH"
+
+
+class Unavailable(CallerError):
+    """The storage cannot be reached just now. Try again after `Retry-After` seconds."""
+
+    code = "UNAVAILABLE"
+
+
+class AnswerLost(Unavailable):
+    """Nobody knows whether it was done: no answer came. Look before you send it again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No answer came in time, so nobody knows whether it was done. Look before you send it again."
+        )
+
+
+class Quota(NamedTuple):
+    """A limit as clients are told of it: how much there is in `window` seconds; None: at once."""
+
+    name: str
+    most: int
+    window: int | None = None
+
+
+class LimitReached(CallerError):
+    """Your tenant has made the requests, or begun the runs, that it may for now. Try again after `Retry-After` seconds.
+
+    A limit of the tenant's (ADR 65). `retry_after`: whole seconds until it is worth trying again.
+    """
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, quota: Quota, retry_after: int) -> None:
+        super().__init__(message)
+        self.quota = quota
+        self.retry_after = retry_after
+
+
+class TooManyOpenSessions(LimitReached):
+    """Your tenant has as many open sessions as it may. Wait until one ends, cancel one, or decide what one asks."""
+
+    code = "TOO_MANY_OPEN_SESSIONS"

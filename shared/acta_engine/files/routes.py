@@ -1,0 +1,172 @@
+"""The tenant's storage, which its agents' file tools read and write: `/v1/files` (design §3)."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.etag import of_new_or_known
+from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
+from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
+from acta_engine.sessions.views import instant
+from acta_engine.untrusted.path import PathRefused, check_new_path, check_path
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.sessions import record_shapes as records
+
+MAX_PAGE = 1_000
+TEXT = "text/plain; charset=utf-8"
+"""Never a type that a browser would run, whatever the file's name says."""
+BYTES = "application/octet-stream"
+NO_VERSION = (
+    "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or GET with "
+    "?versions=1."
+)
+NOT_NEW = (
+    "There is a file at this path. Take another path, or replace it: GET with ?versions=1 has its `etag`, which "
+    "If-Match takes."
+)
+CHANGED = (
+    "The file is not the one that If-Match names: it was changed or deleted meanwhile. GET with ?versions=1 says what "
+    "it is now; decide anew."
+)
+
+
+def add_files(api: Api, deps: Dependencies) -> None:
+    """`~/…` are the caller's own files, whatever their roles."""
+    max_bytes = deps.settings.max_file_bytes
+
+    def own() -> FileStore:
+        return deps.files.seen_by(api.caller.user)
+
+    def put(path: str, data: bytes) -> bool:
+        """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
+        tenant, headers = api.caller.tenant, api.request.headers
+        wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
+        try:
+            if wanted is None:
+                return own().write(tenant, path, data)
+            if wanted == "*":
+                own().create(tenant, path, data)
+            else:
+                own().replace(tenant, path, data, wanted)
+        except FileExists:
+            raise PreconditionFailed(NOT_NEW) from None
+        except FileChanged:
+            raise PreconditionFailed(CHANGED) from None
+        return wanted == "*"
+
+    @api.get("/v1/files")
+    def list_files(
+        prefix: str = "",
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100,
+        cursor: ListingCursor = None,
+        deleted: Literal["", "1"] = "",
+    ) -> Response:
+        """`deleted`: those that were, and not what there is."""
+        _check_prefix(prefix)
+        if deleted:
+            return _deleted(prefix, limit, cursor)
+        with listing_cursor():
+            found = own().list(api.caller.tenant, prefix, limit, cursor)
+        items: list[records.File] = [
+            {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
+            for file in found.files
+        ]
+        return page(items, found.cursor)
+
+    def _deleted(prefix: str, limit: int, cursor: str | None) -> Response:
+        with listing_cursor():
+            found = own().deleted(api.caller.tenant, prefix, limit, cursor)
+        items: list[records.DeletedFile] = [
+            {"path": file.path, "deleted_at": instant(file.deleted_at)} for file in found.files
+        ]
+        return page(items, found.cursor)
+
+    @api.get("/v1/files/{path+}")
+    def read_file(
+        versions: Literal["", "1"] = "",
+        version: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None,
+    ) -> Response:
+        """`version`: the id of an earlier one, whose bytes are read."""
+        tenant, path = api.caller.tenant, api.request.file_path
+        if versions:
+            return _versions()
+        try:
+            data = own().read(tenant, path) if version is None else own().read_version(tenant, path, version)
+        except FileMissing:
+            raise (_missing() if version is None else NotFound(NO_VERSION)) from None
+        if len(data) > max_bytes:
+            raise PayloadTooLarge(f"The file has {len(data):,} bytes; at most {max_bytes:,} are sent.")
+        return Response(200, content_type_of(data), data)
+
+    def _versions() -> Response:
+        found = own().versions(api.caller.tenant, api.request.file_path)
+        if not found:
+            raise _missing()
+        items: list[records.FileVersion] = [
+            {
+                "version_id": one.version_id,
+                "bytes": one.bytes,
+                "modified_at": instant(one.modified_at),
+                "current": one.is_current,
+                "deletion": one.is_deletion,
+                "etag": one.etag or None,
+            }
+            for one in found
+        ]
+        return page(items, None)
+
+    @api.post("/v1/files/{path+}")
+    def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
+        """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
+        path = api.request.file_path
+        try:
+            data = own().read_version(api.caller.tenant, path, restore)
+        except FileMissing:
+            raise NotFound(NO_VERSION) from None
+        put(path, data)
+        return success(written(path, len(data)))
+
+    @api.put("/v1/files/{path+}")
+    def write_file() -> Response:
+        path, data = check_new_path(api.request.file_path), api.request.body
+        if len(data) > max_bytes:
+            raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
+        is_new = put(path, data)
+        return success(written(path, len(data)), 201 if is_new else 200)
+
+    @api.delete("/v1/files/{path+}")
+    def delete_file() -> Response:
+        try:
+            own().delete(api.caller.tenant, api.request.file_path)
+        except FileMissing:
+            raise _missing() from None
+        return no_content()
+
+
+def written(path: str, size: int) -> "records.WrittenFile":
+    return {"path": path, "bytes": size}
+
+
+def content_type_of(data: bytes) -> str:
+    """By the bytes alone: text, or something to save."""
+    try:
+        return BYTES if "\0" in data.decode() else TEXT
+    except UnicodeDecodeError:
+        return BYTES
+
+
+def _check_prefix(prefix: str) -> None:
+    """A prefix is usable if a path can begin with it. Raises ValidationFailed."""
+    try:
+        check_path(prefix + "x")
+    except PathRefused as refused:
+        raise ValidationFailed("The prefix is not usable.", {"prefix": [f"{refused}."]}) from None
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no file at this path.")

@@ -1,0 +1,82 @@
+"""What a session may be given at most: by its agent, and by the deployment (design §5).
+
+An agent's `limits` are what a session gets where nobody names a limit; caps are what nobody may go beyond. Only an
+admin may go beyond the agent's caps, and nobody beyond the deployment's.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from acta_engine.errors import Forbidden, ValidationFailed
+from acta_engine.store.frozen_model import FrozenModel
+
+DEFAULT_MAX_STEPS = 50
+"""Of a run, where neither its request nor its agent names a limit."""
+MAX_MAX_STEPS = 1_000
+MAX_TOKEN_BUDGET = 100_000_000
+MAX_COST_BUDGET_USD = 1_000_000
+
+
+class Caps(FrozenModel):
+    """`token_budget`: of a window, like a session's. None: no cap."""
+
+    max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
+    token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+    cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
+
+
+NO_CAPS = Caps.model_construct()
+"""Made without a validator, which would be built at every cold start."""
+
+
+class Limited(NamedTuple):
+    """The limits of a session, or what somebody names for it; None: no limit, or not named."""
+
+    max_steps: int | None = None
+    token_budget: int | None = None
+    cost_budget_usd: float | None = None
+
+
+def beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool) -> dict[str, str]:
+    """By field, a sentence for each limit that may not be named. Empty: all may be."""
+    wrong: dict[str, str] = {}
+    for field, value in named._asdict().items():
+        of_agent, of_deployment = getattr(agent, field), getattr(deployment, field)
+        if value is None:
+            continue
+        if of_deployment is not None and value > of_deployment:
+            wrong[field] = f"The most in this deployment is {of_deployment:,}."
+        elif of_agent is not None and value > of_agent and not is_admin:
+            wrong[field] = f"The most for sessions of this agent is {of_agent:,}; an admin may give more."
+    return wrong
+
+
+def refuse_beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool, inside: str = "") -> None:
+    """Raises Forbidden for a member, and ValidationFailed for an admin, who may go beyond the agent's caps only.
+    `inside`: what stands before the fields' names in the details.
+    """
+    wrong = beyond(named, agent, deployment, is_admin=is_admin)
+    if wrong:
+        details = {f"{inside}{field}": [sentence] for field, sentence in wrong.items()}
+        refusal = ValidationFailed if is_admin else Forbidden
+        raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
+
+
+def usual(agent: BaseModel, deployment: Limited) -> Limited:
+    """What a session gets where nobody names a limit: its agent's `limits`, else the deployment's."""
+    return Limited(*(getattr(agent, field) or value for field, value in deployment._asdict().items()))
+
+
+def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Limited:
+    """The limits of a session: what is named, else what is usual, and no more than the caps. Where no limit is usual it
+    is the agent's cap: without one there would be none.
+    """
+    limits: dict[str, Any] = {}
+    for field, value in named._asdict().items():
+        of_agent, of_deployment = getattr(agent, field), getattr(deployment, field)
+        otherwise = getattr(usual, field)
+        otherwise = of_agent if otherwise is None else otherwise
+        carried = [one for one in (otherwise, of_agent, of_deployment) if one is not None]
+        limits[field] = value or (min(carried) if otherwise is not None else None)
+    return Limited(**limits)

@@ -1,0 +1,217 @@
+"""The counts of a tenant on DynamoDB: changed in the transactions of the commits that they count (ADR 65).
+
+An update says what it adds, and is carried out only with its commit, whose number has to be free: so it is made once or
+never. Nobody reads before. Whether a start is the first of its minute is guessed by what this process saw last, and of
+a share that it has what is needed; where that is wrong, or a limit is reached, the condition fails and all is read.
+
+A small tenant's counts are one item. Those of a large one are given to shares, by the rules of `shared_counts.py`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from acta_engine.aws.clients import Service
+from acta_engine.clock import Clock
+from acta_engine.limits.shared_counts import (
+    SHUT,
+    CountChanges,
+    CountShare,
+    GivenChange,
+    ShareChange,
+    SharedCounts,
+    changes_of_start,
+    changes_without_limit,
+)
+from acta_engine.limits.tenant_limits import Start
+from acta_engine.log.store import Places
+from acta_engine.store import table_layout as items
+from acta_engine.store.query import query
+from acta_engine.store.transaction import Action
+
+TENANTS_KEPT = 200
+LOOKS = 4
+"""At shares between which something moves while they are read."""
+
+
+def read_counts(dynamodb: Service, table: str, tenant: str) -> SharedCounts:
+    """All items of it, strongly consistent: one request, and no unit more than for one item."""
+    answers = query(
+        dynamodb,
+        TableName=table,
+        ConsistentRead=True,
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": items.counts_pk(tenant)}},
+    )
+    return items.item_shared_counts(item for answer in answers for item in answer["Items"])
+
+
+class DynamoCounts:
+    def __init__(self, table: str, clock: Clock, dynamodb: Service) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = dynamodb
+        self._minutes: OrderedDict[str, int] = OrderedDict()
+        """Tenant -> the newest minute that its item is known to have."""
+
+    def update(self, places: Places) -> list[Action]:
+        """Actions of the commit's transaction, where nothing was read."""
+        return [self._of_share(places) if _is_shared(places) else self._of_tenant(places)]
+
+    def corrected(self, places: Places) -> list[Action]:
+        """After the conditions of those before have failed. Raises LimitReached where a limit is the reason; else these
+        are right, unless others are faster.
+        """
+        start = places.start
+        if start is None:
+            if places.opened <= 0 or not _is_shared(places):  # no share is there
+                return [self._of_tenant(places)]
+            there = self._read(places.tenant)
+            return list(self._actions(places.tenant, there, changes_without_limit(there, places.opened)))
+        there = self._allowed(places, start)
+        shares = places.shares if _is_shared(places) else 1
+        if shares == 1 and start.refusal(there.given, places.opened, self._clock.now()) is None:
+            return [self._of_tenant(places)]
+        changes = changes_of_start(there, start, places.opened, places.share, shares)
+        return self.update(places) if changes is None else list(self._actions(places.tenant, there, changes))
+
+    def check(self, places: Places) -> None:
+        """Raises LimitReached where a start is not allowed now."""
+        if places.start is not None:
+            self._allowed(places, places.start)
+
+    def made(self, places: Places) -> None:
+        """After the transaction succeeded."""
+        if places.start is not None and places.start.most_starts is not None:
+            self._saw(places.tenant, max(places.start.minute, self._minutes.get(places.tenant, 0)))
+
+    def _allowed(self, places: Places, start: Start) -> SharedCounts:
+        """Raises LimitReached where nothing is free anywhere. What is free moves only where the tenant's item changes,
+        so nobody is refused who has looked at two places at two times.
+        """
+        there = self._read(places.tenant)
+        for _ in range(LOOKS):
+            refusal = start.refusal(there.counts, places.opened, self._clock.now())
+            if refusal is None:
+                break
+            again = self._read(places.tenant) if there.shares else there
+            if again.given == there.given and start.refusal(again.counts, places.opened, self._clock.now()):
+                raise refusal
+            there = again
+        return there
+
+    def _read(self, tenant: str) -> SharedCounts:
+        there = read_counts(self._dynamodb, self._table, tenant)
+        self._saw(tenant, there.given.minute)
+        return there
+
+    def _saw(self, tenant: str, minute: int) -> None:
+        self._minutes[tenant] = minute
+        self._minutes.move_to_end(tenant)
+        if len(self._minutes) > TENANTS_KEPT:
+            self._minutes.popitem(last=False)
+
+    def _of_tenant(self, places: Places) -> Action:
+        start, minute = places.start, None
+        change = GivenChange(places.opened)
+        if start is not None and places.opened > 0 and start.most_open is not None:
+            change = change._replace(most_open=start.most_open - 1)
+        if start is not None and start.most_starts is not None:
+            minute = self._minutes.get(places.tenant, -1)
+            change = change._replace(starts=1, minute=start.minute, most_starts=start.most_starts - 1)
+        return self._of_given(places.tenant, change, minute)
+
+    def _of_given(
+        self, tenant: str, change: GivenChange, known: int | None, *, for_share: bool = False
+    ) -> Action:
+        """`known`: the minute that the item has or had. `for_share`: the starts are of that minute and of no other."""
+        changes, conditions, values = list[str](), list[str](), dict[str, int]()
+        if change.open or change.most_open is not None:
+            changes.append("o = if_not_exists(o, :zero) + :opened")
+            values |= {":zero": 0, ":opened": change.open}
+        if change.most_open is not None:
+            conditions.append("(attribute_not_exists(o) OR o <= :open)")
+            values[":open"] = change.most_open
+        if change.minute is not None and known is not None:
+            values |= {":m": change.minute, ":starts": change.starts}
+            if known >= change.minute:  # a clock that is behind counts in the minute that the item has
+                changes.append("n = n + :starts")
+                conditions.append("m = :m" if for_share else "m >= :m")
+                if change.most_starts is not None:
+                    conditions.append("n <= :most")
+                    values[":most"] = change.most_starts
+            else:
+                changes += ["m = :m", "n = :starts"]
+                conditions.append("(attribute_not_exists(m) OR m < :m)")
+        return self._update(items.counts_key(tenant), changes, conditions, values)
+
+    def _of_share(self, places: Places) -> Action:
+        """Where it is there, and for a start has what is needed of a minute that may be taken from."""
+        changes, conditions, values = list[str](), ["attribute_exists(pk)"], dict[str, int]()
+        start = places.start
+        if places.opened:
+            changes.append("f = f - :opened")
+            values[":opened"] = places.opened
+        if places.opened > 0:
+            conditions.append("f >= :opened")
+        if start is not None:
+            conditions.append("m >= :m")
+            values[":m"] = start.minute
+        if start is not None and start.most_starts is not None:
+            changes.append("n = n - :one")
+            conditions.append("n >= :one")
+            values[":one"] = 1
+        return self._update(items.count_share_key(places.tenant, places.share), changes, conditions, values)
+
+    def _actions(self, tenant: str, there: SharedCounts, changes: CountChanges) -> Iterator[Action]:
+        if changes.given != GivenChange():
+            yield self._of_given(tenant, changes.given, there.given.minute, for_share=True)
+        for number, change in sorted(changes.shares.items()):
+            key = items.count_share_key(tenant, number)
+            yield self._of_read_share(key, there.shares.get(number), change)
+
+    def _of_read_share(self, key: items.Item, share: CountShare | None, change: ShareChange) -> Action:
+        if share is None:
+            new = {":f": change.free, ":m": change.minute, ":n": change.starts}
+            return self._update(key, ["f = :f", "m = :m", "n = :n"], ["attribute_not_exists(pk)"], new)
+        changes, conditions = ["f = f + :free"], ["m = :was"]
+        values = {":free": change.free, ":was": share.minute}
+        if change.free < 0:
+            conditions.append("f >= :least")
+            values[":least"] = -change.free
+        if change.most_free is not None:
+            conditions.append("f <= :most")
+            values[":most"] = change.most_free
+        if change.minute == share.minute:
+            changes.append("n = n + :starts")
+            values[":starts"] = change.starts
+            if change.starts < 0:
+                conditions.append("n >= :left")
+                values[":left"] = -change.starts
+        else:
+            changes += ["m = :m", "n = :starts"]
+            values |= {":m": change.minute, ":starts": max(0, change.starts)}
+        if change.minute == SHUT and share.minute != SHUT:
+            conditions.append("n = :left")
+            values[":left"] = share.starts
+        return self._update(key, changes, conditions, values)
+
+    def _update(
+        self, key: items.Item, changes: list[str], conditions: list[str], values: dict[str, int]
+    ) -> Action:
+        update = {
+            "TableName": self._table,
+            "Key": key,
+            "UpdateExpression": f"SET {', '.join(changes)}",
+            "ExpressionAttributeValues": {name: {"N": str(value)} for name, value in values.items()},
+        }
+        if conditions:
+            update["ConditionExpression"] = " AND ".join(conditions)
+        return {"Update": update}
+
+
+def _is_shared(places: Places) -> bool:
+    """Whether the session's own share may count it: places are there where the open sessions are limited."""
+    start = places.start
+    return places.shares > 1 and (
+        start is None or places.opened == 0 or (places.opened > 0 and start.most_open is not None)
+    )

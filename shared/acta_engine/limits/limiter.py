@@ -1,0 +1,214 @@
+"""Whether a tenant may make one more request, as this worker knows it (ADR 65).
+
+A worker takes a share of the tenant's rate, once in a window as a rule, and spends it without asking anybody. Where the
+store does not answer, requests are let through: the limits keep tenants from each other, and an outage is none's fault.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from acta_engine.api.error_answers import limit_headers
+from acta_engine.api.routes import Route
+from acta_engine.clock import Clock
+from acta_engine.errors import LimitReached, Quota, TooManyOpenSessions, TransientError
+from acta_engine.limits.store import RateLeases
+from acta_engine.limits.tenant_limits import (
+    LONG_POLLS,
+    MINUTE,
+    OPEN,
+    POLL_WINDOW,
+    REQUESTS,
+    STARTS,
+    WAITED_SECONDS,
+    WINDOW,
+    LimitsByTenant,
+    Share,
+    TenantLimits,
+    budget,
+    seconds_left,
+    window_of,
+)
+
+TENANTS_KEPT = 500
+MAKE_SESSIONS = ("session.start", "session.fork")
+"""Actions that are starts whatever the session is."""
+REFUSED_SECONDS = 5
+"""For so long no poll of the tenant asks for a place again, after none was left."""
+GIVE_WAY_MS = 5_000
+"""When a poll that had no place may come again."""
+FULL_SECONDS = 1
+"""For so long no start is tried again, after too many sessions were open."""
+
+
+class _Known:
+    """What this worker knows of a tenant. `polls`: the window that it holds a place in. `no_place_until`, `full_until`:
+    seconds since 1970. `full`: why a start was refused.
+    """
+
+    def __init__(self) -> None:
+        self.share: Share | None = None
+        self.polls = -1
+        self.no_place_until = 0.0
+        self.full: LimitReached | None = None
+        self.full_until = 0.0
+
+
+class Limiter:
+    """`told`: is called with what the store did not answer."""
+
+    def __init__(self, limits: LimitsByTenant, leases: RateLeases, clock: Clock) -> None:
+        self._limits = limits
+        self._leases = leases
+        self._clock = clock
+        self.told: Callable[[Exception], None] = lambda error: None
+        self._tenants: OrderedDict[str, _Known] = OrderedDict()
+
+    def admit(self, tenant: str, route: Route) -> None:
+        """Takes one request of the tenant's. Raises LimitReached.
+
+        What stops things is never refused. A poll is let in here, and pays by whether it waits.
+        """
+        if route.rated == "request":
+            self.spend(tenant)
+
+    def admit_start(self, tenant: str, route: Route) -> None:
+        """Raises LimitReached where the tenant was refused a start a moment ago. Asks nobody."""
+        known = self._of(tenant)
+        if route.action not in MAKE_SESSIONS or known.full is None or self._now >= known.full_until:
+            return
+        is_open = isinstance(known.full, TooManyOpenSessions)
+        seconds = known.full.retry_after if is_open else max(1, round(known.full_until - self._now))
+        raise type(known.full)(str(known.full), known.full.quota, seconds)
+
+    def spend(self, tenant: str) -> None:
+        """Raises LimitReached."""
+        limit = self._limits.of(tenant).requests_per_second
+        if limit is None:
+            return
+        share = self._share(tenant, limit)
+        if not share.left and not share.used_up:
+            share = self._more(tenant, share, limit)
+        if share.is_empty:
+            raise self._refusal(share, limit)
+        if share.left:
+            self._of(tenant).share = share.spend()
+
+    def check(self, tenant: str) -> None:
+        """Raises LimitReached where this worker knows that nothing is left. Takes nothing."""
+        limit = self._limits.of(tenant).requests_per_second
+        if limit is not None:
+            share = self._share(tenant, limit)
+            if share.is_empty:
+                raise self._refusal(share, limit)
+
+    def may_wait(self, tenant: str) -> bool:
+        """Whether a poll may wait that begins now."""
+        most = self._limits.of(tenant).long_polls
+        known, now = self._of(tenant), self._now
+        window = window_of(now, POLL_WINDOW)
+        if most is None or known.polls == window:
+            return True
+        if now < known.no_place_until:
+            return False
+        try:
+            held = self._leases.hold(tenant, window, most, renews=known.polls == window - 1)
+        except TransientError as error:
+            self.told(error)
+            return True
+        if held:
+            known.polls = window
+        else:
+            known.no_place_until = now + REFUSED_SECONDS
+        return held
+
+    def polled(self, tenant: str, seconds: float) -> None:
+        """After a poll that was allowed to wait: one that did not is a request like any other. Where nothing is left
+        for it, this worker refuses the next.
+        """
+        if seconds < WAITED_SECONDS:
+            with suppress(LimitReached):
+                self.spend(tenant)
+
+    def pause_ms(self, tenant: str, usual: int, *, waited: bool) -> int:
+        """When a client comes again. `waited`: its poll had a place, or asked for none."""
+        pause = usual if waited else max(usual, GIVE_WAY_MS)
+        limit = self._limits.of(tenant).requests_per_second
+        if limit is None:
+            return pause
+        share = self._share(tenant, limit)
+        return max(pause, self._left_of(share) * 1_000) if share.is_empty else pause
+
+    def reached(self, tenant: str, error: LimitReached) -> None:
+        """Somebody was refused. The next start that would be for the same is told so untried, and leaves no record."""
+        if error.quota.name not in (STARTS, OPEN):
+            return
+        known = self._of(tenant)
+        is_open = isinstance(error, TooManyOpenSessions)
+        known.full, known.full_until = error, self._now + (FULL_SECONDS if is_open else error.retry_after)
+
+    def headers(self, tenant: str, route: Route) -> Mapping[str, str]:
+        """What is known without asking anybody."""
+        limits = self._limits.of(tenant)
+        share = None
+        if limits.requests_per_second is not None and route.rated != "never":
+            share = self._share(tenant, limits.requests_per_second)
+        if share is None or share.rest is None:
+            return limit_headers(_policies(limits, route))
+        left = share.left + share.rest
+        return limit_headers(_policies(limits, route), {REQUESTS: (left, self._left_of(share))})
+
+    def _share(self, tenant: str, limit: int) -> Share:
+        known = self._of(tenant)
+        known.share = Share.in_window(window_of(self._now), budget(limit), known.share)
+        return known.share
+
+    def _more(self, tenant: str, share: Share, limit: int) -> Share:
+        try:
+            window, first = self._leases.take(tenant, share.window, share.size)
+        except TransientError as error:
+            self.told(error)
+            return share
+        share = self._of(tenant).share = share.taken(window, first, budget(limit))
+        return share
+
+    def _refusal(self, share: Share, limit: int) -> LimitReached:
+        return LimitReached(
+            f"Your tenant has made the {budget(limit)} requests that it may make in {WINDOW} seconds. Send this again "
+            "after the seconds that Retry-After says, and poll no oftener than poll_after_ms says.",
+            Quota(REQUESTS, budget(limit), WINDOW),
+            self._left_of(share),
+        )
+
+    def _left_of(self, share: Share) -> int:
+        return seconds_left(share.window, self._now)
+
+    @property
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    def _of(self, tenant: str) -> _Known:
+        known = self._tenants.get(tenant)
+        if known is None:
+            known = self._tenants[tenant] = _Known()
+        self._tenants.move_to_end(tenant)
+        if len(self._tenants) > TENANTS_KEPT:
+            self._tenants.popitem(last=False)
+        return known
+
+
+def limiter_of(limits: LimitsByTenant, leases: RateLeases, clock: Clock) -> Limiter | None:
+    """None where no tenant has limits."""
+    return Limiter(limits, leases, clock) if limits.any else None
+
+
+def _policies(limits: TenantLimits, route: Route) -> list[Quota]:
+    """The tenant's that this route is about."""
+    found: list[tuple[str, int | None, int | None]] = []
+    if route.rated != "never" and limits.requests_per_second is not None:
+        found.append((REQUESTS, budget(limits.requests_per_second), WINDOW))
+    if route.action in (*MAKE_SESSIONS, "session.message"):
+        found += [(STARTS, limits.starts_per_minute, MINUTE), (OPEN, limits.open_sessions, None)]
+    if route.rated == "poll":
+        found.append((LONG_POLLS, limits.long_polls, None))
+    return [Quota(name, most, window) for name, most, window in found if most is not None]

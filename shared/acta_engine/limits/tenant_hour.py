@@ -1,0 +1,135 @@
+"""A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
+
+from collections.abc import Callable
+
+from acta_engine.errors import CommitContention
+from acta_engine.limits.hour import (
+    draw_size,
+    end_of_hour,
+    grant_size,
+    hour_of,
+    shares_in_turn,
+    shares_of,
+    tokens_missing,
+    with_grant,
+)
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Recorded, Session
+from acta_engine.log.store import GrantChanged, LeaseChange, SessionIndex
+from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
+from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision
+from acta_engine.turn.session_budget import ask_at_limit
+
+ATTEMPTS = 20
+"""Races against other sessions of the tenant for the same hour, lost in a row."""
+PAUSE_SECONDS = 0.1
+
+
+class TenantHour:
+    """`limit`: tokens a tenant may use in an hour (`Settings.tenant_tokens_per_hour`), 0: no limit."""
+
+    def __init__(
+        self, repository: SessionRepository, session_index: SessionIndex, timeouts: Timeouts, limit: int
+    ) -> None:
+        self._repository = repository
+        self._session_index = session_index
+        self._timeouts = timeouts
+        self._limit = limit
+
+    def ensure(
+        self,
+        session: Session,
+        at: Position,
+        tokens: int,
+        policies: Policies = NO_POLICIES,
+        charge: Callable[[Change], None] = lambda change: None,
+    ) -> Decision | None:
+        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
+        decide by the agent's `policies`. `charge`: charges earlier calls
+        in the commit that begins to wait, because a session that waits for long gives its lease back.
+
+        Raises what `carries` does.
+        """
+        hour = hour_of(self._repository.clock.now())
+        if self.carries(session, at, tokens):
+            return None
+        if session.head.is_over:
+            return next_decision(session.head, self._repository.clock.now())
+        return self._wait(session, at, hour, policies, charge)
+
+    def carries(self, session: Session, at: Position, tokens: int) -> bool:
+        """Whether the session's lease carries `tokens`, with a further chunk where the hour has one left. False also
+        where the run has ended meanwhile.
+
+        A chunk is granted in one transaction with the commit that has it in the head. Raises CommitContention, and
+        Fenced where another run, generation or turn has taken over.
+        """
+        if not self._limit:
+            return True
+        for attempt in range(ATTEMPTS):
+            hour = hour_of(self._repository.clock.now())
+            wanted = tokens_missing(session.head.lease, hour, tokens)
+            if not wanted:
+                return True
+            lease = next_grant(self._session_index, self._limit, at, hour, wanted)
+            if lease is None:
+                return False
+            try:
+                if self._extend(session, at, lease) is None:
+                    return False
+            except GrantChanged:
+                self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
+        raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
+
+    def _extend(self, session: Session, at: Position, lease: LeaseChange) -> Recorded | None:
+        def build(_: Session, change: Change) -> CommitDraft | None:
+            check_turn(change.head, at)
+            if change.head.is_over:
+                return None  # it needs no lease
+            change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens, lease.share))
+            return CommitDraft(change, lease=lease)
+
+        return self._repository.commit(session, at.key(f"lease-{session.number}"), build)
+
+    def _wait(
+        self, session: Session, at: Position, hour: int, policies: Policies, charge: Callable[[Change], None]
+    ) -> Decision:
+        def ask(change: Change) -> None:
+            charge(change)
+            open_hourly_limit(
+                change, end_of_hour(hour), self._limit, AskingRules(self._repository.clock, policies)
+            )
+            wait_for_people(change)
+
+        # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
+        kind = f"hour-{hour}-{session.head.last_seq}"
+        return ask_at_limit(self._repository, session, at, kind, self._timeouts, ask)
+
+
+def next_grant(
+    session_index: SessionIndex, limit: int, at: Position, hour: int, wanted: int
+) -> LeaseChange | None:
+    """What to grant a session that needs `wanted` tokens more. None: the hour has too little left.
+
+    A small hour is one item. Of a large one a session is granted tokens from its own share, which takes more from the
+    hour when it is empty; where the hour has no more, from another share.
+    """
+    shares = shares_of(limit)
+    if shares == 1:
+        size = grant_size(limit - session_index.granted_tokens(at.tenant, hour), wanted)
+        return None if size is None else LeaseChange(at.tenant, hour, size, limit)
+    left: int | None = None
+    for number in shares_in_turn(at.session_id, shares):
+        free, drawn = session_index.free_tokens_of_share(at.tenant, hour, number), 0
+        size = grant_size(free, wanted)
+        if size is None:
+            if left is None:
+                left = limit - session_index.granted_tokens(at.tenant, hour)
+            drawn = draw_size(left, wanted - free, limit)
+            size = grant_size(free + drawn, wanted)
+        if size is not None:
+            return LeaseChange(at.tenant, hour, size, limit, number, drawn)
+    return None

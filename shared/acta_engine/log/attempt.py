@@ -1,0 +1,91 @@
+"""Attempts to call a model: each is written down before it is made, so that one that vanishes is not forgotten
+(design §5). And the text of a reply while the model still writes it.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Literal
+
+from acta_engine.log.head import Head
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.stored_model import StoredModel
+
+ANSWERED = "ANSWERED"
+
+
+class Attempt(StoredModel):
+    """One request to one model, and what was reserved for it. A fallback that is asked in the same turn is another.
+
+    `key`: the key of the commit that its answer goes into. `number`: the engine's retry count. `provider`, `model`: who
+    is asked. `input_tokens`, `output_tokens`, `cost_usd`: the reservation; `cost_usd` None: no price is known.
+    `outcome`: an error's code, or `ANSWERED`; empty: unknown, its worker is still at it or has vanished. `billed`: 1
+    where it may have to be paid for and nothing has said what it used, else 0.
+    """
+
+    attempt_id: str
+    key: str
+    run_id: str
+    turn: int
+    kind: Literal["plan", "llm"]
+    number: int
+    provider: str
+    model: str
+    started: datetime
+    ended: datetime | None = None
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+    outcome: str = ""
+    billed: int = 1
+
+    @property
+    def reserved_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def estimated_tokens(self) -> int:
+        """What the attempt is charged besides the usage that came back."""
+        return self.billed * self.reserved_tokens
+
+    @property
+    def estimated_usd(self) -> float:
+        return self.billed * (self.cost_usd or 0.0)
+
+
+class Marker(StoredModel):
+    """What a session has stored of attempts that no commit had settled when the last of them began, oldest first.
+
+    `reply`: the answer to the last one, as JSON, where it could not be committed; empty: none.
+    """
+
+    attempts: tuple[Attempt, ...] = ()
+    reply: str = ""
+
+    @property
+    def last_id(self) -> str | None:
+        return self.attempts[-1].attempt_id if self.attempts else None
+
+
+def open_attempts(head: Head, attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """The attempts that no commit has charged yet."""
+    return tuple(one for one in attempts if one.attempt_id not in head.budget.settled)
+
+
+PARTIAL_VERSION = 1
+MAX_PARTIAL_BYTES = 4_096
+
+
+class Partial(FrozenModel):
+    """Only for people who watch: nothing depends on it. `key`: the commit key of the turn. `text`: the end
+    of the reply as it was at `at`.
+    """
+
+    key: str
+    text: str
+    at: datetime
+
+
+def last_part(text: str) -> str:
+    """The end of `text`, at most `MAX_PARTIAL_BYTES` bytes, cut between two characters."""
+    data = text.encode("utf-8", "replace")
+    return data[-MAX_PARTIAL_BYTES:].decode("utf-8", "ignore")

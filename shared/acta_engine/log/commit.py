@@ -1,0 +1,140 @@
+"""A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from acta_engine.log.conversation import Content, Entry
+from acta_engine.log.head import Head
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.stored_model import StoredModel, VersionedModel
+
+EventType = Literal[
+    "run.started", "run.finished", "state.changed", "message.user", "message.assistant", "thought",
+    "plan.created", "plan.revised", "plan.step", "plan.closed", "plan.rejected",
+    "tool.requested", "tool.started", "tool.finished",
+    "intervention.opened", "intervention.warned", "intervention.resolved", "intervention.expired",
+    "hint.injected", "budget.warning", "llm.retried", "context.compacted",
+]  # fmt: skip
+
+
+class EventDraft(FrozenModel):
+    """An event that has no number yet; its commit gives it one.
+
+    The data of `message.*` and `thought` has a `message_id` and no text: the text stands in the conversation's entry
+    and is added when the event is read.
+    """
+
+    type: EventType
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class Event(StoredModel):
+    """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step.
+    `type`: an `EventType`, or one that the next release has added.
+    """
+
+    seq: int
+    at: datetime
+    type: str
+    step_number: int | None = None
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", "failed"]
+
+
+class Position(StoredModel):
+    """The point in the run that the engine has reached. The state machine carries this and the decision, nothing else.
+
+    `first`: the number of the commit that this turn began with. Workers read the log from there.
+    """
+
+    tenant: str
+    session_id: str
+    run_id: str
+    generation: int
+    turn: int
+    first: int
+
+    def key(self, kind: str) -> str:
+        """The commit key for this turn and `kind` (`plan`, `think`, `ask`, …)."""
+        return f"{self.run_id}/{self.generation}/{self.turn}/{kind}"
+
+    def call_key(self, call_id: str, kind: str) -> str:
+        """The commit key for the start or the finish of a call. It is the same in every generation."""
+        return f"{self.run_id}/{call_id}/{kind}"
+
+
+class Decision(StoredModel):
+    """What the engine does next.
+
+    `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long
+    (`wait_out` in `shared/acta_engine/recovery/wait_out.py`), and the state after it. `wake_at`: for `ask`, seconds
+    since 1970 at which a warning or an expiry is due (`wait_decision` in `shared/acta_engine/turn/engine_decision.py`);
+    empty: none is.
+    """
+
+    next: NextState
+    at: Position
+    calls: tuple[str, ...] | None = None
+    wait_seconds: int | None = None
+    then: Literal["plan", "think"] | None = None
+    wake_at: tuple[int, ...] | None = None
+
+    def to_engine(self) -> dict[str, object]:
+        """The JSON object that the state machine gets. Fields that are None are left out."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+class StepRecord(StoredModel):
+    """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
+    None: the model's price is unknown. `error`: the code of what failed.
+
+    `estimated_tokens`, `estimated_cost_usd`: charged for an attempt that gave no usage, at what was reserved for it.
+    Below 0: an attempt that was charged so has answered after all, with this row.
+    `fused`: made by a worker that went on by itself, without a state of the engine in between (ADR 57).
+    """
+
+    step_number: int
+    kind: Literal["plan", "llm", "tool", "intervention"]
+    name: str | None = None
+    started_at: datetime
+    completed_at: datetime
+    duration_ms: int
+    attempt: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    cost_usd: float | None = 0.0
+    error: str | None = None
+    estimated_tokens: int = 0
+    estimated_cost_usd: float = 0.0
+    fused: bool = False
+
+
+def milliseconds(start: datetime, end: datetime) -> int:
+    """The milliseconds between two times; 0 where the clocks of two machines make it negative."""
+    return max(0, round((end - start).total_seconds() * 1000))
+
+
+class Commit(VersionedModel):
+    """`entries`: replies and results join the conversation in this order. A user's entry joins it later, with the
+    commit that names the message in `delivered`.
+    `decision`: what the engine does next. A repeated attempt returns it unchanged.
+    `compacted`: a `Compacted` as JSON. It is the conversation from this commit on.
+    `failed_attempts`: rows of the step log before `step`: the attempts that led to it and failed.
+    """
+
+    number: int
+    key: str
+    at: datetime
+    head: Head
+    events: tuple[Event, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    delivered: tuple[str, ...] = ()
+    step: StepRecord | None = None
+    decision: Decision | None = None
+    compacted: Content | None = None
+    failed_attempts: tuple[StepRecord, ...] = ()

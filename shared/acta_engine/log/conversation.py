@@ -1,0 +1,165 @@
+"""The conversation as the model sees it, independent of any provider's format.
+
+Entries stand in the order in which they were delivered to the model (design §6.6). Each tool call of an assistant entry
+has exactly one tool entry with its `call_id`, before the next assistant entry. Small texts stand in the entry itself,
+large ones in the blob store.
+"""
+
+import hashlib
+from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from pydantic import Field
+
+from acta_engine.store.stored_model import StoredModel
+from acta_engine.untrusted.exact_json import canonical_json
+
+INLINE_BYTES = 4_096
+"""A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
+
+
+class Content(StoredModel):
+    """A text, or a pointer to it. `text` None: the text is in the blob store under the name `blob` and is not loaded.
+    `bytes`: its length in UTF-8.
+    """
+
+    text: str | None = None
+    blob: str | None = None
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> "Content":
+        return cls(text=text, bytes=len(text.encode()))
+
+    @property
+    def is_large(self) -> bool:
+        return self.bytes > INLINE_BYTES
+
+    @property
+    def loaded(self) -> str:
+        """The text. Raises ValueError where it is not loaded: load it from the blob store first."""
+        if self.text is None:
+            raise ValueError("content was not loaded")
+        return self.text
+
+    def offloaded(self, blob: str) -> "Content":
+        """A pointer to the text. `blob`: the name under which the blob store has it."""
+        return Content(text=None, blob=blob, bytes=self.bytes)
+
+
+class ToolCall(StoredModel):
+    """A call that the model asked for. `effect_id`: issued by Acta, never by the model.
+
+    `input` None: the model sent no JSON object, because the text was malformed or cut off. `malformed` then says what
+    is wrong; that is the call's result, and the call never runs. A large input is stored as JSON text in
+    `input_content`, and is in `input` again once loaded.
+    """
+
+    call_id: str
+    effect_id: str
+    name: str
+    input: dict[str, Any] | None = None
+    malformed: str | None = None
+    input_content: Content | None = None
+
+    @property
+    def event_data(self) -> dict[str, str]:
+        """The data of every `tool.*` event about this call. A large input must be loaded."""
+        hashed = input_hash(self.input or {})
+        return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}
+
+
+class UserEntry(StoredModel):
+    """A message that a person wrote. Origin `summary`: a summary that stands in the place of earlier turns."""
+
+    kind: Literal["user"] = "user"
+    message_id: str
+    content: Content
+    origin: Literal["user", "summary"] = "user"
+
+
+class AssistantEntry(StoredModel):
+    """A model's reply. `continues`: the id of the message that was cut off and that this one continues without a gap.
+
+    `raw`: the parts that only `provider` understands, such as signatures of thinking; only that provider gets them
+    back. Large `thinking` and `raw` are stored as JSON text in `private`, and are in their fields again once loaded.
+    """
+
+    kind: Literal["assistant"] = "assistant"
+    message_id: str
+    content: Content
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    provider: str = ""
+    raw: Any = None
+    private: Content | None = None
+    continues: str = ""
+
+
+class ToolEntry(StoredModel):
+    """The result of a call; each call has one. `ok` False: the text starts with `Error:` and says what to do instead.
+    `whole`: the complete result, if `content` is only a part; the tool `read_result` reads it page by page.
+    """
+
+    kind: Literal["tool"] = "tool"
+    call_id: str
+    name: str
+    content: Content
+    ok: bool = True
+    whole: Content | None = None
+
+
+Entry = Annotated[UserEntry | AssistantEntry | ToolEntry, Field(discriminator="kind")]
+
+
+def input_hash(arguments: dict[str, Any]) -> str:
+    """SHA-256 over the canonical JSON of a call's input, 32 hex digits."""
+    return hashlib.sha256(canonical_json(arguments).encode()).hexdigest()[:32]
+
+
+T = TypeVar("T")
+Turns = Sequence[Sequence[Entry]]
+
+
+class _Kept(NamedTuple):
+    """`made`: of the entries before place `end`, where the reply of the next turn stands."""
+
+    end: int
+    reply: Entry
+    made: Any
+
+
+class EndedTurns:
+    """Kept with the conversation as a process holds it, and gone with it, so that a turn costs the same however many
+    came before. Nothing in it is ever out of date: a turn has ended where the next reply is there, what has ended does
+    not change, and a conversation that is replaced (a compaction) gets a new one.
+
+    Any two are equal: they are no part of what a model is asked.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, _Kept] = {}
+
+    def made(self, form: Hashable, entries: Sequence[Entry], nothing: T, added: Callable[[T, Turns], T]) -> T:
+        """What `added` makes of all turns, the running one included. The first turn is what came before any reply;
+        it may be empty. Each other one begins with a reply.
+
+        `added` gets what it made of the turns before, `nothing` at first, and the turns that follow. It returns
+        something new that follows from these and from `form` alone, and changes neither.
+        """
+        known = self._kept.get(form)
+        if known is not None and (len(entries) <= known.end or entries[known.end] is not known.reply):
+            known = None
+        start, before = (0, nothing) if known is None else (known.end, known.made)
+        replies = [at for at, entry in enumerate(entries[start:], start) if isinstance(entry, AssistantEntry)]
+        bounds = [0, *replies] if known is None else replies
+        if len(bounds) > 1:
+            before = added(before, [entries[begin:end] for begin, end in pairwise(bounds)])
+            self._kept[form] = _Kept(bounds[-1], entries[bounds[-1]], before)
+        return added(before, [entries[bounds[-1] :]])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EndedTurns)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,301 @@
+"""The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.clock import Clock
+from acta_engine.errors import StoreThrottled
+from acta_engine.limits.dynamodb_counts import DynamoCounts
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import (
+    NO_ITEMS,
+    TOMBSTONE_LIFE,
+    Erasure,
+    GrantChanged,
+    KeyTaken,
+    LeaseChange,
+    LogPage,
+    NumberTaken,
+    Places,
+    TransactionItems,
+)
+from acta_engine.people.visible_sessions import check_visible
+from acta_engine.store import table_layout as items
+from acta_engine.store.query import get_item, newest_commit, query
+from acta_engine.store.transaction import FREE, Action, ConditionFailed, put, put_record, transact
+from acta_engine.usage.dynamodb_items import left_item
+
+_FAILED = "ConditionalCheckFailed"
+COUNT_ATTEMPTS = 3
+"""The first may guess the minute wrong, and the second meet the last start of it."""
+_Part = tuple[Action, type[Exception] | None]
+"""An action of a transaction, and what its failed condition means."""
+
+
+class _CountsDiffer(Exception):
+    """The tenant's counts are not as the update takes them to be."""
+
+
+class DynamoLog:
+    """`client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+        self._counts = DynamoCounts(table, clock, self._dynamodb)
+
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        if since > items.LAST_NUMBER:  # DynamoDB refuses a range whose end comes before its beginning
+            return LogPage((), complete=True)
+        answers = query(
+            self._dynamodb,
+            most=None if limit is None else limit + 1,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :since AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":since": {"S": items.number_sk(max(since, 1))},
+                ":last": {"S": items.number_sk(items.LAST_NUMBER)},
+            },
+        )
+        found: list[items.Item] = [item for answer in answers for item in answer["Items"]]
+        if any(items.is_tombstone(item) for item in found):
+            return LogPage((), complete=True)
+        kept = found if limit is None else found[:limit]
+        commits = tuple(items.item_commit(item) for item in kept)
+        if commits:
+            check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
+        return LogPage(commits, complete=len(kept) == len(found))
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        newest = self._latest(tenant, session_id)
+        if newest is not None:
+            check_visible(newest.head, lambda: newest)
+        return newest
+
+    def _latest(self, tenant: str, session_id: str) -> Commit | None:
+        pk = items.session_pk(tenant, session_id)
+        return newest_commit(self._dynamodb, self._table, pk, consistent=True)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        """Where the answer to a plain put is lost, the SDK's own retry meets the commit, and this raises NumberTaken;
+        the caller reads again and finds its key.
+
+        Where the answer to a transaction is lost, the retry succeeds, because it carries the token that botocore gives
+        each request. The token is not the commit's: a later attempt at the same step has other contents, and DynamoDB
+        would refuse it for ten minutes as a mismatch of tokens.
+        """
+        item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
+        if extra_items == NO_ITEMS:
+            self._put(item)
+        else:
+            self._transact(commit, items.restored_item(item) if extra_items.restored else item, extra_items)
+
+    def check_places(self, places: Places) -> None:
+        self._counts.check(places)
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        self._uncount(tenant, session_id)
+        delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
+
+    def _uncount(self, tenant: str, session_id: str) -> None:
+        """What is deleted by a commit is counted no longer. This is for a session whose log cannot be read."""
+        listed = get_item(self._dynamodb, self._table, items.listing_key(tenant, session_id)) or {}
+        if not items.is_counted(listed):
+            return
+        uncounted = {name: value for name, value in listed.items() if name != "ct"}
+        actions = [
+            put(self._table, uncounted, "attribute_exists(ct)"),
+            *self._counts.update(Places(tenant, opened=-1)),
+        ]
+        with suppress(ConditionFailed):  # somebody else deletes it at this moment
+            transact(self._dynamodb, self._clock, actions)
+
+    def note_erasure(self, erasure: Erasure) -> None:
+        self._dynamodb.call("put_item", TableName=self._table, Item=items.erasure_item(erasure))
+
+    def end_erasure(self, tenant: str, session_id: str) -> None:
+        self._dynamodb.call("delete_item", TableName=self._table, Key=items.erasure_key(tenant, session_id))
+
+    def _put(self, item: items.Item) -> None:
+        try:
+            self._dynamodb.call("put_item", TableName=self._table, Item=item, ConditionExpression=FREE)
+        except AwsRefused as refused:
+            if refused.code in ("ConditionalCheckFailedException", "TransactionConflictException"):
+                raise NumberTaken from None
+            raise
+
+    def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
+        """Raises ValueError for what is not the commit's tenant's."""
+        tenant = commit.head.tenant
+        listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
+        erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
+        lifted = extra_items.lifted
+        beside = (listing, record, lease, erasure, places, receiver, lifted)
+        if any(each is not None and each.tenant != tenant for each in beside):
+            raise ValueError("what is written with a commit belongs to its tenant")
+        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
+        parts: list[_Part] = [(put(self._table, item, FREE), NumberTaken)]
+        if record is not None:
+            parts.append((put_record(self._table, record, self._clock), KeyTaken))
+        if lease is not None:
+            parts += [(action, GrantChanged) for action in _lease_changes(self._table, lease)]
+        if listing is not None:
+            parts.append((put(self._table, items.listing_item(listing)), None))
+        if erasure is not None:
+            parts.append((put(self._table, items.erasure_item(erasure)), None))
+            parts.append((put(self._table, left_item(commit)), None))
+        if lifted is not None:
+            parts.append((put(self._table, items.lifted_erasure_item(lifted)), None))
+        if receiver is not None:
+            parts.append((put(self._table, items.receiver_item(receiver)), None))
+        for each in extra_items.interventions:
+            parts.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
+        if places is None:
+            self._write(parts)
+        else:
+            self._write_counted(parts, places)
+
+    def _write_counted(self, parts: Sequence[_Part], places: Places) -> None:
+        """The counts come last: who repeats a request that succeeded is told so, and not that a limit is reached."""
+        counting = self._counts.update(places)
+        for _ in range(COUNT_ATTEMPTS):
+            try:
+                self._write([*parts, *((action, _CountsDiffer) for action in counting)])
+            except _CountsDiffer:
+                counting = self._counts.corrected(places)
+            else:
+                self._counts.made(places)
+                return
+        raise NumberTaken  # others are faster; the caller pauses
+
+    def _write(self, parts: Sequence[_Part]) -> None:
+        try:
+            self._dynamodb.call("transact_write_items", TransactItems=[action for action, _ in parts])
+        except AwsRefused as refused:
+            raise _cancelled(refused, [lost for _, lost in parts]) from None
+
+
+def _lease_changes(table: str, lease: LeaseChange) -> Iterator[Action]:
+    """A grant has the condition that enough is left, and what is given back has none: a run's end is never refused."""
+    if lease.of_hour:
+        key, room = items.lease_key(lease.tenant, lease.hour), lease.limit - lease.of_hour
+        condition = "attribute_not_exists(g) OR g <= :bound" if lease.of_hour > 0 else ""
+        yield _added(table, key, "g", lease, lease.of_hour, condition, room)
+    if lease.share is not None:
+        key = items.share_key(lease.tenant, lease.hour, lease.share)
+        condition = "f >= :bound" if lease.of_share < 0 else ""
+        yield _added(table, key, "f", lease, lease.of_share, condition, -lease.of_share)
+
+
+def _added(
+    table: str, key: items.Item, name: str, lease: LeaseChange, tokens: int, condition: str, bound: int
+) -> Action:
+    values = {":zero": 0, ":tokens": tokens, ":ttl": items.hour_ttl(lease.hour)}
+    update: Action = {
+        "TableName": table,
+        "Key": key,
+        "UpdateExpression": f"SET {name} = if_not_exists({name}, :zero) + :tokens, #ttl = :ttl",
+        "ExpressionAttributeNames": {"#ttl": "ttl"},
+    }
+    if condition:
+        update["ConditionExpression"] = condition
+        values[":bound"] = bound
+    update["ExpressionAttributeValues"] = {each: {"N": str(value)} for each, value in values.items()}
+    return {"Update": update}
+
+
+def _cancelled(refused: AwsRefused, lost: Sequence[type[Exception] | None]) -> Exception:
+    """The exception of the first failed condition; `lost` has one for each item."""
+    if refused.code == "TransactionInProgressException":
+        return NumberTaken()
+    if refused.code != "TransactionCanceledException" or not refused.reasons:
+        return refused
+    for reason, meaning in zip(refused.reasons, lost, strict=False):
+        if reason == _FAILED and meaning is not None:
+            return meaning()
+    return NumberTaken() if "TransactionConflict" in refused.reasons else refused
+
+
+BATCH = 25
+"""BatchWriteItem's limit."""
+ATTEMPTS = 8
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that left items unprocessed."""
+
+
+def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, session_id: str) -> None:
+    """Removes a session's items, in an order in which a deletion that was cut short can be repeated.
+
+    Interventions and the listing entry go first. If the worker dies then, the commits still name the interventions.
+    After that the commits, in their order, and the running text are replaced by their bare keys, which DynamoDB removes
+    after a while (`ttl`). Whatever else is in the session's partition goes; the note of the erasure stays.
+    """
+    ttl = {"N": str(int((clock.now() + TOMBSTONE_LIFE).timestamp()))}
+    tombstones: list[items.Item] = []
+    replaced: list[dict[str, str]] = []
+    gone = [items.listing_key(tenant, session_id)]
+    interventions: dict[str, items.Item] = {}
+    found = list(_partition(dynamodb, table, tenant, session_id))
+    for item in found:
+        key = {"pk": item["pk"], "sk": item["sk"]}
+        match item["sk"]["S"]:
+            case items.RUNNING_TEXT | items.MARKER | items.ERASURE:
+                pass
+            case sk if sk.startswith(items.COMMIT):
+                if "ttl" in item:
+                    replaced.append(item["ttl"])
+                else:
+                    tombstones.append({**key, "ttl": ttl})
+                interventions |= {
+                    each: items.intervention_key(tenant, each) for each in item.get("i", {}).get("SS", ())
+                }
+            case _:
+                gone.append(key)
+    if found:  # a worker that is late writes neither the running text nor the marker again
+        beside = (items.partial_key(tenant, session_id), items.attempts_key(tenant, session_id))
+        # repeated, it is the first deletion whose late workers are waited for
+        as_before = max(replaced, key=lambda each: int(each["N"])) if replaced and not tombstones else ttl
+        tombstones += [{**key, "ttl": as_before} for key in beside]
+    gone += interventions.values()
+    write_in_batches(dynamodb, table, clock, ({"DeleteRequest": {"Key": key}} for key in gone))
+    write_in_batches(dynamodb, table, clock, ({"PutRequest": {"Item": item}} for item in tombstones))
+
+
+def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
+    """The keys of all items of the session, and of a commit the ids of its interventions. Bodies are not read, so a
+    newer release's can be deleted too.
+    """
+    answers = query(
+        dynamodb,
+        TableName=table,
+        ConsistentRead=True,
+        ProjectionExpression="pk, sk, i, #ttl",
+        ExpressionAttributeNames={"#ttl": "ttl"},
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
+    )
+    for answer in answers:
+        yield from answer["Items"]
+
+
+def write_in_batches(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
+    """`requests`: as of BatchWriteItem, any number. Raises StoreThrottled, and what else AWS says."""
+    left = iter(requests)
+    while batch := list(islice(left, BATCH)):
+        pause = PAUSE_SECONDS
+        for _ in range(ATTEMPTS):
+            answer = dynamodb.call("batch_write_item", RequestItems={table: batch})
+            batch = answer.get("UnprocessedItems", {}).get(table, [])
+            if not batch:
+                break
+            clock.back_off(pause)
+            pause *= 2
+        else:
+            raise StoreThrottled("batch_write_item: items were left unprocessed")

@@ -1,0 +1,456 @@
+"""Reads a session's log and appends to it: the one loop in which commits are made (design §6.1).
+With a commit goes the session's entry in its tenant's index: its coarse state, and what recovery looks for it as (§2).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from acta_engine.clock import Clock
+from acta_engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
+from acta_engine.limits.hour import Lease, hour_of, shares_in_turn
+from acta_engine.limits.shared_counts import count_shares_of
+from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
+from acta_engine.log import segments
+from acta_engine.log.blobs import BlobMissing, BlobStore
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Commit, Decision, Position
+from acta_engine.log.conversation import Content, ToolCall
+from acta_engine.log.head import Head
+from acta_engine.log.large_texts import (
+    E,
+    has_large,
+    in_version,
+    load_call,
+    offloaded,
+    offloaded_entries,
+    pointers,
+    read_compacted,
+    stored,
+)
+from acta_engine.log.listed import Listed
+from acta_engine.log.session import Recorded, Session
+from acta_engine.log.store import (
+    Erasure,
+    IdempotencyKey,
+    IdempotencyRecord,
+    IndexEntry,
+    LeaseChange,
+    Live,
+    LiveKind,
+    NumberTaken,
+    Places,
+    SessionLog,
+    SessionReceiver,
+    TransactionItems,
+)
+from acta_engine.store.versions import CURRENT
+from acta_engine.turn.compaction import Compacted
+
+
+def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
+    """The index item, where it has to be written: the coarse state, what recovery looks for or whether the session
+    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
+    """
+    head = commit.head
+    sought = _sought(head)
+    now = (head.coarse_state, sought, head.counted)
+    if (
+        before is not None
+        and commit.number > 1
+        and (before.coarse_state, _sought(before), before.counted) == now
+    ):
+        return None
+    live = None if sought is None else Live(sought[0], sought[1] or commit.at)
+    return IndexEntry(
+        head.tenant,
+        head.session_id,
+        head.agent_id,
+        head.coarse_state,
+        live,
+        head.private_to,
+        head.counted,
+        Listed.of(head),
+    )
+
+
+def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
+    """As what recovery looks for the session when its execution or its wake-up is lost (design §2), and when its wait
+    ends by itself, which an active session has only while it is parked. None: it is at rest.
+
+    Only a session whose execution waits for a token is `woken`: a scan has to ask for that execution, since the list of
+    running ones has it either way. A start that may be lost leaves none in that list, so the session is `active`.
+    """
+    match head.coarse_state:
+        case "active":
+            is_parked = head.run is not None and head.run.parked
+            if is_parked and head.delay is not None and head.delay.until is not None:
+                return "active", head.delay.until
+            return ("active" if head.wait is None else "woken"), None
+        case "waiting_for_user":
+            times = (one.timeout_at for one in head.interventions if one.timeout_at is not None)
+            first = min(times, default=None)
+            return ("parked" if first is None else "waiting"), first
+        case _:
+            return None
+
+
+ATTEMPTS = 12
+"""Lost races for a commit number in a row before the engine is asked to try again later."""
+PAUSE_SECONDS = 0.05
+WARM_SESSIONS = 8
+"""Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
+
+UNLIMITED = LimitsByTenant()
+
+
+class CommitDraft:
+    """What a use case wants committed: the change, and what goes with it.
+
+    `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
+    tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
+    out; its record is written in the same transaction. `starts`: it begins a run or makes a session, which the tenant's
+    limits may not allow. `receiver`: of a new session. `lifted`: the note of
+    `begin_texts`.
+    """
+
+    def __init__(
+        self,
+        change: Change,
+        decision: Decision | None = None,
+        delivered: tuple[str, ...] = (),
+        idempotency: IdempotencyKey | None = None,
+        lease: LeaseChange | None = None,
+        *,
+        starts: bool = False,
+        receiver: SessionReceiver | None = None,
+        lifted: Erasure | None = None,
+    ) -> None:
+        self.lifted = lifted
+        self.change = change
+        self.decision = decision
+        self.delivered = delivered
+        self.idempotency = idempotency
+        self.lease = lease
+        self.starts = starts
+        self.receiver = receiver
+
+
+Build = Callable[[Session, Change], CommitDraft | None]
+"""Fills a change of the newest head; it also gets the session as it stands now. None: nothing is left to write."""
+
+
+def decision_of(done: Recorded | None) -> Decision:
+    """Raises Fenced where there is none."""
+    if done is None or done.decision is None:
+        raise Fenced("the turn was committed without a decision")
+    return done.decision
+
+
+class SessionRepository:
+    """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
+
+    `write_version`: the schema version of its commits (`acta_engine.store.versions`). `segment_commits`: as in
+    `Session`; the same in every worker. `limits`: of the tenants.
+    """
+
+    def __init__(
+        self,
+        log: SessionLog,
+        blobs: BlobStore,
+        clock: Clock,
+        *,
+        write_version: int = CURRENT,
+        limits: LimitsByTenant = UNLIMITED,
+        segment_commits: int = segments.SEGMENT_COMMITS,
+    ) -> None:
+        self.write_version = write_version
+        self.limits = limits
+        self._segment_commits = segment_commits
+        self._log = log
+        self._blobs = blobs
+        self.clock = clock
+        self._warm: OrderedDict[tuple[str, str], Session] = OrderedDict()
+
+    def conversation(self, at: Position) -> Session:
+        """The session with all that a model is shown of it, texts loaded.
+
+        A warm process reads only the newest commits, a cold one the segments since the last compaction and the commits
+        since the last segment. Raises Fenced where there is no commit that this turn began with.
+        """
+        name = (at.tenant, at.session_id)
+        session = self._warm.pop(name, None)
+        if session is None:
+            session = self._cold(at)
+        else:
+            self.refresh(session)
+        self._warm[name] = session
+        while len(self._warm) > WARM_SESSIONS:
+            self._warm.popitem(last=False)
+        session.forget_keys_before(at.first)
+        self.load(session)
+        if not session.head.deleted:
+            segments.keep(self._blobs, session.head, session.take_segments(segments.AT_ONCE))
+        return session
+
+    def turn(self, at: Position) -> Session:
+        """The session from the current turn's first commit on: all that a call or a wait needs, in one read."""
+        commits = self._since(at, at.first)
+        session = Session(commits[0])
+        for commit in commits[1:]:
+            session.fold(commit)
+        return session
+
+    def newest(self, tenant: str, session_id: str) -> Session:
+        """The head alone. Raises SessionNotFound."""
+        commit = self._log.latest(tenant, session_id)
+        if commit is None or commit.head.deleted:
+            raise SessionNotFound("There is no such session.")
+        return Session(commit)
+
+    def refresh(self, session: Session) -> None:
+        head = session.head
+        for commit in self._log.read(head.tenant, head.session_id, since=session.number + 1).commits:
+            self._fold(session, commit)
+
+    def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
+        """Commits what `build` makes of the newest head, under the next free number, once per `key`.
+
+        Returns what the commit with that key decided: this one, or one that is there already (an earlier attempt, or
+        one's own whose answer was lost). None: `build` returned None, and nothing was written.
+
+        `build` may run several times, so it must be pure but for ids and reads. What it raises ends the loop with
+        nothing written. Raises CommitContention, Fenced (the session was deleted), LimitReached for a start, and what
+        the stores raise.
+        """
+        for attempt in range(ATTEMPTS):
+            done = session.recorded(key)
+            if done is not None:
+                return done
+            if session.head.deleted:
+                raise Fenced("the session was deleted")
+            change = Change(session.head, session.number + 1, self.clock.now())
+            draft = build(session, change)
+            if draft is None:
+                return None
+            lease, given_back = _settled_lease(session.head, change.head, change.now)
+            change.set(lease=lease)
+            commit = self._as_stored(change.commit(key, draft.decision, draft.delivered))
+            head = commit.head
+            extra_items = TransactionItems(
+                listing=listed(session.head, commit),
+                interventions=change.interventions,
+                idempotency=_record(draft.idempotency, commit),
+                lease=draft.lease or given_back,
+                erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
+                places=self._places(session.head, head, draft.starts),
+            )
+            stored_commit = offloaded(commit, self._blobs)
+            try:
+                self._log.append(stored_commit, extra_items)
+            except NumberTaken:
+                self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
+                self._refresh_or_leave(session)
+            else:
+                self._fold(session, commit, own=True)
+                return session.recorded(key)
+        raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def decided(self, session: Session, key: str, build: Build) -> Decision:
+        """What `commit` decided. Raises Fenced where nothing was."""
+        return decision_of(self.commit(session, key, build))
+
+    def _refresh_or_leave(self, session: Session) -> None:
+        """Reads what others committed. Raises Fenced where the number is taken by the rest of a deleted session."""
+        before = session.number
+        self.refresh(session)
+        head = session.head
+        if session.number == before and self._log.latest(head.tenant, head.session_id) is None:
+            # What was stored for this commit may have come after the deletion. It is erased with the rest (ADR 44).
+            raise Fenced("the session was deleted")
+
+    def commits(
+        self, tenant: str, session_id: str, since: int, limit: int | None = None
+    ) -> tuple[Commit, ...]:
+        """As they are in the log. `limit` None: all that there are from number `since` on."""
+        return self._log.read(tenant, session_id, since, limit=limit).commits
+
+    def replayed(self, commits: Sequence[Commit]) -> Session:
+        """The session as it stood after the last of these commits, with all that a model is shown of it, texts loaded.
+        `commits`: from the last compaction before on, else from the first one.
+        """
+        session = self.unloaded(commits[0])
+        for commit in commits[1:]:
+            self._fold(session, commit)
+        self.load(session)
+        return session
+
+    def unloaded(self, commit: Commit) -> Session:
+        """The session at this commit, which has its conversation. Texts are not loaded."""
+        session = Session(commit, self._compacted(commit))
+        session.holds_conversation = True
+        return session
+
+    def begin_texts(self, head: Head) -> Erasure:
+        """Before texts are stored of a session that is not there yet: its commit may be refused, or never be made.
+
+        Raises LimitReached where it would be refused now. Returns a note that recovery removes its texts, which the
+        commit has to lift.
+        """
+        counted = head.model_copy(update={"counted": self._is_counted(head)})
+        places = self._places(None, counted, True)
+        if places is not None:
+            self._log.check_places(places)
+        note = Erasure(head.tenant, head.session_id, self.clock.now())
+        self._log.note_erasure(note)
+        return note
+
+    def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
+        """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
+        there and its answer was lost, or that another request was at the same idempotency key at that moment.
+
+        Raises KeyTaken, CommitContention, LimitReached, and what the stores raise.
+        """
+        commit = self._as_stored(change.commit(key, draft.decision))
+        extra_items = TransactionItems(
+            listing=listed(None, commit),
+            idempotency=_record(draft.idempotency, commit),
+            places=self._places(None, commit.head, draft.starts),
+            receiver=draft.receiver,
+            lifted=draft.lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
+        )
+        stored_commit = offloaded(commit, self._blobs)
+        for attempt in range(ATTEMPTS):
+            try:
+                self._log.append(stored_commit, extra_items)
+            except NumberTaken:
+                self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
+                there = self._log.read(commit.head.tenant, commit.head.session_id, since=1, limit=1).commits
+                if not there:
+                    continue
+            return commit
+        raise CommitContention(f"met other transactions {ATTEMPTS} times")
+
+    def _as_stored(self, commit: Commit) -> Commit:
+        """The commit in the form that readers see, with `counted` set. This is computed again for every commit: a
+        session that was open before its tenant had a limit is counted by its next commit (ADR 65).
+        """
+        head, counted = commit.head, self._is_counted(commit.head)
+        if head.counted != counted:
+            commit = commit.model_copy(update={"head": head.model_copy(update={"counted": counted})})
+        return in_version(commit, self.write_version)
+
+    def _is_counted(self, head: Head) -> bool:
+        return head.is_open and self.limits.of(head.tenant).open_sessions is not None
+
+    def _places(self, before: Head | None, head: Head, starts: bool) -> Places | None:
+        """What the commit with this head changes in its tenant's counts. None: nothing, which costs nothing.
+
+        The count of open sessions is that of newest heads that say `counted`, because every commit changes both or
+        neither. So what is compared is what is stored.
+        """
+        opened = int(head.counted) - int(before is not None and before.counted)
+        start, limits = None, self.limits.of(head.tenant)
+        if starts:
+            start = Start(minute_of(self.clock.now()), limits.starts_per_minute, limits.open_sessions)
+        if not opened and (start is None or start.most_starts is None):
+            return None
+        shares = count_shares_of(limits)
+        return Places(head.tenant, opened, start, next(shares_in_turn(head.session_id, shares)), shares)
+
+    def _cold(self, at: Position) -> Session:
+        """What has no segment yet is read first: its head says how far back the conversation goes."""
+        every = self._segment_commits
+        covered = segments.covered_before(at.first, every)
+        commits = self._since(at, covered + 1)
+        head = commits[-1].head
+        begin = max(1, head.compacted_at)
+        before = segments.read(self._blobs, head, begin, covered, every) if begin <= covered else ()
+        if before is None:
+            older = self._log.read(at.tenant, at.session_id, begin, limit=covered + 1 - begin)
+            commits = (*older.commits, *commits)
+        commits = commits[max(0, min(begin, at.first) - commits[0].number) :]
+        compacted = self._compacted(commits[0])
+        session = Session(commits[0], compacted, before=before or (), segment_commits=every)
+        session.holds_conversation = True
+        for commit in commits[1:]:
+            self._fold(session, commit)
+        return session
+
+    def _since(self, at: Position, number: int) -> tuple[Commit, ...]:
+        commits = self._log.read(at.tenant, at.session_id, number).commits
+        if not commits:
+            raise Fenced("the session has no commit where this turn began")
+        return commits
+
+    def _fold(self, session: Session, commit: Commit, *, own: bool = False) -> None:
+        session.fold(commit, self._compacted(commit) if session.holds_conversation else None, own=own)
+
+    def _compacted(self, commit: Commit) -> Compacted | None:
+        if commit.compacted is None:
+            return None
+        pointer, head = commit.compacted, commit.head
+        if pointer.text is not None:
+            return read_compacted(pointer.text)
+        name = pointer.blob or ""
+        return read_compacted(self._texts(head, [name])[name])
+
+    def load(self, session: Session) -> None:
+        """Loads every text that the session's entries point to."""
+        names = pointers(session.unloaded())
+        session.load(self._texts(session.head, names))
+
+    def load_input(self, session: Session, call: ToolCall) -> ToolCall:
+        """The call with its input loaded."""
+        if call.input_content is None or call.input_content.blob is None:
+            return call
+        return load_call(call, self._texts(session.head, [call.input_content.blob]))
+
+    def text(self, head: Head, name: str) -> str:
+        """The text of a blob of this session. Raises BlobMissing."""
+        return self._blobs.get(head.tenant, head.session_id, (name,))[name]
+
+    def keep(self, head: Head, content: Content) -> Content:
+        """Stores a text of any size and returns the pointer to it."""
+        return stored(content, head, self._blobs)
+
+    def keep_named(self, at: Position, name: str, text: str) -> None:
+        """Stores a text under a name of the caller's."""
+        self._blobs.put_named(at.tenant, at.session_id, name, text)
+
+    def as_stored(self, head: Head, entries: Iterable[E]) -> tuple[E, ...]:
+        """Stores the entries' large texts and returns the entries with pointers to them."""
+        return offloaded_entries(entries, head, self._blobs)
+
+    def _texts(self, head: Head, names: list[str]) -> Mapping[str, str]:
+        """Raises PoisonedSession. A blob is stored before its pointer, so a missing one has been taken away."""
+        try:
+            return self._blobs.get(head.tenant, head.session_id, names) if names else {}
+        except BlobMissing:
+            raise PoisonedSession("a text of the conversation is missing") from None
+
+
+def _settled_lease(before: Head, head: Head, now: datetime) -> tuple[Lease | None, LeaseChange | None]:
+    """The lease of the tenant's hour that a session keeps in its new head, and what it gives back with the commit.
+
+    A commit that ends a run or parks it gives back what is left, unless calls may still have to be charged to it: those
+    of an outage, which the reply that ends it charges, and one whose answer is made in the background.
+    """
+    lease, run = head.lease, head.run
+    # `parked` stays after the execution has begun, until its first turn
+    is_parked_now = (
+        run is not None and run.parked and run.generation != (before.run and before.run.generation)
+    )
+    may_be_charged = head.outage is not None or head.background is not None
+    if lease is None or not (head.is_over or is_parked_now) or may_be_charged:
+        return lease, None
+    if lease.left <= 0 or lease.hour != hour_of(now):
+        return None, None
+    return None, LeaseChange(head.tenant, lease.hour, -lease.left, share=lease.share)
+
+
+def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | None:
+    """Holds ids only: what the request was answered is read from the commit, so nothing outlives the session."""
+    return (
+        None if key is None else key.record({"session_id": commit.head.session_id}, commit.at, commit.number)
+    )

@@ -1,0 +1,384 @@
+"""The session log, and the items that may be written in one transaction with a commit (design §6.1).
+
+A session is a list of commits with the numbers 1, 2, 3, …. A commit is written only if its number is free. So of
+several workers that write at once one succeeds; the others read the log again.
+
+All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version that this
+release does not know.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple, Protocol
+from zlib import crc32
+
+from acta_engine.limits.tenant_limits import Start, TenantCounts
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import CoarseState
+from acta_engine.log.listed import WHATEVER, Listed, Wanted
+from acta_engine.people.intervention import Intervention, InterventionState
+
+TOMBSTONE_LIFE = timedelta(hours=1)
+"""How long the numbers of a deleted session stay taken: longer than any Lambda runs."""
+KEY_LIFE = timedelta(hours=24)
+"""How long an idempotency key is known."""
+
+
+class NumberTaken(Exception):
+    """A commit with this number exists. It may be the caller's own, if an answer was lost: read the log and look for
+    the commit key. This call wrote nothing.
+    """
+
+
+class KeyTaken(Exception):
+    """Another request has used the idempotency key. Nothing was written."""
+
+
+class GrantChanged(Exception):
+    """The hour, or its share, no longer has the tokens that were to be granted. Nothing was written."""
+
+
+LiveKind = Literal["active", "woken", "waiting", "parked"]
+"""Sessions that recovery looks at. `active`: with work to do. `woken`: all questions are decided, and the execution
+that waited for that has not made its next turn yet. `waiting`: the wait for people ends at a time. `parked`: it ends
+only when a person decides."""
+LIVE_SHARDS = 16
+"""Each kind of live session is stored in so many parts: a table takes only so many writes a second under one key."""
+
+
+def live_shard(session_id: str) -> int:
+    """The part that a session's entry is in, from 0 on."""
+    return crc32(session_id.encode()) % LIVE_SHARDS
+
+
+class Live(NamedTuple):
+    """`at`: since when a session is active, woken or parked; when the wait of a waiting one ends. Of an active one
+    without an execution (`Run.parked`) it lies ahead: when it goes on by itself.
+    """
+
+    kind: LiveKind
+    at: datetime
+
+
+class IndexEntry(NamedTuple):
+    """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
+
+    `live` None: recovery has nothing to look at. `private_to`: the session's owner, where it is private. `counted`: it
+    is one of its tenant's open sessions (`Places`).
+    """
+
+    tenant: str
+    session_id: str
+    agent_id: str
+    state: CoarseState
+    live: Live | None = None
+    private_to: str | None = None
+    counted: bool = False
+    listed: Listed = Listed()
+
+
+class IdempotencyRecord(NamedTuple):
+    """How a POST with this key was answered, and the hash of the body it came with.
+
+    `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
+    `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
+    request about a definition.
+    """
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+    answer: Mapping[str, Any]
+    expires_at: datetime
+    commit: int | None = None
+
+
+class IdempotencyKey(NamedTuple):
+    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
+    requests. `key`: with who sent it, so that one key used by two people means two requests. `body_hash`: SHA-256 of
+    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: of the answer if the request succeeds.
+    """
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+
+    def record(
+        self, answer: Mapping[str, Any], now: datetime, commit: int | None = None
+    ) -> IdempotencyRecord:
+        return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)
+
+
+class LeaseChange(NamedTuple):
+    """The tokens of its tenant's hour that a commit takes for its session or gives back. They are changed with the
+    commit or not at all. A grant is refused where too little is left; what is given back is always taken.
+    """
+
+    tenant: str
+    hour: int
+    """Hours since 1970, UTC."""
+    tokens: int
+    """Granted to the session; below 0: given back."""
+    limit: int = 0
+    """The most that the hour may give out in all. Only a grant needs it."""
+    share: int | None = None
+    """The share of a large hour that the tokens come from or go back to. None: the hour itself."""
+    drawn: int = 0
+    """Tokens that the share takes from the hour for this grant."""
+
+    @property
+    def of_hour(self) -> int:
+        """Tokens that the hour's own item gives out."""
+        return self.tokens if self.share is None else self.drawn
+
+    @property
+    def of_share(self) -> int:
+        """By how much what is free in the share changes."""
+        return 0 if self.share is None else self.drawn - self.tokens
+
+
+class Places(NamedTuple):
+    """How a commit changes the counts of its tenant (ADR 65). They are changed with it or not at all.
+
+    `opened`: 1 where the session counts as open from this commit on, -1 where it did until now, else 0. `start`: the
+    limits that a start is refused for; None: this is none, and no limit stops it. `share`: the session's own, of the
+    `shares` that the tenant is counted in (`count_shares_of`).
+    """
+
+    tenant: str
+    opened: int = 0
+    start: Start | None = None
+    share: int = 0
+    shares: int = 1
+
+
+class Erasure(NamedTuple):
+    """A note that a session was deleted `at` this time and is to be erased once more. It stays until that is done
+    (ADR 44).
+    """
+
+    tenant: str
+    session_id: str
+    at: datetime
+
+
+class SessionReceiver(NamedTuple):
+    """The webhook that a session was started with. It is erased with the session."""
+
+    tenant: str
+    session_id: str
+    url: str
+
+
+class TransactionItems(NamedTuple):
+    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction.
+
+    `lifted`: the note of an erasure that is to be made no more, because the session has come to be.
+    `restored`: nothing beside it; the commit is marked as one that a restore brought back.
+    """
+
+    listing: IndexEntry | None = None
+    interventions: Sequence[Intervention] = ()
+    idempotency: IdempotencyRecord | None = None
+    lease: LeaseChange | None = None
+    erasure: Erasure | None = None
+    places: Places | None = None
+    receiver: SessionReceiver | None = None
+    lifted: Erasure | None = None
+    restored: bool = False
+
+
+NO_ITEMS = TransactionItems()
+
+
+class LogPage(NamedTuple):
+    """Commits in the order of their numbers. `complete` False: there are more after the last one."""
+
+    commits: tuple[Commit, ...]
+    complete: bool
+
+
+class SessionPage(NamedTuple):
+    """Index entries, newest first. `cursor` None: this is the last page."""
+
+    entries: tuple[IndexEntry, ...]
+    cursor: str | None
+
+
+class LiveSession(NamedTuple):
+    """`at`: as in `Live`, at the time when the entry was written."""
+
+    tenant: str
+    session_id: str
+    at: datetime
+
+
+class LivePage(NamedTuple):
+    """Sessions of all tenants, oldest first. `cursor` None: this is the last page. `damaged`: entries of the page that
+    cannot be read.
+    """
+
+    sessions: tuple[LiveSession, ...]
+    cursor: str | None
+    damaged: int = 0
+
+
+class SessionName(NamedTuple):
+    tenant: str
+    session_id: str
+
+
+class FailedPage(NamedTuple):
+    """Sessions of all tenants, in no order that means anything. `cursor` None: this is the last page. `damaged`:
+    entries of the page that cannot be read.
+    """
+
+    sessions: tuple[SessionName, ...]
+    cursor: str | None
+    damaged: int = 0
+
+
+class InterventionPage(NamedTuple):
+    """Newest first. `cursor` None: this is the last page."""
+
+    items: tuple[Intervention, ...]
+    cursor: str | None
+
+
+class SessionLog(Protocol):
+    """`read` and `latest` raise SessionHidden where who asks may not see the session
+    (`shared/acta_engine/people/visible_sessions.py`)."""
+
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
+
+    def latest(self, tenant: str, session_id: str) -> Commit | None:
+        """The newest commit, which has the head. None: there is no such session."""
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged, and
+        LimitReached for a start that the tenant's limits do not allow.
+        """
+
+    def check_places(self, places: Places) -> None:
+        """Raises LimitReached where the tenant's limits do not allow such a commit now. One that is made later may be
+        refused all the same.
+        """
+
+    def delete(self, tenant: str, session_id: str) -> None:
+        """Removes the session's content, index entry and interventions. It may be repeated. A session that still counts
+        as open, because its log cannot be read, no longer does.
+
+        Readers do not find the session any more. Its commit numbers stay taken for `TOMBSTONE_LIFE`, without content:
+        otherwise a late worker could bring the session back. A note of its erasure stays.
+        """
+
+    def note_erasure(self, erasure: Erasure) -> None:
+        """Notes that the session is to be erased once more, where no commit can. Of a session that is not there yet:
+        that its texts are to be, unless it comes to be.
+        """
+
+    def end_erasure(self, tenant: str, session_id: str) -> None:
+        """Removes the note of the session's erasure."""
+
+
+class SessionIndex(Protocol):
+    """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep.
+
+    A tenant's listings have what who asks may see (`shared/acta_engine/people/visible_sessions.py`), as if nothing
+    else were there: only where very many others lie in between is a page short, with a cursor.
+    """
+
+    def sessions(
+        self,
+        tenant: str,
+        *,
+        states: Sequence[CoarseState],
+        agent_id: str | None,
+        limit: int,
+        cursor: str | None,
+        wanted: Wanted = WHATEVER,
+    ) -> SessionPage:
+        """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. Sessions in one state
+        that is not an end are found by key. Otherwise a page may have fewer than `limit` and still have a cursor: it
+        looks at 1,000 entries, and while it has found nothing at 10,000. Raises ValueError where the cursor is not
+        valid.
+        """
+
+    def searched_to(self, cursor: str) -> datetime | None:
+        """How far the page that has this cursor has looked: when that was made at which the next one goes on. None:
+        that is no id that says when.
+        """
+
+    def check_listed(self, tenant: str, session_id: str) -> None:
+        """For a session whose log cannot be read: its listing says whose it is. Raises SessionHidden where who asks may
+        not use it, and for all but admins where it is not listed either.
+        """
+
+    def live(
+        self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
+    ) -> LivePage:
+        """Sessions of all tenants whose `at` is earlier than `before`; None: all. Eventually consistent. Raises
+        ValueError where the cursor is not valid. `shard`: see `live_shard`.
+        """
+
+    def erasures(self, *, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
+        """Deleted sessions of all tenants that are to be erased once more, deleted before this time; None: all.
+        Eventually consistent. Raises ValueError where the cursor is not valid.
+        """
+
+    def failed(self, *, limit: int, cursor: str | None) -> FailedPage:
+        """Sessions whose run ended `failed`, whenever that was. Looks at everything that is stored, `limit` items for a
+        page, so it is for an operator's rare use (ADR 46). Eventually consistent. Raises ValueError where the cursor is
+        not valid.
+        """
+
+    def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
+        """Sessions whose run is over, however it ended. `part`: of the `parts`, from 0 on, in which all that is stored
+        is looked through; `limit`: items that one page looks at. Eventually consistent. Raises ValueError where the
+        cursor is not valid.
+        """
+
+    def cursor_after_failed(self, session: SessionName) -> str:
+        """The cursor for what comes after this session, for callers that use only a part of a page. Reads nothing."""
+
+    def interventions(
+        self,
+        tenant: str,
+        *,
+        state: InterventionState | None,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
+    ) -> InterventionPage:
+        """`state` None: all states. `session_id` None: all sessions. What is pending is found by key. Otherwise a page
+        may have fewer than `limit` and still have a cursor, as one of sessions. Raises ValueError where the cursor is
+        not valid.
+        """
+
+    def cursor_after_session(self, tenant: str, session_id: str) -> str:
+        """The cursor for the page after this session, for callers that use only a part of a page. Reads nothing."""
+
+    def cursor_after_intervention(self, tenant: str, intervention_id: str) -> str:
+        """The cursor for the page after this intervention. Reads nothing."""
+
+    def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
+        """None: there is no such intervention, or who asks may not see it."""
+
+    def granted_tokens(self, tenant: str, hour: int) -> int:
+        """The tokens of this hour that the tenant's sessions hold or have used, and that its shares were given.
+        Strongly consistent.
+        """
+
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
+        """The tokens of this hour that the share has and no session holds. Strongly consistent."""
+
+    def counts(self, tenant: str) -> TenantCounts:
+        """What the tenant has open and has started. Strongly consistent."""
+
+    def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
+        """None: no request with this key was answered, or its record has expired."""

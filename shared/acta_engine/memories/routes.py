@@ -1,0 +1,142 @@
+"""Long-term memories: `/v1/memories` (design §3). Members read and write those of their tenant."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from acta_engine.agents.agent import AgentDefinition, require_start_role
+from acta_engine.agents.bodies import CreateMemory, MemoryBody, PutMemory
+from acta_engine.agents.views import memory_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.etag import etag
+from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored_answer
+from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.resource import Resource
+from acta_engine.errors import Conflict, ValidationFailed
+from acta_engine.ids import MEMORY
+from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
+from acta_engine.memories.store import MemoryChanged, MemoryFull
+
+MAX_PAGE = 200
+
+
+def add_memories(api: Api, deps: Dependencies) -> None:
+    store, agents, clock = deps.memories, deps.definitions, deps.clock
+
+    def find(tenant: str, memory_id: str) -> Memory | None:
+        """None also where it is for another user: only admins see those, and none of a private session's."""
+        memory = store.get(tenant, memory_id)
+        return memory if memory is not None and memory.is_seen_by(api.caller.user, admin=is_admin()) else None
+
+    def is_admin() -> bool:
+        return "admin" in api.caller.roles
+
+    memories = Resource[Memory](
+        api,
+        find=find,
+        view=memory_view,
+        tag=lambda memory: etag(int(memory.updated_at.timestamp() * 1_000_000)),
+        stale=MemoryChanged,
+        missing="There is no such memory.",
+        changed="The memory was changed meanwhile. Read it again and decide anew.",
+    )
+
+    def check_may_write(agent: AgentDefinition | None) -> None:
+        """A memory is words for the agent's sessions. Raises StartRoleMissing."""
+        require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
+
+    @api.get("/v1/memories")
+    def list_memories(
+        agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
+        kind: MemoryKind | None = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        with listing_cursor():
+            found = store.list(
+                api.caller.tenant,
+                agent_id=agent_id,
+                kind=kind,
+                user=api.caller.user,
+                admin=is_admin(),
+                limit=limit,
+                cursor=cursor,
+            )
+        return page([memory_view(memory) for memory in found.memories], found.cursor)
+
+    @api.post("/v1/memories")
+    def create_memory(body: CreateMemory) -> Response:
+        tenant, now = api.caller.tenant, clock.now()
+        agent = agents.agent(tenant, body.agent_id)
+        if agent is None:
+            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        check_may_write(agent)
+        memory = Memory(
+            memory_id=clock.new_id(MEMORY),
+            agent_id=body.agent_id,
+            kind=body.kind,
+            text=body.text.strip(),
+            tags=_tags(body),
+            source=Source(user=api.caller.user),
+            created_at=now,
+            updated_at=now,
+            origin="person",
+        )
+
+        key = idempotency_key(api.request, 201)
+        # The record of the key may outlive the memory, so it holds nothing of what was said. A repeat says the same
+        # again, else it is refused.
+        said = {"text": memory.text, "tags": list(memory.tags)}
+
+        def create() -> Json:
+            view = memory_view(memory)
+            try:
+                store.add(
+                    tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now)
+                )
+            except MemoryFull:
+                raise Conflict(
+                    f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."
+                ) from None
+            return view
+
+        view = deps.idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
+        return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
+
+    @api.get("/v1/memories/{memory_id}")
+    def read_memory(memory_id: str) -> Response:
+        return memories.answer(memories.get(memory_id))
+
+    @api.put("/v1/memories/{memory_id}")
+    def replace_memory(memory_id: str, body: PutMemory) -> Response:
+        """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
+        stays as it is, unless the body says `shared`.
+        """
+        old = memories.get_as_read(memory_id)
+        check_may_write(agents.agent(api.caller.tenant, old.agent_id))
+        new = old.model_copy(
+            update={
+                "kind": body.kind,
+                "text": body.text.strip(),
+                "tags": _tags(body),
+                "source": Source(session_id=old.source.session_id, user=api.caller.user),
+                "updated_at": clock.now(),
+                **({"origin": "person", "only_for": None, "private": False} if body.shared else {}),
+            }
+        )
+        with memories.writing():
+            store.update(api.caller.tenant, old, new)
+        return memories.answer(new)
+
+    @api.delete("/v1/memories/{memory_id}")
+    def delete_memory(memory_id: str) -> Response:
+        old = memories.get_as_read(memory_id)
+        with memories.writing():
+            store.delete(api.caller.tenant, old)
+        return no_content()
+
+
+def _tags(body: MemoryBody) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.strip() for tag in body.tags))

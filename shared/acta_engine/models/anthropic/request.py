@@ -1,0 +1,172 @@
+"""Renders a request for the Messages API.
+
+The API caches a request's content up to a breakpoint (`cache_control`) and finds it again only where the next request
+begins with the same content. So all messages are made from the entries alone, and the suffix, which changes every turn,
+is the last block of the last user message.
+
+There are three breakpoints: after system and tools, after the last block before the suffix, and where the previous
+request had its last one. The API looks back only 20 blocks from a breakpoint, so a turn of more blocks needs the third.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
+from acta_engine.models.anthropic.stream import drop_last_thinking, with_signed_thinking
+from acta_engine.models.common.conversation import (
+    GO_ON,
+    AnsweredCall,
+    Turn,
+    turn_of,
+    wire_call_id,
+    wire_tool_name,
+    wire_tools,
+    with_tool_order,
+)
+from acta_engine.models.model import ModelRequest
+from acta_engine.models.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
+
+PROVIDER = "anthropic"
+_BREAKPOINT = {"type": "ephemeral"}
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+
+
+def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
+    """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
+    goes back only to the provider that it came from.
+    """
+    messages = to_messages(request.entries, request.model, provider, request.ended_turns)
+    _set_breakpoints(messages)
+    _add_suffix(messages, _suffix(request))
+    tools: list[Block] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in wire_tools(request.tools)
+    ]
+    body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_tokens, "messages": messages}
+    if request.system.strip():
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": _BREAKPOINT}]
+    elif tools:
+        tools[-1]["cache_control"] = _BREAKPOINT
+    if tools:
+        body["tools"] = tools
+        forced = request.tool_choice != "auto" and takes_forced_tool(request.model)
+        body["tool_choice"] = {"type": "tool", "name": request.tool_choice} if forced else {"type": "auto"}
+    thinking = thinking_of(request.model)
+    if thinking is not None:
+        body["thinking"] = thinking
+    return body
+
+
+def to_messages(
+    entries: Sequence[Entry], model: str, provider: str = PROVIDER, ended_turns: EndedTurns | None = None
+) -> list[Message]:
+    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
+    after it, as the API demands. `ended_turns`: as in `ModelRequest`; so the messages are shared by requests, and none
+    may be changed.
+    """
+    nothing: list[Message] = []
+
+    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
+        messages = list(before)
+        for turn in map(turn_of, turns):
+            _add_turn(messages, turn, model, provider)
+        return messages
+
+    messages = (ended_turns or EndedTurns()).made((provider, model), entries, nothing, with_turns)
+    if not messages or messages[0]["role"] == "assistant":
+        messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
+    return messages
+
+
+def _add_turn(messages: list[Message], turn: Turn, model: str, provider: str) -> None:
+    if turn.reply is not None:
+        if messages and messages[-1]["role"] == "assistant":
+            _add(messages, "user", [_text(GO_ON)])
+        _add(messages, "assistant", _reply_blocks(turn.reply, model, provider))
+    _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
+
+
+def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
+    """The reply's blocks as they came, where its thinking goes back; else its text, then its calls."""
+    text = entry.content.loaded
+    calls = [_tool_use(call) for call in entry.calls]
+    kept = _kept_blocks(entry, model, provider)
+    if not kept:
+        return ([_text(text)] if text.strip() else []) + calls
+    blocks: list[Block] = []
+    for part in kept:
+        if part["type"] == "text":
+            piece, text = text[: part["chars"]], text[part["chars"] :]
+            blocks += [_text(piece)] if piece.strip() else []
+        elif part["type"] == "tool_use":
+            blocks += calls[:1]
+            calls = calls[1:]
+        else:
+            blocks.append(dict(part))
+    blocks += ([_text(text)] if text.strip() else []) + calls
+    drop_last_thinking(blocks)
+    return blocks
+
+
+def _kept_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
+    """What `stream.py` kept of the reply in `raw`; empty where its thinking may not go to this model."""
+    usable = entry.provider == provider and isinstance(entry.raw, dict) and entry.raw.get("model") == model
+    return with_signed_thinking(entry.raw["blocks"]) if usable and takes_back_thinking(model) else []
+
+
+def _tool_use(call: ToolCall) -> Block:
+    return {
+        "type": "tool_use",
+        "id": wire_call_id(call.call_id),
+        "name": wire_tool_name(call.name),
+        "input": call.input or {},
+    }
+
+
+def _tool_result(answered: AnsweredCall) -> Block:
+    block = {
+        "type": "tool_result",
+        "tool_use_id": wire_call_id(answered.call.call_id),
+        "content": answered.text,
+    }
+    return block if answered.ok else {**block, "is_error": True}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
+    if not blocks:
+        return
+    if messages and messages[-1]["role"] == role:
+        messages[-1] = {"role": role, "content": [*messages[-1]["content"], *blocks]}
+    else:
+        messages.append({"role": role, "content": blocks})
+
+
+def _set_breakpoints(messages: list[Message]) -> None:
+    """At the last block, and at the block that was the last one of the previous request."""
+    last = len(messages) - 1
+    earlier = (at for at in range(last - 1, -1, -1) if messages[at]["role"] == "user")
+    for at in (last, *islice(earlier, 1)):
+        *before, block = messages[at]["content"]
+        if block["type"] in ("text", "tool_use", "tool_result"):
+            content = [*before, {**block, "cache_control": _BREAKPOINT}]
+            messages[at] = {**messages[at], "content": content}
+
+
+def _suffix(request: ModelRequest) -> str:
+    if request.tool_choice == "auto" or takes_forced_tool(request.model):
+        return request.suffix
+    return with_tool_order(request.suffix, request.tool_choice)
+
+
+def _add_suffix(messages: list[Message], suffix: str) -> None:
+    if suffix.strip():
+        _add(messages, "user", [_text(suffix)])
+    elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
+        _add(messages, "user", [_text(GO_ON)])

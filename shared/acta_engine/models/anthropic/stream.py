@@ -1,0 +1,195 @@
+"""Builds a reply from the events of a Messages API stream.
+
+The SDK's own accumulator is not used: it takes a truncated stream for a complete one, and it parses half a JSON object
+into something that looks right.
+
+A later request may send thinking back only byte for byte as the API signed it. `ModelReply.raw` keeps what that takes:
+`{"model", "blocks"}`, the blocks in their order. A thinking block is kept whole. Of a text block only its length in
+characters is kept, of a tool call only its place, because the entry holds their contents already.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from acta_engine.errors import StreamBroken
+from acta_engine.models.common.stops import ANTHROPIC_STOPS, stop_reason
+from acta_engine.models.common.token_estimate import estimate_tokens, utf8_size
+from acta_engine.models.common.tool_arguments import joined, joined_exactly, parse_call
+from acta_engine.models.model import ModelReply, RequestedCall, TokenUsage
+
+Block = dict[str, Any]
+
+
+class MessagesReplyBuilder:
+    """See `ReplyBuilder` in `common/stream.py`."""
+
+    def __init__(
+        self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
+    ) -> None:
+        self._model = model
+        self._request_bytes = request_bytes
+        self._on_text = on_text
+        self._finished: set[int] = set()
+        self._blocks: dict[int, Block] = {}
+        self._usage: dict[str, int] = {}
+        self._has_final_output_count = False
+        self._stop: str | None = None
+        self._ended = False
+
+    def has_content(self, event: Any) -> bool:
+        return str(event.type).startswith("content_block")
+
+    def add(self, event: Any) -> None:
+        match event.type:
+            case "message_start":
+                self._count(event.message.usage)
+            case "content_block_start":
+                self._blocks[event.index] = _opened(event.content_block)
+            case "content_block_delta":
+                _extend(self._blocks[event.index], event.delta)
+                if self._on_text is not None and event.delta.type == "text_delta":
+                    self._on_text(event.delta.text)
+            case "content_block_stop":
+                self._finished.add(event.index)
+            case "message_delta":
+                self._stop = event.delta.stop_reason or self._stop
+                self._count(event.usage)
+                self._has_final_output_count = getattr(event.usage, "output_tokens", None) is not None
+            case "message_stop":
+                self._ended = True
+
+    @property
+    def is_complete(self) -> bool:
+        return self._ended
+
+    def reply(self) -> ModelReply:
+        if not self._ended or self._stop is None:
+            raise StreamBroken("anthropic: the answer ended before it was complete")
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        has_calls = any(block["type"] == "tool_use" for block in blocks)
+        stop = stop_reason(ANTHROPIC_STOPS, self._stop, calls=has_calls)
+        return ModelReply(
+            text=_concatenated(blocks, "text"),
+            calls=_calls(blocks, cut=stop == "max_tokens"),
+            stop=stop,
+            usage=self._token_usage(blocks),
+            thinking=_concatenated(blocks, "thinking"),
+            raw=self._raw(),
+        )
+
+    def _count(self, usage: Any) -> None:
+        """Counts in later events are totals, not increments."""
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ):
+            value = getattr(usage, name, None)
+            if value is not None:
+                self._usage[name] = int(value)
+
+    def _token_usage(self, blocks: list[Block]) -> TokenUsage:
+        cached = self._usage.get("cache_read_input_tokens", 0)
+        written = self._usage.get("cache_creation_input_tokens", 0)
+        prompt = self._usage.get("input_tokens", 0) + cached + written
+        output = self._usage.get("output_tokens", 0)
+        if not self._has_final_output_count or not output:
+            # The first event counts only the beginning of the output.
+            output = max(output, estimate_tokens(sum(map(_size, blocks))))
+        return TokenUsage(prompt or estimate_tokens(self._request_bytes()), output, cached, written)
+
+    def _raw(self) -> Any:
+        """None: there is no thinking that could go back."""
+        kept: list[Block] = []
+        for index, block in sorted(self._blocks.items()):
+            if block["type"] == "text":
+                kept.append({"type": "text", "chars": len(joined(block["text"]))})
+            elif block["type"] == "tool_use":
+                kept.append({"type": "tool_use"})
+            elif _is_thinking(block):
+                kept.append(block if index in self._finished else {**block, "signature": ""})
+        kept = with_signed_thinking(kept)
+        return {"model": self._model, "blocks": kept} if any(map(_is_thinking, kept)) else None
+
+
+def _opened(block: Any) -> Block:
+    match block.type:
+        case "text":
+            return {"type": "text", "text": block.text or ""}
+        case "thinking":
+            return {"type": "thinking", "thinking": block.thinking or "", "signature": block.signature or ""}
+        case "redacted_thinking":
+            return {"type": "redacted_thinking", "data": block.data}
+        case "tool_use":
+            return {"type": "tool_use", "name": block.name, "input": block.input, "json": ""}
+    return {"type": str(block.type)}
+
+
+def _extend(block: Block, delta: Any) -> None:
+    match delta.type:
+        case "text_delta":
+            block["text"] += delta.text
+        case "thinking_delta":
+            block["thinking"] += delta.thinking
+        case "signature_delta":
+            block["signature"] += delta.signature
+        case "input_json_delta":
+            block["json"] += delta.partial_json
+
+
+def _calls(blocks: list[Block], *, cut: bool) -> tuple[RequestedCall, ...]:
+    """`cut`: the reply was cut off, and so its last block. Each block before it had ended before the next one began."""
+    calls = []
+    for block in blocks:
+        if block["type"] != "tool_use":
+            continue
+        if not block["json"] and isinstance(block["input"], dict) and block["input"]:
+            calls.append(RequestedCall(joined(block["name"]), block["input"]))  # sent whole, not streamed
+        else:
+            calls.append(parse_call(block["name"], block["json"], cut=cut and block is blocks[-1]))
+    return tuple(calls)
+
+
+def _size(block: Block) -> int:
+    whole = json.dumps(block["input"]) if block.get("input") and not block["json"] else ""
+    return utf8_size(whole, *(block.get(part, "") for part in ("text", "thinking", "json")))
+
+
+def _concatenated(blocks: list[Block], kind: str) -> str:
+    return "".join(joined(block[kind]) for block in blocks if block["type"] == kind)
+
+
+def with_signed_thinking(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks with as much of their thinking as may go back: all up to the first block that is not signed or cannot
+    be stored as it came, without the thinking directly before that block. Other blocks stay.
+    """
+    kept: list[Block] = []
+    usable = True
+    for block in blocks:
+        if not _is_thinking(block):
+            kept.append(block)
+        elif usable and (signed := _as_signed(block)) is not None:
+            kept.append(signed)
+        elif usable:
+            usable = False
+            drop_last_thinking(kept)
+    return kept
+
+
+def drop_last_thinking(blocks: list[Block]) -> None:
+    """Removes thinking from the end of the list: the API refuses a message that ends with it."""
+    while blocks and _is_thinking(blocks[-1]):
+        blocks.pop()
+
+
+def _is_thinking(block: Block) -> bool:
+    return "thinking" in block["type"]
+
+
+def _as_signed(block: Block) -> Block | None:
+    """The block with halves of surrogate pairs joined. None: it may not go back."""
+    signature = "data" if block["type"] == "redacted_thinking" else "signature"
+    parts = {name: joined_exactly(value) for name, value in block.items()}
+    return parts if parts.get(signature) and None not in parts.values() else None

@@ -1,0 +1,209 @@
+"""Which error of `shared/acta_engine/errors.py` a provider's failure is, and so who reacts to it.
+
+What a status or a reported name means is decided here. That a connection failed, hung or broke off is noticed in each
+provider's `client.py`.
+
+    the engine retries; where the agent has fallbacks, the next model is asked first, unless an answer had begun
+        429, 503, 529; a stream that reports overload
+          before any answer                          ProviderOverloaded      Wait, for as long as Retry-After says
+        408; silence; no complete answer in time     ProviderTimeout         backoff
+        409, 425, other 5xx; no connection           ProviderUnavailable     backoff
+        AWS does not let the key's secret be read    AwsDenied               backoff
+        a dropped, truncated or corrupt stream;
+          any of the above after the answer began    StreamBroken            backoff
+    the model is shown the failure as the call's result; no error is raised, the call is `malformed`
+        tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
+    a person reacts, and the message says what to do. The run ends `failed` with this code; one that has had a reply
+    waits for the key or the quota instead (`shared/acta_engine/recovery/outage_causes.py`)
+        401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
+        402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
+        413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction
+        other 4xx                                    ProviderRejected        PROVIDER_REJECTED
+        a refusal as stop reason                     ModelRefused            MODEL_REFUSED
+
+Backoff is in `infra/acta_infra/engine/retries.py`, Wait in `shared/acta_engine/recovery/wait_out.py`, the compaction
+in `shared/acta_engine/turn/turn.py`, and the reaction to `malformed` in `shared/acta_engine/turn/apply_reply.py`.
+
+A message quotes nothing of a request's or an answer's body. It holds the provider's name, the status, the request id
+and the provider's own names for the error, and the last two only where they look like an id and like names.
+"""
+
+import math
+import re
+import time
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+
+from acta_engine.errors import (
+    ActaError,
+    ContextTooLong,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+    TransientError,
+)
+
+ErrorNames = Sequence[object]
+"""A provider's names for a failure, its type and its code, as they came in the body. Some servers send a number for a
+name. Values of any other type are ignored.
+"""
+
+TOO_LONG = "context_length_exceeded"
+"""The prompt exceeds the window: OpenAI's name, and that of many compatible servers."""
+TOO_LONG_FOR_SLOT = "exceed_context_size_error"
+"""The same, as llama.cpp names it. Some of its versions answer with 500."""
+NO_CREDIT = "credit_balance"
+"""Acta's own name: Anthropic reports a used-up balance with a 400 and a sentence."""
+
+_OUT_OF_QUOTA = frozenset(
+    {
+        "insufficient_quota",
+        "billing_error",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "enforced_spend_limit_reached",
+        "contract_spend_limit_reached",
+        "linked_organization_spend_limit_reached",
+        NO_CREDIT,
+    }
+)
+"""A 429 with one of these names does not pass by waiting."""
+
+_OVERLOADED = (429, 503, 529)
+_TRANSIENT_4XX = (409, 425)
+
+
+def error_from_status(
+    provider: str, status: int, headers: Mapping[str, str], *, names: ErrorNames = ()
+) -> ActaError:
+    """The error for an HTTP answer of 4xx or 5xx."""
+    known = _texts(names)
+    message = f"{provider} answered {_description(status, headers, known)}"
+    if status == 402 or not _OUT_OF_QUOTA.isdisjoint(known):
+        return ProviderQuotaExceeded(message)
+    if status == 413 or (status < 500 and TOO_LONG in known) or TOO_LONG_FOR_SLOT in known:
+        return ContextTooLong(message)
+    if status in (401, 403):
+        return ProviderKeyRefused(message)
+    if status in _OVERLOADED:
+        return ProviderOverloaded(message, retry_after(headers))
+    if status == 408:
+        return ProviderTimeout(message)
+    if status >= 500 or status in _TRANSIENT_4XX:
+        return ProviderUnavailable(message)
+    return ProviderRejected(message)
+
+
+_BY_NAME: Mapping[str, type[ActaError]] = {
+    "overloaded_error": ProviderOverloaded,
+    "rate_limit_error": ProviderOverloaded,
+    "rate_limit_exceeded": ProviderOverloaded,
+    "server_is_overloaded": ProviderOverloaded,
+    "server_overloaded": ProviderOverloaded,
+    "service_unavailable_error": ProviderOverloaded,
+    "slow_down": ProviderOverloaded,
+    **{str(status): ProviderOverloaded for status in _OVERLOADED},
+    "api_error": ProviderUnavailable,
+    "server_error": ProviderUnavailable,
+    "internal_server_error": ProviderUnavailable,
+    "timeout_error": ProviderTimeout,
+    "authentication_error": ProviderKeyRefused,
+    "permission_error": ProviderKeyRefused,
+    "invalid_request_error": ProviderRejected,
+    "not_found_error": ProviderRejected,
+    "request_too_large": ContextTooLong,
+    TOO_LONG: ContextTooLong,
+    TOO_LONG_FOR_SLOT: ContextTooLong,
+}
+"""A stream has sent its status, 200, before it fails."""
+
+
+def error_from_stream(
+    provider: str, headers: Mapping[str, str], *, names: ErrorNames, begun: bool = False
+) -> ActaError:
+    """The error for a stream that was opened with 200 and then reported a failure. `begun`: a part of the answer had
+    come, so whatever the engine would retry is a broken stream.
+    """
+    known = _texts(names)
+    message = f"{provider} broke its answer off: {_description(None, headers, known)}"
+    if not _OUT_OF_QUOTA.isdisjoint(known):
+        return ProviderQuotaExceeded(message)
+    if not {TOO_LONG, TOO_LONG_FOR_SLOT}.isdisjoint(known):
+        return ContextTooLong(message)
+    kind = next((_BY_NAME[name] for name in known if name in _BY_NAME), StreamBroken)
+    return StreamBroken(message) if begun and issubclass(kind, TransientError) else kind(message)
+
+
+def message_of(body: object) -> object:
+    """The message in the body of an error. Some servers send the message alone, without an object around it."""
+    return body.get("message") if isinstance(body, dict) else body
+
+
+_NAMES_BY_WORDING = {
+    "credit balance": NO_CREDIT,
+    "specified api usage limits": NO_CREDIT,
+    "prompt is too long": TOO_LONG,
+    "input is too long": TOO_LONG,
+    "exceed context limit": TOO_LONG,
+    "maximum context length": TOO_LONG,
+    "maximum model length": TOO_LONG,
+    "maximum prompt length": TOO_LONG,
+    "the model's context length": TOO_LONG,
+    "greater than the context length": TOO_LONG,
+    "available context size": TOO_LONG_FOR_SLOT,
+}
+_SEARCHED_CHARS = 1_000
+"""What comes later in a message may quote the request."""
+
+
+def name_in(message: object) -> str | None:
+    """The name of a failure that the provider describes in words only. None: the words are not known."""
+    text = message[:_SEARCHED_CHARS].lower() if isinstance(message, str) else ""
+    return next((name for wording, name in _NAMES_BY_WORDING.items() if wording in text), None)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from `retry-after-ms`, or from `retry-after` as seconds or as an HTTP date (RFC 9110 §10.2.3).
+    None: neither header can be read.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            seconds = _seconds_until(value, headers.get("date"))
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    return None
+
+
+def _seconds_until(date: str, now: str | None) -> float:
+    """`now`: the date of the provider's answer, so that its own clock counts; None: this machine's does."""
+    try:
+        then = parsedate_to_datetime(date).timestamp()
+        return then - (parsedate_to_datetime(now).timestamp() if now else time.time())
+    except (ValueError, OverflowError):  # a year may have any number of digits
+        return math.nan
+
+
+def _texts(names: ErrorNames) -> list[str]:
+    return [str(name) for name in names if isinstance(name, str | int)]
+
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+def _description(status: int | None, headers: Mapping[str, str], names: Sequence[str]) -> str:
+    shown = dict.fromkeys(name for name in names if _NAME.fullmatch(name))
+    request = headers.get("request-id") or headers.get("x-request-id") or ""
+    parts = [str(status)] if status else []
+    parts += [f"({', '.join(shown)})"] if shown else []
+    parts += [f"request {request}"] if _REQUEST_ID.fullmatch(request) else []
+    return " ".join(parts) or "no reason given"

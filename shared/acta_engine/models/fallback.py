@@ -1,0 +1,145 @@
+"""An agent's models in their order: where one is overloaded or away, the next is asked in the same turn.
+
+Another model is asked only while no answer has begun. Half an answer is a broken stream, so nobody is shown the text of
+two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
+may pass: its error counts. One whose secret may not be read counts as away. Where no model answers, the engine retries
+the turn as it does without fallbacks. So it does where the request's `fallbacks` allow no further model.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from acta_engine.errors import (
+    AwsDenied,
+    ProviderOverloaded,
+    ProviderTimeout,
+    ProviderUnavailable,
+    SessionError,
+    StreamBroken,
+)
+from acta_engine.models.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
+from acta_engine.turn.answer_time import AnswerTime
+
+MIN_SECONDS = 1.0
+"""With less time left no other model is asked."""
+
+AS_RATED = AnswerTime()
+
+TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable | AwsDenied
+
+
+class NamedModel(NamedTuple):
+    """A model and the name to ask it by."""
+
+    model: Model
+    name: str
+
+
+def with_fallbacks(
+    first: tuple[Model, str], others: Sequence[tuple[Model, str]], answer_time: AnswerTime = AS_RATED
+) -> tuple[Model, str]:
+    """The model that asks them in this order, and the first one's name. A model that comes twice is asked once."""
+    chain: dict[tuple[str, str], NamedModel] = {}
+    for model, name in (first, *others):
+        chain.setdefault((model.provider, name), NamedModel(model, name))
+    return (
+        (FallbackModel(tuple(chain.values()), answer_time=answer_time), first[1]) if len(chain) > 1 else first
+    )
+
+
+class FallbackModel:
+    """Each model but the last has to begin its answer in an equal share of the time that is left, and early enough for
+    the next one to write a whole answer. An answer that has begun has all of the time.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[NamedModel],
+        now: Callable[[], float] = time.monotonic,
+        answer_time: AnswerTime = AS_RATED,
+    ) -> None:
+        """`models`: at least two; the first is the agent's own. `now`: in seconds."""
+        self._models = tuple(models)
+        self._answer_time = answer_time
+        self._now = now
+
+    @property
+    def provider(self) -> str:
+        return self._models[0].model.provider
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        """Raises the first model's SessionError; whatever a model raises once its answer has begun; else, where all
+        that were asked failed, one error for all of them.
+        """
+        deadline = self._now() + timeout
+        failed: list[FailedModel] = []
+        errors: list[TemporaryFailure] = []
+        for position, (model, name) in enumerate(self._models):
+            is_late = deadline - self._now() < MIN_SECONDS
+            if position and (is_late or not _may_ask(request, model.provider, name)):
+                break
+            left = max(MIN_SECONDS, deadline - self._now()) if position else timeout
+            others = [one.name for one in self._models[position + 1 :]]
+            options = request.stream_options
+            text = _TextObserver(options.on_text)
+            begins_within = (
+                self._answer_time.begins_within(left, others, request.max_tokens)
+                if others
+                else options.begins_within
+            )
+            on_text = text if options.on_text is not None else None
+            options = StreamOptions(begins_within, on_text, options.on_limits)
+            try:
+                reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
+            except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable, AwsDenied) as error:
+                if isinstance(error, ProviderTimeout) and error.began:
+                    raise
+                if text.has_begun:
+                    raise StreamBroken(str(error)) from None
+                errors.append(error)
+                _tell_ended(request, error)
+                failed.append(FailedModel(model.provider, name, error.code))
+            except SessionError as error:
+                if not position or text.has_begun:
+                    raise
+                _tell_ended(request, error)
+                failed.append(FailedModel(model.provider, name, error.code))
+            else:
+                return reply._replace(provider=model.provider, model=name, failed_models=tuple(failed))
+        raise _combined(errors)
+
+
+def _may_ask(request: ModelRequest, provider: str, name: str) -> bool:
+    return request.fallbacks is None or request.fallbacks.may_ask(provider, name)
+
+
+def _tell_ended(request: ModelRequest, error: TemporaryFailure | SessionError) -> None:
+    if request.fallbacks is not None:
+        request.fallbacks.ended(error)
+
+
+class _TextObserver:
+    """Passes text on, and remembers whether there was any."""
+
+    def __init__(self, on_text: Callable[[str], None] | None) -> None:
+        self._on_text = on_text
+        self.has_begun = False
+
+    def __call__(self, text: str) -> None:
+        self.has_begun = True
+        if self._on_text is not None:
+            self._on_text(text)
+
+
+def _combined(errors: Sequence[TemporaryFailure]) -> TemporaryFailure:
+    """One error for the engine. Where all models asked for a wait, it has the shortest one. Where only some did, it has
+    none, so that the engine's own backoff counts: the others may be back sooner. Where none did, it is the first
+    timeout, else the first error.
+    """
+    waits = [e.retry_after for e in errors if isinstance(e, ProviderOverloaded) and e.retry_after is not None]
+    timeouts = [e for e in errors if isinstance(e, ProviderTimeout)]
+    if waits:
+        wait = min(waits) if len(waits) == len(errors) else None
+        return ProviderOverloaded(str(errors[0]), wait)
+    return timeouts[0] if timeouts else errors[0]

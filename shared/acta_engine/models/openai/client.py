@@ -1,0 +1,189 @@
+"""OpenAI's SDK, for both of its APIs: one streamed request, its time limits, its errors."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+from urllib.request import getproxies
+
+from acta_engine.egress.keepalive import KEEP_ALIVE
+from acta_engine.errors import (
+    ActaError,
+    ProviderRejected,
+    ProviderTimeout,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from acta_engine.models.common.address_and_key import is_official, require_sendable
+from acta_engine.models.common.sdk import loading, silence_loggers, tell_limits, time_limits
+from acta_engine.models.common.stream import CallProgress, ReplyBuilder, read_stream, run_within
+from acta_engine.models.common.token_estimate import body_size
+from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.model_catalogue import counts_reasoning
+
+T = TypeVar("T")
+
+PROVIDER = "openai"
+STALL_SECONDS = 90.0
+"""The longest silence of a model that does not reason. One that does, and does not show it, sends nothing until it is
+done, which may be all of the call's time. That its connection is dead is noticed by probes.
+"""
+
+
+class ReasoningUnreadable(ProviderRejected):
+    """The server cannot read the reasoning that was sent back: it is another organisation's, or another server's."""
+
+
+class ParameterRefused(ProviderRejected):
+    """The server names a `parameter` of the request that it does not accept."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class NotFoundThere(ProviderRejected):
+    """The server answered 404: it has no such model, or no such response."""
+
+
+class OpenAIClient:
+    """The SDK is imported at the first call. Connections are kept as long as this object lives."""
+
+    def __init__(self, api_key: str, base_url: str | None, optional: Sequence[str] = ()) -> None:
+        """`base_url` None: OpenAI's own. `optional`: parameters that a request can do without."""
+        self._optional = optional
+        self._api_key = api_key
+        self._base_url = base_url or None
+        self.official = is_official(base_url)
+
+    @cached_property
+    def _sdk(self) -> Any:
+        with loading("openai"):
+            import openai
+
+        silence_loggers(openai)
+        return openai
+
+    def load(self) -> None:
+        """Before the time of a call runs: a new process takes seconds for it, and asks nobody."""
+        _ = self.sdk_client
+
+    @cached_property
+    def sdk_client(self) -> Any:
+        key = require_sendable(PROVIDER, self._api_key)
+        return self._sdk.OpenAI(
+            api_key=key, base_url=self._base_url, max_retries=0, http_client=self._http_client()
+        )
+
+    def _http_client(self) -> Any:
+        """The SDK's own, and its connections are probed while they are silent. None where a proxy is configured: the
+        SDK's default is then the one that finds it.
+        """
+        if getproxies():
+            return None
+        import httpx2
+
+        limits = self._sdk.DEFAULT_CONNECTION_LIMITS
+        return self._sdk.DefaultHttpxClient(
+            transport=httpx2.HTTPTransport(socket_options=KEEP_ALIVE, limits=limits)
+        )
+
+    def call(
+        self,
+        send: Callable[..., Any],
+        body: dict[str, Any],
+        builder: Callable[..., ReplyBuilder],
+        request: ModelRequest,
+        timeout: float,
+        progress: CallProgress,
+    ) -> ModelReply:
+        """`send`: takes the body and the SDK's `timeout`, makes the request and returns its stream. `builder`: a class.
+        `timeout`: seconds. Raises the errors of `acta_engine.models.model`, ReasoningUnreadable and ParameterRefused.
+        """
+        progress.raise_if_cancelled()
+        stall = timeout if counts_reasoning(request.model) else STALL_SECONDS
+        limits, options = time_limits(self._sdk, timeout, stall), request.stream_options
+        opened = False
+        try:
+            with send(**body, timeout=limits) as events:
+                opened = True
+                tell_limits(PROVIDER, options, events)
+                built = builder(request.model, lambda: body_size(body), options.on_text)
+                return read_stream(events, built, progress)
+        except ActaError:
+            raise
+        except Exception as error:
+            failure = self._failure(error, opened, progress.has_begun)
+        raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
+
+    def ask(self, send: Callable[..., T], timeout: float) -> T:
+        """One request that is not streamed. `send`: takes the SDK's `timeout`. `timeout`: seconds. Raises as `call`
+        does, and NotFoundThere.
+        """
+        limits = time_limits(self._sdk, timeout, timeout)
+        try:
+            return send(timeout=limits)
+        except Exception as error:
+            failure = self._failure(error, opened=False, begun=False)
+            if getattr(error, "status_code", None) == 404 and type(failure) is ProviderRejected:
+                failure = NotFoundThere(str(failure))
+        raise failure  # outside the handler, as above
+
+    def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
+        """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""
+        sdk = self._sdk
+        if isinstance(error, sdk.APIStatusError):
+            return self._refusal(error)
+        if isinstance(error, sdk.APITimeoutError):
+            return ProviderTimeout(f"{PROVIDER}: no answer in time", begun)
+        if isinstance(error, sdk.APIConnectionError) and not opened:
+            return ProviderUnavailable(f"{PROVIDER}: no connection")
+        if opened and isinstance(error, sdk.APIError):
+            return error_from_stream(PROVIDER, {}, names=_names(error), begun=begun)
+        if opened:
+            return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
+        return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")
+
+    def _refusal(self, error: Any) -> ActaError:
+        names = _names(error)
+        failure = error_from_status(PROVIDER, error.status_code, error.response.headers, names=names)
+        if "invalid_encrypted_content" in names:
+            return ReasoningUnreadable(str(failure))
+        refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
+        return ParameterRefused(str(failure), refused) if refused is not None else failure
+
+    def _named_parameter(self, message: object) -> str | None:
+        text = message.lower() if isinstance(message, str) else ""
+        return next((parameter for parameter in self._optional if parameter in text), None)
+
+
+class OpenAIStreamed(ABC):
+    """A model of one of the two APIs. Requests are streamed: only a stream shows long before the turn's deadline that
+    the provider has stalled.
+    """
+
+    optional: Sequence[str] = ()
+    """Parameters that a request can do without."""
+
+    def __init__(self, api_key: str, base_url: str | None = None) -> None:
+        """`base_url` None: OpenAI's own."""
+        self._client = OpenAIClient(api_key, base_url, self.optional)
+
+    @property
+    def provider(self) -> str:
+        return PROVIDER
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        self._client.load()
+        begins_within = request.stream_options.begins_within
+        return run_within(
+            timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within
+        )
+
+    @abstractmethod
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply: ...
+
+
+def _names(error: Any) -> tuple[object, ...]:
+    return error.type, error.code, name_in(message_of(error.body))

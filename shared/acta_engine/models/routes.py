@@ -1,0 +1,67 @@
+"""The routes of `step`: which models are configured, and whether the keys work. For admins."""
+
+from typing import TYPE_CHECKING, cast
+
+from acta_engine.agents.store import all_agents
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.models.price_list import PRICED_AT, Price, Rates
+from acta_engine.models.prices import FREE_PROVIDER, price_of
+from acta_engine.settings import Settings
+from acta_engine.turn.dependencies import ModelsDeps
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.agents import shapes as definitions
+
+
+def build(settings: Settings, deps: ModelsDeps) -> Api:
+    api, configured = Api("step", settings, audit=deps.audit, limiter=deps.limiter), deps.configured
+
+    @api.get("/v1/models")
+    def models() -> Response:
+        provider, model = configured.default()
+        shown: definitions.ConfiguredModels = {
+            "default": {"provider": provider, "model": model},
+            "providers": [
+                {"provider": name, "key": state} for name, state in configured.key_states().items()
+            ],
+            "models": [
+                {
+                    "provider": one.provider,
+                    "model": one.model,
+                    "used_by": [{"agent_id": use.agent_id, "purpose": use.purpose} for use in one.used_by],
+                    "context_window_tokens": one.context_window,
+                    "usd_per_million_tokens": _prices(one.provider, one.model),
+                }
+                for one in configured.models(all_agents(deps.definitions, api.caller.tenant))
+            ],
+            "priced_at": PRICED_AT,
+        }
+        return success(shown)
+
+    @api.post("/v1/models/check")
+    def check() -> Response:
+        """Asks every provider that has a key for the list of its models. Changes nothing."""
+        shown: definitions.CheckedKeys = {
+            "providers": [
+                {"provider": name, "status": configured.check(name)} for name in configured.key_states()
+            ]
+        }
+        return success(shown)
+
+    return api
+
+
+def _prices(provider: str, model: str) -> "definitions.ModelPrice | None":
+    """`above`: what a request with a longer prompt costs as a whole. None: the price is not known."""
+    if provider == FREE_PROVIDER:
+        return cast("definitions.ModelPrice", {**_rates(Rates(0, 0, 0, 0)), "above": None})
+    price: Price | None = price_of(provider, model)
+    if price is None:
+        return None
+    above = price.long and {"prompt_tokens": price.long_above, **_rates(price.long)}
+    return cast("definitions.ModelPrice", {**_rates(price.rates), "above": above})
+
+
+def _rates(rates: Rates) -> dict[str, float]:
+    return {name: thousandths / 1_000 for name, thousandths in rates._asdict().items()}

@@ -1,0 +1,61 @@
+"""Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
+
+from acta_engine.agents.bodies import PutNotifications
+from acta_engine.agents.views import notifications_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, success
+from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard, AddressRefused
+from acta_engine.errors import FieldsInvalid, NotFound
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.store.keys import RECEIVERS_SECRET
+
+NONE = "Notifications are not set."
+
+
+def add_notifications(api: Api, deps: Dependencies) -> None:
+    receivers, secrets = deps.receivers, deps.receiver_secrets
+    hosts = AddressGuard(deps.settings, lists=FOR_NOTIFICATIONS)
+
+    @api.get("/v1/notifications")
+    def read_notifications() -> Response:
+        receiver = receivers.get(api.caller.tenant)
+        if receiver is None:
+            raise NotFound(NONE)
+        return success(notifications_view(receiver))
+
+    @api.put("/v1/notifications")
+    def set_notifications(body: PutNotifications) -> Response:
+        """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
+        secret that the admin does not know, and what was not delivered comes again.
+        """
+        try:
+            if body.url is not None:
+                hosts.check(body.url)
+        except AddressRefused as refused:
+            raise FieldsInvalid({"url": [refused.explained]}) from None
+        tenant, now = api.caller.tenant, deps.clock.now()
+        old = receivers.get(tenant)
+        if old is None and body.secret is None:
+            raise FieldsInvalid({"secret": ["The first time a secret is needed."]})
+        receiver = TenantReceiver(
+            tenant=tenant,
+            url=body.url,
+            created_at=now if old is None else old.created_at,
+            updated_at=now,
+            updated_by=api.caller.user,
+        )
+        receivers.put(receiver)
+        if body.secret is not None:
+            secrets.put(tenant, RECEIVERS_SECRET, body.secret)
+        return success(notifications_view(receiver), 201 if old is None else 200)
+
+    @api.delete("/v1/notifications")
+    def delete_notifications() -> Response:
+        """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
+        tenant = api.caller.tenant
+        if receivers.get(tenant) is None:
+            raise NotFound(NONE)
+        secrets.delete(tenant, RECEIVERS_SECRET)
+        receivers.delete(tenant)
+        return no_content()

@@ -1,0 +1,66 @@
+"""Who may decide. Every way to decide asks here: an option of a question, a message that answers it, `resume`, and a
+change of limits in place of a question about them (design §8). Only an expiry asks nobody.
+"""
+
+from collections.abc import Callable
+
+from acta_engine.agents.agent import AgentDefinition, policies_of
+from acta_engine.errors import Conflict, RoleMissing
+from acta_engine.log.head import Head
+from acta_engine.people.approval import Deciders, who_decides
+from acta_engine.people.intervention import (
+    ENDS_WORK,
+    Intervention,
+    as_asked_now,
+    is_pause,
+    require_another,
+    require_role,
+)
+from acta_engine.people.options_and_defaults import InterventionType, Policy, has_one_of
+from acta_engine.sessions.requester import AGENT_DELETED, Requester
+from acta_engine.tools.tool import ToolSpec
+
+OnDecided = Callable[[Intervention | None], object]
+"""Is told, once it is committed, which intervention was decided; None: none was."""
+
+
+def ignore(decided: Intervention | None) -> None:
+    """For callers that record nothing."""
+
+
+def require_decider(
+    head: Head,
+    one: Intervention,
+    agent: AgentDefinition | None,
+    requester: Requester,
+    option: str,
+    tool: ToolSpec | None = None,
+) -> Intervention:
+    """Returns the question as it would be asked now. Who may decide is who might when it was asked, and would now: an
+    agent, a tool or an operator may have become stricter since.
+
+    `agent` None: it was deleted, and its rules with it, so the question is only refused any more. `tool`: of the call
+    that the question is about, as it is now. Raises RoleMissing, ApproverMustDiffer, Conflict.
+    """
+    if agent is None and option not in ENDS_WORK:
+        raise Conflict(AGENT_DELETED)
+    policy = policies_of(agent).get(one.type, Policy())
+    now = who_decides(tool, policy) if one.tool_call is not None else Deciders(policy.role, others_only=False)
+    if is_pause(one):  # whoever may pause ends it
+        now = Deciders(None, others_only=False)
+    present = as_asked_now(one, now.role, others_only=now.others_only)
+    start_roles = agent.start_roles if agent is not None else ()
+    require_role(present, requester.roles, start_roles)
+    if now.role is not None:
+        require_role(present.model_copy(update={"role": now.role}), requester.roles, start_roles)
+    require_another(present, option, requester.user, head.askers)
+    return present
+
+
+def require_decider_of(
+    type: InterventionType, head: Head, agent: AgentDefinition, requester: Requester
+) -> None:
+    """For what a question of this type would decide, and nobody has asked yet. Raises RoleMissing."""
+    role = policies_of(agent).get(type, Policy()).role
+    if role is not None and not has_one_of((role,), requester.roles):
+        raise RoleMissing((role,), head.session_id, "")

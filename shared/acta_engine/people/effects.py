@@ -1,0 +1,264 @@
+"""What a decision does to the session, by the intervention's type and the chosen option (design §8).
+
+A person's answer and an expiry's default do the same; the record of who decided differs. Which option an expiry takes:
+`shared/acta_engine/people/options_and_defaults.py`.
+"""
+
+from typing import Any
+
+from acta_engine.log.change import Change
+from acta_engine.log.commit import StepRecord
+from acta_engine.log.conversation import Content, ToolEntry, input_hash
+from acta_engine.log.head import OpenCall, Result
+from acta_engine.people.intervention import Intervention, is_about_outage, is_about_restore, is_pause
+from acta_engine.people.opening import wait_for_people
+from acta_engine.plans.plan import with_permission
+from acta_engine.recovery.restart import decide_to_go_on, try_now
+from acta_engine.turn.budget import with_limits
+from acta_engine.turn.endings import cancelled, completed, ended
+from acta_engine.turn.engine_decision import next_decision
+
+MAX_KEPT_CHARS = 10_000
+
+REJECTED = "Error: a person rejected this call{why}. Do not repeat it; go on another way or ask."
+RETRY = "A person has looked at it and says: go on, but another way than before."
+RETRY_EXPIRED = "Nobody has said anything in time: go on, but another way than before."
+RESTORED = (
+    "What you remember of this session ends some time ago: what you did after that may have happened, and you do not "
+    "know of it. Look at what is there before you do anything again."
+)
+SKIPPED = "Error: it is unknown whether this call happened, and a person says: go on without it."
+SKIP_EXPIRED = (
+    "Error: it is unknown whether this call happened, and nobody said so in time. Go on without it."
+)
+EXPIRED = "Error: nobody approved this call in time, so it was not run. Go on without it or ask."
+
+
+def settle(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    *,
+    comment: str | None = None,
+    by: str | None = None,
+    message_id: str = "",
+    expired: bool = False,
+) -> Intervention:
+    """Closes the intervention, applies the option, and returns the closed intervention.
+
+    `given`: the checked input of the option. `by`: the person; None at an expiry. `message_id`: the id that the text of
+    an answer gets as a message.
+    """
+    if by is not None and _has_words_for_agent(option, given, comment):
+        change.words_of(by)
+    closed = one.model_copy(
+        update={
+            "state": "expired" if expired else "resolved",
+            "resolution": option,
+            "input": _kept(given, message_id) or None,
+            "comment": comment,
+            "resolved_by": by,
+            "resolved_at": change.now,
+        }
+    )
+    change.step(
+        lambda number: StepRecord(
+            step_number=number,
+            kind="intervention",
+            name=one.type,
+            started_at=one.created_at,
+            completed_at=change.now,
+            duration_ms=max(0, round((change.now - one.created_at).total_seconds() * 1000)),
+        )
+    )
+    change.close_intervention(closed)
+    data = {"intervention_id": one.intervention_id, "type": one.type, "option": option}
+    if one.tool_call is not None:
+        data["input_hash"] = input_hash(given["input"]) if option == "modify" else one.tool_call.input_hash
+    if expired:
+        change.event("intervention.expired", data)
+    else:
+        said = {"comment": comment} if comment else {}
+        change.event("intervention.resolved", data | {"resolved_by": by} | said)
+    was_in_outage = change.head.outage is not None
+    _apply(change, one, option, given, comment, by, message_id, expired)
+    if by is not None or is_about_outage(
+        one
+    ):  # nobody's silence about anything else is a decision about the outage
+        decide_to_go_on(change)
+    _end_if_held(change)
+    if change.head.is_over:
+        if was_in_outage:
+            change.set(lease=None)  # its lost calls may not be charged yet: nothing is given back
+    else:
+        if change.head.interventions:
+            wait_for_people(change)
+        else:
+            _go_on(change)
+    return closed
+
+
+def _end_if_held(change: Change) -> None:
+    """Once no pause is open any more, the run ends as it would have ended. A message that has come since is answered
+    instead: then the run goes on (ADR 4).
+    """
+    held = change.head.held
+    if held is None or any(map(is_pause, change.head.interventions)):
+        return
+    if change.head.has_unread_message:
+        change.set(held=None)
+    else:
+        ended(change, held)
+
+
+def _has_words_for_agent(option: str, given: dict[str, Any], comment: str | None) -> bool:
+    """Whether the model reads words of whoever decides: an input, a result, a hint, or why a call was rejected. An
+    answer is a message.
+    """
+    return (
+        option in ("modify", "record")
+        or "hint" in given
+        or "answers" in given
+        or (option == "reject" and bool(comment))
+    )
+
+
+def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
+    """The input that the intervention keeps. Of a long answer that is the beginning; a message has all of it."""
+    text = given.get("text")
+    if not message_id or not isinstance(text, str) or len(text) <= MAX_KEPT_CHARS:
+        return given
+    return {"text": f"{text[: MAX_KEPT_CHARS - 1]}…", "message_id": message_id}
+
+
+def _apply(
+    change: Change,
+    one: Intervention,
+    option: str,
+    given: dict[str, Any],
+    comment: str | None,
+    by: str | None,
+    message_id: str,
+    expired: bool,
+) -> None:
+    match one.type, option:
+        case _, "cancel":
+            cancelled(change, by)
+        case "approval_required", "approve":
+            _release(change, one, None)
+        case "approval_required", "modify":
+            _release(change, one, given["input"])
+        case "approval_required", _:
+            why = f": {comment}" if comment else ""
+            _answer(change, one, EXPIRED if expired else REJECTED.format(why=why), ok=False)
+        case "clarification_needed", "answer" | "skip" if one.tool_call is not None:
+            _go_on_with(change, one, one.tool_call.call_id, given.get("answers"))
+        case "clarification_needed", "answer":
+            assert by is not None  # no default answers
+            change.user_message(message_id, given["text"], by)
+        case "budget_exceeded", "raise":
+            limits = (given.get("token_budget"), given.get("cost_budget_usd"))
+            change.set(budget=with_limits(change.head.budget, *limits))
+        case "budget_exceeded", "finish":
+            completed(change, Result(goal_met=False, answer=None, reason="budget_exceeded"), by=by)
+        case "error_recovery", _ if one.tool_call is not None:
+            _settle_doubt(change, one, option, given, expired)
+        case "error_recovery", "retry" if is_about_outage(one):
+            if given.get("hint"):
+                hint = f"A person says: {given['hint']}"
+                change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
+        case "error_recovery", "retry" if is_about_restore(one):
+            hint = f"{RESTORED} A person says: {given['hint']}" if given.get("hint") else RESTORED
+            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
+        case "error_recovery", "retry":
+            hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
+            hint = RETRY_EXPIRED if expired else hint
+            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
+        case _:
+            pass
+
+
+def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) -> None:
+    assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None:
+        ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
+        change.set(calls=change.head.with_call(ready).calls)
+    head = change.head
+    if head.plan is not None:
+        edited = head.has_unread_plan_edit
+        change.set(plan=with_permission(head.plan, one.tool_call.name, is_edited=edited))
+
+
+def _go_on_with(
+    change: Change, one: Intervention, call_id: str, answers: dict[str, dict[str, Any]] | None
+) -> None:
+    """The call is made again with what its server is answered. `answers` None: nobody answers it. A server that works
+    on the call by itself gets the answer with the next look, and the time that people took is not its.
+    """
+    open_call = change.head.open_call(call_id)
+    if open_call is None or open_call.asked is None or open_call.state == "done":
+        return
+    asked = open_call.asked.declined() if answers is None else open_call.asked.accepted(answers)
+    again: dict[str, Any] = {"state": "ready", "tries": open_call.tries + 1, "starter": "", "asked": asked}
+    if open_call.task is not None:
+        task = open_call.task.after_people(one.created_at, change.now)
+        again = {"state": "started", "asked": asked, "task": task}
+    change.set(calls=change.head.with_call(open_call.model_copy(update=again)).calls)
+
+
+def _settle_doubt(
+    change: Change, one: Intervention, option: str, given: dict[str, Any], expired: bool
+) -> None:
+    """Whether the call happened: `retry`: no, run it; `record`: yes, with this result; `skip`: go on without it."""
+    assert one.tool_call is not None
+    open_call = change.head.open_call(one.tool_call.call_id)
+    if open_call is not None and open_call.state == "done":
+        return  # its worker was slow, not dead: the result that it logged stands
+    if option == "record":
+        _finish(change, one, given["result"], ok=True)
+    elif option == "skip":
+        _finish(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
+    elif open_call is not None:
+        again = open_call.model_copy(update={"state": "ready", "tries": open_call.tries + 1, "starter": ""})
+        change.set(calls=change.head.with_call(again).calls)
+
+
+def _finish(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
+    """The call had started, so it ends with an event like any other. Its time is unknown: nobody saw its end."""
+    call = one.tool_call
+    assert call is not None
+    _answer(change, one, text, ok=ok)
+    data = {
+        "call_id": call.call_id,
+        "effect_id": one.context.get("effect_id", ""),
+        "name": call.name,
+        "input_hash": call.input_hash,
+        "ok": ok,
+        "duration_ms": 0,
+        "bytes": len(text.encode()),
+    }
+    change.event("tool.finished", data)
+
+
+def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
+    """Makes what the person said the call's one result, which the model reads."""
+    assert one.tool_call is not None
+    call_id, name = one.tool_call.call_id, one.tool_call.name
+    change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=ok))
+    change.set(calls=change.head.with_call(OpenCall(call_id=call_id, name=name, state="done")).calls)
+
+
+def _go_on(change: Change) -> None:
+    """No intervention is open any more: the session takes the state of what the engine does next, and waits for nothing
+    else first.
+    """
+    try_now(change)
+    match next_decision(change.head, change.now).next:
+        case "act" | "wait" if change.head.unfinished_calls:
+            change.to_state("waiting_for_tool")
+        case "plan":
+            change.to_state("planning")
+        case _:
+            change.to_state("executing")

@@ -1,0 +1,116 @@
+"""Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
+
+from typing import TYPE_CHECKING, Annotated, get_args
+
+from pydantic import Field
+
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
+from acta_engine.people.intervention import Intervention, InterventionState
+from acta_engine.people.visible_sessions import is_visible
+from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.sessions.pages import Page, page_of_items, searched_page
+from acta_engine.sessions.views import intervention_view
+from acta_engine.sessions.whole_texts import full_call_input
+from acta_engine.untrusted.exact_json import canonical_json
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.people import shapes as shapes
+
+EVERY = "all"
+Limit = Annotated[int, Field(ge=1, le=100)]
+
+
+def add_interventions(api: Api, deps: Dependencies) -> None:
+    log, index = deps.log, deps.session_index
+
+    def bounded(found: InterventionPage) -> Page:
+        tenant = api.caller.tenant
+
+        def cursor_after(one: Intervention) -> str:
+            return index.cursor_after_intervention(tenant, one.intervention_id)
+
+        return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
+
+    @api.get("/v1/interventions")
+    def interventions(state: str = EVERY, limit: Limit = 50, cursor: ListingCursor = None) -> Response:
+        """Of all states, unless the caller asks for one; `all` says the same."""
+        wanted = _wanted(state)
+        with listing_cursor():
+            found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
+        return searched_page(bounded(found), index)
+
+    @api.get("/v1/sessions/{session_id}/interventions")
+    def of_session(
+        session_id: str, state: str = "pending", limit: Limit = 50, cursor: ListingCursor = None
+    ) -> Response:
+        """Pending ones, unless the caller asks for another `state`, or for `all`."""
+        tenant = api.caller.tenant
+        with listing_cursor():
+            found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
+        return searched_page(bounded(found), index)
+
+    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
+    def one_of_session(session_id: str, intervention_id: str) -> Response:
+        return success(
+            intervention_view(intervention_of(log, index, api.caller.tenant, session_id, intervention_id))
+        )
+
+    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
+    def input_of_one(session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
+        """The whole input of the call that is decided on. `call_id`: which call of a review."""
+        tenant = api.caller.tenant
+        found = intervention_of(log, index, tenant, session_id, intervention_id)
+        whole = full_call_input(log, deps.blobs, tenant, found, call_id)
+        shown: shapes.CallInput = {
+            "name": whole.name,
+            "input": whole.input,
+            "input_text": canonical_json(whole.input),
+            "input_hash": whole.input_hash,
+        }
+        return success(shown)
+
+
+def interventions_of(
+    log: SessionLog,
+    index: SessionIndex,
+    tenant: str,
+    session_id: str,
+    *,
+    state: str,
+    limit: int,
+    cursor: str | None,
+) -> InterventionPage:
+    """`state` may be `all`. Pending ones come from the head, all on one page, the oldest first; the others are listed
+    newest first. Raises SessionNotFound, ValidationFailed; ValueError: bad cursor.
+    """
+    wanted = _wanted(state)
+    commit = log.latest(tenant, session_id)
+    if commit is None:
+        raise SessionNotFound("There is no such session.")
+    if state == "pending":
+        return InterventionPage(tuple(filter(is_visible, commit.head.interventions)), None)
+    return index.interventions(tenant, state=wanted, limit=limit, cursor=cursor, session_id=session_id)
+
+
+def intervention_of(
+    log: SessionLog, index: SessionIndex, tenant: str, session_id: str, intervention_id: str
+) -> Intervention:
+    """Raises SessionNotFound, InterventionNotFound."""
+    found = index.intervention(tenant, intervention_id)
+    if found is not None and found.session_id == session_id:
+        return found
+    if log.latest(tenant, session_id) is None:
+        raise SessionNotFound("There is no such session.")
+    raise InterventionNotFound("There is no such intervention.")
+
+
+def _wanted(state: str) -> InterventionState | None:
+    """None: every state. Raises ValidationFailed."""
+    known = (*get_args(InterventionState), EVERY)
+    if state not in known:
+        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(known)}"]})
+    return None if state == EVERY else state  # type: ignore[return-value]

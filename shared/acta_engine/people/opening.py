@@ -1,0 +1,254 @@
+"""Opens interventions: what a person is asked, and what the question shows (design §8)."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from acta_engine.clock import Clock
+from acta_engine.ids import INTERVENTION
+from acta_engine.log.change import Change
+from acta_engine.log.conversation import ToolCall, input_hash
+from acta_engine.people.approval import ApprovalReason, who_decides
+from acta_engine.people.excerpt import MAX_SHOWN_BYTES, ends, excerpt
+from acta_engine.people.intervention import (
+    Intervention,
+    PendingCall,
+    is_pause,
+    with_others_only,
+    with_outage,
+)
+from acta_engine.people.options_and_defaults import (
+    HOURLY_OPTIONS,
+    OPTIONS,
+    STUCK_OPTIONS,
+    TOOL_QUESTION_OPTIONS,
+    InterventionType,
+    Policies,
+    Policy,
+)
+from acta_engine.recovery.outage import Outage
+from acta_engine.recovery.outage_causes import explained
+from acta_engine.tools.mcp.server_task import ToolQuestion
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.quoting import quoted
+from acta_engine.untrusted.visible import visible
+
+MAX_QUESTION_CHARS = 2_000
+"""Of a longer question the head keeps the beginning and the end; the conversation has all of it."""
+MAX_REVIEWED_BYTES = 8_192
+"""What a review shows of its calls' inputs, for all of them together."""
+MAX_SAID_CHARS = 1_000
+"""What is shown of the agent's text beside its call."""
+
+AskedBy = Literal["agent", "acta", "person"]
+"""Whose words the `question` is in. The agent's own text stands apart in `agent_said`, so that it cannot pass for words
+of Acta's or of a person's (design §8).
+"""
+
+APPROVAL = {
+    "high_stakes": "{name} is a high-stakes tool: the call runs only when a person approves it.",
+    "replaces_file": "{name} replaces a file: the call runs only when a person approves it.",
+    "plan_step": "The plan's current step asks for permission before {name} runs.",
+}
+
+
+TOOL_ASKS = (
+    "The server of {name} asks before it goes on. What it says is not Acta's: tell it no secret, and open no link that "
+    "you do not know."
+)
+GO_ON = "Go on?"
+PAUSED = "paused"
+
+
+class AskingRules(NamedTuple):
+    """How people are asked: ids come from `clock`, timeouts, defaults and roles from the agent's `policies`."""
+
+    clock: Clock
+    policies: Policies
+
+
+def open_approval(
+    change: Change,
+    call: ToolCall,
+    rules: AskingRules,
+    timeout_seconds: float,
+    *,
+    tool: ToolSpec,
+    why: ApprovalReason,
+    said: str = "",
+) -> None:
+    """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
+
+    `tool`: the one that is called. `timeout_seconds`: where the agent's policy names none (`Timeouts.approval`).
+    `said`: the reply's text beside the call.
+    """
+    change.set(
+        calls=tuple(
+            c.model_copy(update={"state": "withheld", "approval": "needed"})
+            if c.call_id == call.call_id
+            else c
+            for c in change.head.calls
+        )
+    )
+    context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
+    _open(change, "approval_required", context, rules, _shown(call), tool, timeout_seconds)
+
+
+def open_doubt(change: Change, call: ToolCall, tool: ToolSpec | None, rules: AskingRules) -> None:
+    """Asks whether the call happened: it started, and nobody knows how it ended. `tool` None: it was deleted since."""
+    question = f"{call.name} was started and its end is unknown. Look whether it happened."
+    context = _asked("acta", question) | {"effect_id": call.effect_id}
+    _open(change, "error_recovery", context, rules, _shown(call), tool)
+
+
+def open_tool_question(
+    change: Change, call: ToolCall, tool: ToolSpec | None, question: ToolQuestion, rules: AskingRules
+) -> None:
+    """Asks what the server of a tool asks in the middle of a call. Its words are quoted, and its links are text."""
+    said = "\n".join(
+        "\n".join((one["message"], *([one["url"]] if "url" in one else [])))
+        for one in question.requests.values()
+    )
+    words = quoted("question", call.name, visible(said), key=change.head.quotation_key)
+    context = _asked("acta", TOOL_ASKS.format(name=call.name) + f"\n{words}") | {
+        "requests": question.requests
+    }
+    _open(change, "clarification_needed", context, rules, _shown(call), tool)
+
+
+def open_review(change: Change, calls: Sequence[ToolCall], rules: AskingRules, *, said: str = "") -> None:
+    """Shows what runs when the person says `continue`: `calls`, or none where only the next turn follows."""
+    most = min(MAX_SHOWN_BYTES, MAX_REVIEWED_BYTES // max(len(calls), 1))
+    shown = [_shown(call, most).model_dump() for call in calls]
+    open_question(change, "checkpoint_review", GO_ON, rules, said=said, calls=shown)
+
+
+def _shown(call: ToolCall, most: int = MAX_SHOWN_BYTES) -> PendingCall:
+    arguments = call.input or {}
+    shown, shortened = excerpt(arguments, most)
+    return PendingCall(
+        call_id=call.call_id,
+        name=call.name,
+        input=shown,
+        input_hash=input_hash(arguments),
+        shortened=shortened,
+    )
+
+
+def open_question(
+    change: Change,
+    type: Literal["clarification_needed", "budget_exceeded", "checkpoint_review", "error_recovery"],
+    text: str,
+    rules: AskingRules,
+    *,
+    asked_by: AskedBy = "acta",
+    said: str = "",
+    message_id: str = "",
+    **context: Any,
+) -> None:
+    """Asks a person, without a deadline unless the agent's policy has one.
+
+    `error_recovery` here is about a session that is stuck, not about a call. `message_id`: the agent's message that the
+    text comes from; it is named where the text is shortened.
+    """
+    if message_id and len(text) > MAX_QUESTION_CHARS:
+        context["message_id"] = message_id
+    _open(change, type, _asked(asked_by, text, said) | context, rules)
+
+
+def open_hourly_limit(change: Change, until: datetime, limit: int, rules: AskingRules) -> None:
+    """The tenant's tokens of this hour are used up. The session goes on by itself when the next hour begins.
+
+    `limit`: `Settings.tenant_tokens_per_hour`.
+    """
+    said = "The tenant's tokens of this hour are used up."
+    context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
+    change.open_intervention(
+        Intervention(
+            intervention_id=rules.clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="budget_exceeded",
+            context=context,
+            options=HOURLY_OPTIONS,
+            default_action="continue",
+            timeout_at=until,
+            warned=True,
+            role=rules.policies.get("budget_exceeded", Policy()).role,
+            created_at=change.now,
+        )
+    )
+
+
+def open_outage_question(
+    change: Change, outage: Outage, rules: AskingRules, timeout_seconds: float | None
+) -> None:
+    """Asks whether to try on. `timeout_seconds`: after which it is tried on without an answer; None: a person has to
+    decide. An agent's policy for questions about its run says who may decide, and nothing else.
+    """
+    said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {explained(outage.code)} Try again?"
+    context = with_outage(_asked("acta", said), outage.reason, outage.code, outage.since)
+    change.open_intervention(
+        Intervention(
+            intervention_id=rules.clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="error_recovery",
+            context=context,
+            options=STUCK_OPTIONS,
+            default_action="retry",
+            timeout_at=change.now + timedelta(seconds=timeout_seconds) if timeout_seconds else None,
+            role=rules.policies.get("error_recovery", Policy()).role,
+            created_at=change.now,
+        )
+    )
+
+
+def _asked(by: AskedBy, question: str, said: str = "") -> dict[str, Any]:
+    context: dict[str, Any] = {"asked_by": by, "question": ends(question, MAX_QUESTION_CHARS)}
+    said = said.strip()
+    if said and said != question.strip():
+        context["agent_said"] = said if len(said) <= MAX_SAID_CHARS else f"{said[: MAX_SAID_CHARS - 1]}…"
+    return context
+
+
+def _open(
+    change: Change,
+    type: InterventionType,
+    context: dict[str, Any],
+    rules: AskingRules,
+    call: PendingCall | None = None,
+    tool: ToolSpec | None = None,
+    timeout: float | None = None,
+) -> None:
+    """`call`, `tool`: what a person decides on. `timeout`: seconds until the expiry, where the policy names none; None:
+    it never expires.
+    """
+    policy = rules.policies.get(type, Policy())
+    options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
+    if type == "clarification_needed" and call is not None:
+        options = TOOL_QUESTION_OPTIONS
+    role = policy.role
+    if call is not None:
+        role, others_only = who_decides(tool, policy)
+        if others_only:  # an input that the approver gives would be what the approver asks for
+            context, options = with_others_only(context), tuple(one for one in options if one != "modify")
+    seconds = policy.timeout_seconds or timeout
+    change.open_intervention(
+        Intervention(
+            intervention_id=rules.clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type=type,
+            context=context,
+            tool_call=call,
+            options=options,
+            default_action=policy.default_for(type, options, is_about_call=call is not None),
+            timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
+            role=role,
+            created_at=change.now,
+        )
+    )
+
+
+def wait_for_people(change: Change) -> None:
+    """Moves the session to `waiting_for_user`. While a pause is open its reason is `paused`, whatever else is open."""
+    open_ones = change.head.interventions
+    change.to_state("waiting_for_user", PAUSED if any(map(is_pause, open_ones)) else open_ones[0].type)

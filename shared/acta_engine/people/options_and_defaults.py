@@ -1,0 +1,95 @@
+"""The options of each type of intervention, what happens when nobody decides, and what an agent's policy may change."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from acta_engine.store.frozen_model import FrozenModel
+
+InterventionType = Literal[
+    "approval_required", "clarification_needed", "error_recovery", "checkpoint_review", "budget_exceeded"
+]
+
+OPTIONS: dict[InterventionType, tuple[str, ...]] = {
+    "approval_required": ("approve", "reject", "modify"),
+    "clarification_needed": ("answer", "cancel"),
+    "error_recovery": ("retry", "record", "skip", "cancel"),
+    "checkpoint_review": ("continue", "cancel"),
+    "budget_exceeded": ("raise", "finish", "cancel"),
+}
+
+STUCK_OPTIONS = ("retry", "cancel")
+"""The options of an `error_recovery` because the run is stuck. The ones above are for a call."""
+
+TOOL_QUESTION_OPTIONS = ("answer", "skip", "cancel")
+"""The options of a `clarification_needed` by the server of a tool. `skip`: it is told that nobody answers."""
+
+HOURLY_OPTIONS = ("continue", "finish", "cancel")
+"""The options of a `budget_exceeded` about the tenant's hour. When the next hour begins, it expires and the run goes
+on."""
+
+DEFAULTS: dict[InterventionType, str] = {
+    "approval_required": "reject",
+    "clarification_needed": "cancel",
+    "error_recovery": "cancel",
+    "checkpoint_review": "cancel",
+    "budget_exceeded": "finish",
+}
+
+NEEDS_INPUT = frozenset({"answer", "modify", "raise", "record"})
+"""Options that need an input from the person who decides."""
+
+MAX_TIMEOUT_SECONDS = 2_592_000
+"""30 days."""
+ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
+RoleName = Annotated[str, Field(pattern=ROLE_PATTERN)]
+
+
+def has_one_of(wanted: Iterable[str], roles: Set[str]) -> bool:
+    """`roles`: those in a person's token. An admin counts as a member; apart from that, no role includes another one
+    (design §8).
+    """
+    return any(one in roles or (one == "member" and "admin" in roles) for one in wanted)
+
+
+class Policy(FrozenModel):
+    """An agent's rules for interventions of one type.
+
+    `timeout_seconds` None: the usual time of the type, `Timeouts.approval` for an approval and none for the others
+    (`shared/acta_engine/people/opening.py`). `default_action`: what happens when nobody decides in time; None: the
+    usual option of the type. `role`: who may decide; None: any member of the tenant. Of a call whose tool names a role,
+    the tool's holds. `approver_must_differ`: who asked for a call may not approve it, whatever its tool says.
+    """
+
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
+    default_action: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    role: RoleName | None = None
+    approver_must_differ: bool | None = None
+
+    def default_for(self, type: InterventionType, options: Sequence[str], *, is_about_call: bool) -> str:
+        """What happens when nobody decides: the policy's action where it is allowed, else the usual one of the type.
+
+        A call that may have had its effect is never repeated without a person.
+        """
+        wanted = self.default_action
+        if wanted is None or wanted not in options or default_problem(type, wanted) is not None:
+            return DEFAULTS[type]
+        return DEFAULTS[type] if is_about_call and wanted == "retry" else wanted
+
+
+Policies = Mapping[InterventionType, Policy]
+NO_POLICIES: Policies = {}
+
+
+def default_problem(type: InterventionType, option: str) -> str | None:
+    """A sentence that says why `option` cannot be a default action; None: it can."""
+    allowed = [one for one in OPTIONS[type] if one not in NEEDS_INPUT and one != "approve"]
+    instead = f"A default is one of: {', '.join(allowed)}."
+    if type == "approval_required" and option in ("approve", "modify"):
+        return f"A default never approves a high-stakes call: only a person does. {instead}"
+    if option not in OPTIONS[type]:
+        return f"{type} has no such option. {instead}"
+    if option in NEEDS_INPUT:
+        return f"{option} needs an input that only a person can give. {instead}"
+    return None

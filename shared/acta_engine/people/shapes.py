@@ -1,0 +1,134 @@
+"""Questions to people, and their decisions."""
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from acta_engine.api.formats import Instant
+from acta_engine.people.intervention import InterventionState
+from acta_engine.people.options_and_defaults import InterventionType
+
+
+class PendingCall(TypedDict):
+    """A tool call that is decided on."""
+
+    name: str
+    """The tool's."""
+    input: dict[str, Any]
+    """Exactly what would run. Where it is `shortened`, its beginning; all of it is at `input_url`."""
+    input_text: str | None
+    """The whole input as its canonical JSON text, from which the hash is made. Show and change this one where numbers
+    over 2^53 lose digits, as in JavaScript. null where the input is `shortened`."""
+    input_hash: str
+    """Of the whole input: the first 32 hex digits of the SHA-256 of its canonical text. A decision is valid for this
+    input and no other."""
+    shortened: bool
+    input_url: str | None
+    """A path of this API; null where nothing was left out."""
+
+
+class ReviewedCall(PendingCall):
+    """One of the calls that run when a review is answered with `continue`."""
+
+    call_id: str
+
+
+class Outage(TypedDict):
+    """What a session has been waiting for."""
+
+    reason: str
+    code: str
+    since: str
+
+
+@with_config(ConfigDict(extra="allow"))
+class Context(TypedDict):
+    """What the person is shown. Types of questions have fields of their own beside these."""
+
+    asked_by: NotRequired[Literal["acta", "agent", "person"]]
+    """Whose words the question is in."""
+    requested_by: NotRequired[str]
+    """Of a pause: the subject who asked for it."""
+    question: NotRequired[str]
+    """Of a long one its two ends; `message_id` then names the message that has all of it."""
+    agent_said: NotRequired[str]
+    """What the agent wrote beside it: its own words, and nothing else."""
+    message_id: NotRequired[str]
+    reason: NotRequired[str]
+    """Why a call needs an approval."""
+    cause: NotRequired[str]
+    """Why no usable plan came about: what was wrong with the last one."""
+    effect_id: NotRequired[str]
+    """Of a call whose end is not known."""
+    calls: NotRequired[list[ReviewedCall]]
+    """Of a review: what runs when it is answered with `continue`."""
+    outage: NotRequired[Outage]
+    total_tokens: NotRequired[int]
+    """Of a question about the budget: what is used of `token_budget`."""
+    token_budget: NotRequired[int]
+    cost_usd: NotRequired[float | None]
+    """What is used of `cost_budget_usd`; null: not known."""
+    cost_budget_usd: NotRequired[float | None]
+    """null: the session has no limit in dollars."""
+    token_budget_needed: NotRequired[int]
+    """Only where the token budget is too low for the next call: how high it has to be for a whole answer."""
+    cost_budget_usd_needed: NotRequired[float]
+    """Only where the budget in dollars is too low for the next call: how high it has to be for a whole answer."""
+
+
+class Intervention(TypedDict):
+    """A question that waits for a person, or has been decided. One decision counts, the first."""
+
+    intervention_id: str
+    session_id: str
+    agent_name: str
+    """What the agent that asks was called when its session began."""
+    type: InterventionType
+    context: Context
+    tool_call: PendingCall | None
+    role: str | None
+    """The role that may decide; null: any member of the tenant, or who may start sessions of the agent."""
+    approver_must_differ: bool
+    """Nobody who asked for the call may let it run."""
+    options: list[str]
+    """What `resolve` takes."""
+    default_action: str
+    """The option that holds when nobody decides until `timeout_at`."""
+    timeout_at: Instant | None
+    """null: it waits until somebody decides."""
+    state: InterventionState
+    resolution: str | None
+    """The option that was chosen; at an expiry, `default_action`."""
+    amended: bool
+    """The call runs with `input`, which a person gave."""
+    input: dict[str, Any] | None
+    """What was given with the decision."""
+    input_text: str | None
+    """The same as its canonical JSON text, as of a call that is decided on."""
+    comment: str | None
+    resolved_by: str | None
+    """The subject of the person who decided. An expiry has none."""
+    resolved_at: Instant | None
+    created_at: Instant
+    truncated: NotRequired[bool]
+    """Its texts were cut, because one page could not hold it."""
+
+
+class DecidedOfDeleted(TypedDict):
+    """The answer to a repeated decision whose session was deleted meanwhile."""
+
+    session_id: str
+    intervention_id: str
+
+
+class CallInput(TypedDict):
+    """The whole input of a call that is decided on."""
+
+    name: str
+    """The tool's."""
+    input: dict[str, Any]
+    input_text: str
+    """The input as its canonical JSON text, from which the hash is made."""
+    input_hash: str
+    """The decision is bound to it."""

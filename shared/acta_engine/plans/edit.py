@@ -1,0 +1,232 @@
+"""A person's edit of a plan: its pending steps are added to, changed, skipped and reordered (design §4, ADR 71).
+
+Steps that are running or finished stay as they are. A number is never used again: no edit removes a step. An edit makes
+a new version of the plan, and what a model has written for the version before is refused until the model has read what
+was changed (`Head.has_unread_plan_edit`).
+
+`edited` is pure. It raises Conflict where the plan, or a step, is not to be changed any more, and ValidationFailed for
+an operation that does not fit the plan or the agent's tools.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, StrictBool
+
+from acta_engine.errors import Conflict, PlanRefused, ValidationFailed
+from acta_engine.plans.plan import (
+    MAX_STEPS,
+    ExecutionPlan,
+    PlanStep,
+    permissions_approved,
+    permissions_left,
+)
+from acta_engine.plans.update import (
+    MAX_STEP_NUMBER,
+    CheckInput,
+    Description,
+    Number,
+    StepInput,
+    ToolName,
+    fitted,
+    registry_risks,
+)
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.visible import visible
+
+MAX_OPERATIONS = 20
+MAX_EDITED_STEPS = 20
+"""Finished and skipped ones included: the plan is in every head. At most `MAX_STEPS` of them are open."""
+MAX_REASON_CHARS = 1_000
+
+
+class AddStep(FrozenModel):
+    """`before`: the pending step that the new one comes before; None: it comes last."""
+
+    op: Literal["add"]
+    description: Description
+    tool: ToolName | None = None
+    input: StepInput | None = None
+    requires_permission: StrictBool = False
+    before: Number | None = None
+
+
+class ChangeStep(FrozenModel):
+    """A field that is not given stays as it is; with another tool the input goes, unless one is given. None takes a
+    step's tool or input away, and is no other field's value. A permission that was given was for the step as it was.
+    """
+
+    op: Literal["edit"]
+    step_number: Number
+    description: Description | None = None
+    tool: ToolName | None = None
+    input: StepInput | None = None
+    requires_permission: StrictBool | None = None
+
+
+CAN_BE_NONE = ("tool", "input")
+
+
+class SkipStep(FrozenModel):
+    op: Literal["skip"]
+    step_number: Number
+    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)] | None = None
+
+
+class ReorderSteps(FrozenModel):
+    """`step_numbers`: all pending steps, in their new order. They take the places that pending steps have."""
+
+    op: Literal["reorder"]
+    step_numbers: Sequence[Number]
+
+
+Operation = AddStep | ChangeStep | SkipStep | ReorderSteps
+
+
+class EditedPlan(NamedTuple):
+    """`told`: what was changed, a line for each operation, for the model."""
+
+    plan: ExecutionPlan
+    told: tuple[str, ...]
+
+
+def edited(
+    plan: ExecutionPlan,
+    operations: Iterable[Operation],
+    tools: Mapping[str, ToolSpec],
+    now: datetime,
+    check_input: CheckInput,
+) -> EditedPlan:
+    """The plan's next version, with all operations carried out in their order. `tools`: those of the agent, by name."""
+    if not plan.is_live:
+        raise Conflict(f"The plan is {plan.status}. Write to the session, and a new one is made.")
+    steps, told = plan.steps, []
+    for place, operation in enumerate(operations):
+        try:
+            match operation:
+                case AddStep():
+                    steps, line = _added(steps, operation, tools, check_input)
+                case ChangeStep():
+                    steps, line = _changed(steps, operation, tools, check_input)
+                case SkipStep():
+                    steps, line = _skipped(steps, operation, now)
+                case ReorderSteps():
+                    steps, line = _reordered(steps, operation)
+        except _Unfit as unfit:
+            raise ValidationFailed(str(unfit), {f"operations.{place}.{unfit.field}": [str(unfit)]}) from None
+        except PlanRefused as refused:
+            raise ValidationFailed(str(refused), {f"operations.{place}": [str(refused)]}) from None
+        told.append(line)
+    known = set(registry_risks(plan.steps, tools))
+    following = plan.model_copy(
+        update={
+            "version": plan.version + 1,
+            "steps": steps,
+            "current_step_index": next((i for i, step in enumerate(steps) if step.is_open), len(steps)),
+            # those of the registry anew; those that the model has added stay
+            "risks": (*registry_risks(steps, tools), *(risk for risk in plan.risks if risk not in known)),
+            "owed": permissions_left(plan, steps),
+            "approved": permissions_approved(plan),
+            "created_at": now,
+            "updated_at": now,
+        }
+    )
+    return EditedPlan(following, tuple(told))
+
+
+class _Unfit(Exception):
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+Steps = tuple[PlanStep, ...]
+
+
+def _added(
+    steps: Steps, new: AddStep, tools: Mapping[str, ToolSpec], check_input: CheckInput
+) -> tuple[Steps, str]:
+    if sum(step.is_open for step in steps) >= MAX_STEPS or len(steps) >= MAX_EDITED_STEPS:
+        raise _Unfit(
+            "op", f"A plan has at most {MAX_STEPS} open steps, and {MAX_EDITED_STEPS} with the finished ones."
+        )
+    step = PlanStep(
+        step_number=_next_number(steps),
+        description=new.description,
+        tool=new.tool,
+        input=new.input,
+        requires_permission=new.requires_permission,
+    )
+    step = fitted(step, tools, check_input)
+    where = len(steps) if new.before is None else steps.index(_pending(steps, new.before, "before"))
+    at = "at the end" if new.before is None else f"before step {new.before}"
+    line = f"Step {step.step_number} is new, {at}: {_words(step)}"
+    return (*steps[:where], step, *steps[where:]), line
+
+
+def _next_number(steps: Steps) -> int:
+    """The next one after the highest; where that is a number that no step may have, the lowest that none has had."""
+    taken = {step.step_number for step in steps}
+    highest = max(taken, default=0)
+    if highest < MAX_STEP_NUMBER:
+        return highest + 1
+    return next(number for number in range(1, MAX_STEP_NUMBER) if number not in taken)
+
+
+def _changed(
+    steps: Steps, change: ChangeStep, tools: Mapping[str, ToolSpec], check_input: CheckInput
+) -> tuple[Steps, str]:
+    before = _pending(steps, change.step_number)
+    if change.requires_permission is False and before.requires_permission:
+        raise _Unfit("requires_permission", "A permission is given by approving the call, not by an edit.")
+    asked = {name: getattr(change, name) for name in change.model_fields_set - {"op", "step_number"}}
+    given = {name: value for name, value in asked.items() if value is not None or name in CAN_BE_NONE}
+    if "tool" in given and given["tool"] != before.tool:
+        given = {"input": None, **given}
+    step = fitted(before.model_copy(update={**given, "permitted": False}), tools, check_input)
+    return _with(steps, step), f"Step {step.step_number} is now: {_words(step)}"
+
+
+def _skipped(steps: Steps, skip: SkipStep, now: datetime) -> tuple[Steps, str]:
+    before = _pending(steps, skip.step_number)
+    reason = (skip.reason or "").strip()
+    step = before.model_copy(update={"status": "skipped", "result": reason or None, "completed_at": now})
+    return _with(steps, step), f"Step {step.step_number} is skipped{f': {_line(reason)}' if reason else '.'}"
+
+
+def _reordered(steps: Steps, order: ReorderSteps) -> tuple[Steps, str]:
+    pending = [step for step in steps if step.status == "pending"]
+    numbers = [step.step_number for step in pending]
+    if sorted(order.step_numbers) != sorted(numbers):
+        for number in order.step_numbers:
+            _pending(steps, number, "step_numbers")
+        raise _Unfit("step_numbers", f"Name each pending step once: {', '.join(map(str, sorted(numbers)))}.")
+    by_number = {step.step_number: step for step in pending}
+    following = iter([by_number[number] for number in order.step_numbers])
+    moved = tuple(next(following) if step.status == "pending" else step for step in steps)
+    return moved, f"The pending steps come in this order now: {', '.join(map(str, order.step_numbers))}."
+
+
+def _pending(steps: Steps, number: int, field: str = "step_number") -> PlanStep:
+    """Raises Conflict where the step has begun, is finished or is skipped."""
+    step = next((one for one in steps if one.step_number == number), None)
+    if step is None:
+        raise _Unfit(field, f"The plan has no step {number}.")
+    if step.status != "pending":
+        raise Conflict(f"Step {number} is {step.status}: only pending steps can be edited.")
+    return step
+
+
+def _with(steps: Steps, changed: PlanStep) -> Steps:
+    return tuple(changed if step.step_number == changed.step_number else step for step in steps)
+
+
+def _words(step: PlanStep) -> str:
+    return _line(step.description) + (f" ({step.tool})" if step.tool else "")
+
+
+def _line(text: str) -> str:
+    """On one line, so that it cannot look like another change."""
+    return visible(" ".join(text.split()), keep_newlines=False)

@@ -1,0 +1,180 @@
+"""An agent's plan: a goal and up to ten steps with their states (design §4)."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from acta_engine.store.stored_model import StoredModel
+
+MAX_STEPS = 10
+MAX_RESULT_CHARS = 1_000
+"""The plan keeps the beginning of a step's result. The conversation has all of it."""
+MAX_EVIDENCE = 20
+"""Call ids kept per step. The plan is in every head, so it must stay small."""
+
+PlanStatus = Literal["planning", "executing", "completed", "failed", "waiting_for_user"]
+StepStatus = Literal["pending", "in_progress", "completed", "failed", "skipped"]
+
+STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
+    "pending": frozenset({"in_progress", "completed", "failed", "skipped"}),
+    "in_progress": frozenset({"completed", "failed", "skipped"}),
+    "failed": frozenset({"in_progress"}),
+    "completed": frozenset(),
+    "skipped": frozenset(),
+}
+
+
+class PlanStep(StoredModel):
+    """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made
+    while the step was in progress. `permitted`: a person has approved a call that the step asks permission for.
+    """
+
+    step_number: Annotated[int, Field(ge=1)]
+    description: str
+    tool: str | None = None
+    input: dict[str, Any] | None = None
+    requires_permission: bool = False
+    permitted: bool = False
+    status: StepStatus = "pending"
+    result: str | None = None
+    evidence: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in ("pending", "in_progress")
+
+    def with_evidence(self, call_id: str) -> "PlanStep":
+        """Adds a successful call. The oldest one makes room."""
+        if call_id in self.evidence:
+            return self
+        return self.model_copy(update={"evidence": (*self.evidence, call_id)[-MAX_EVIDENCE:]})
+
+
+class ExecutionPlan(StoredModel):
+    """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
+    `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
+    asked permission for and nobody has approved since (`acta_engine.plans.plan`). `approved`: those
+    that an earlier version asked permission for and somebody has approved; a fork owes them again.
+    """
+
+    version: int
+    goal: str
+    steps: tuple[PlanStep, ...]
+    current_step_index: int = 0
+    status: PlanStatus = "executing"
+    risks: tuple[str, ...] = ()
+    owed: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    created_at: datetime
+    updated_at: datetime
+
+    def as_event(self) -> dict[str, Any]:
+        """What events tell of it."""
+        return self.model_dump(mode="json", exclude={"approved"})
+
+    @property
+    def open_steps(self) -> tuple[PlanStep, ...]:
+        return tuple(step for step in self.steps if step.is_open)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the plan is neither completed nor failed."""
+        return self.status in ("planning", "executing", "waiting_for_user")
+
+    def step(self, number: int) -> PlanStep | None:
+        return next((step for step in self.steps if step.step_number == number), None)
+
+    def with_step(self, changed: PlanStep, now: datetime) -> "ExecutionPlan":
+        """Replaces the step of the same number."""
+        steps = tuple(changed if step.step_number == changed.step_number else step for step in self.steps)
+        index = next((i for i, step in enumerate(steps) if step.is_open), len(steps))
+        return self.model_copy(update={"steps": steps, "current_step_index": index, "updated_at": now})
+
+    def with_evidence(self, call_id: str, now: datetime) -> "ExecutionPlan":
+        """Adds a successful call to the first step in progress, if there is one."""
+        running = next((step for step in self.steps if step.status == "in_progress"), None)
+        return self if running is None else self.with_step(running.with_evidence(call_id), now)
+
+
+# The model adds permissions to a plan, and only a person gives them. A model cannot get rid of a permission. Where it
+# marks the step as finished, or replaces the plan by a version that asks for less, the permission is still owed: the
+# next call of that tool asks a person, whichever step it belongs to.
+ANY_RISKY_TOOL = ""
+"""Stands for every tool that is not read-only. A step without a tool asks for this permission."""
+
+
+def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:
+    """Whether a current step asks for a permission for `tool`, or one is still owed. `risky`: `tool` is not
+    read-only.
+    """
+    wanted = {*_wanted(_current(plan)), *_wanted(_finished_without(plan)), *plan.owed}
+    return tool in wanted or (risky and ANY_RISKY_TOOL in wanted)
+
+
+def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) -> ExecutionPlan:
+    """The plan after a person has approved a call of `tool`. `is_edited`: a person has edited the plan since the call
+    was asked for. Pending steps may be other ones than the call was for, so they ask still.
+    """
+    current = [step for step in _current(plan) if not (is_edited and step.status == "pending")]
+    asking = (*current, *_finished_without(plan))
+    numbers = {step.step_number for step in asking if step.tool in (tool, None)}
+    steps = tuple(
+        step.model_copy(update={"permitted": True})
+        if step.requires_permission and step.step_number in numbers
+        else step
+        for step in plan.steps
+    )
+    owed = tuple(name for name in plan.owed if name not in (tool, ANY_RISKY_TOOL))
+    approved = tuple(sorted({*plan.approved, *(set(plan.owed) - set(owed))}))
+    return plan.model_copy(update={"steps": steps, "owed": owed, "approved": approved})
+
+
+def without_permissions(plan: ExecutionPlan) -> ExecutionPlan:
+    """The plan as if nobody had approved anything: what was approved is asked for by its step, or owed again."""
+    steps = tuple(step.model_copy(update={"permitted": False}) for step in plan.steps)
+    owed = tuple(sorted({*plan.owed, *(set(plan.approved) - _wanted(steps))}))
+    return plan.model_copy(update={"steps": steps, "owed": owed, "approved": ()})
+
+
+def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) -> tuple[str, ...]:
+    """The tools whose permission the plan `before` asked for, nobody gave, and the new `steps` do not ask for again.
+
+    Empty where there is no live plan before. `ANY_RISKY_TOOL` may be among them.
+    """
+    if before is None or not before.is_live:
+        return ()
+    asked = {*before.owed, *_wanted(step for step in before.steps if not step.permitted)}
+    return tuple(sorted(asked - _wanted(steps)))
+
+
+def permissions_approved(before: ExecutionPlan | None) -> tuple[str, ...]:
+    """Of the plan that replaces `before`: what was given under `before` and the versions that led to it."""
+    if before is None or not before.is_live:
+        return ()
+    return tuple(sorted({*before.approved, *_wanted(step for step in before.steps if step.permitted)}))
+
+
+def permissions_left(before: ExecutionPlan, steps: Iterable[PlanStep]) -> tuple[str, ...]:
+    """The same after a person's edit, which leaves steps as they are: one that is permitted does not ask again."""
+    asked = _wanted(step for step in before.steps if not step.permitted)
+    asks = _wanted(step for step in steps if not step.permitted)
+    return tuple(sorted({*before.owed, *(asked - asks)}))
+
+
+def _current(plan: ExecutionPlan) -> Sequence[PlanStep]:
+    """The steps in progress; without any, the first open one: the model may work on it before it marks it."""
+    return [step for step in plan.steps if step.status == "in_progress"] or plan.open_steps[:1]
+
+
+def _finished_without(plan: ExecutionPlan) -> list[PlanStep]:
+    """The finished steps without a given permission."""
+    return [step for step in plan.steps if not step.is_open and not step.permitted]
+
+
+def _wanted(steps: Iterable[PlanStep]) -> set[str]:
+    """The tools that `steps` ask a permission for."""
+    return {step.tool or ANY_RISKY_TOOL for step in steps if step.requires_permission}

@@ -1,0 +1,318 @@
+"""The tool `update_plan`: its input, and the only way in which a model changes its plan (design §4). People's edits are
+in `edit.py`.
+
+Which status of a step may follow which: `STEP_TRANSITIONS` in `shared/acta_engine/plans/plan.py`.
+
+`apply` is pure. It takes a plan and a model's JSON input, and returns the new plan and the events. It raises
+PlanRefused where the rules forbid the change; the message tells the model what to do instead.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
+
+from acta_engine.errors import PlanRefused, ToolInputInvalid
+from acta_engine.log.commit import EventDraft
+from acta_engine.plans.plan import (
+    MAX_RESULT_CHARS,
+    MAX_STEPS,
+    STEP_TRANSITIONS,
+    ExecutionPlan,
+    PlanStep,
+    StepStatus,
+    permissions_approved,
+    permissions_owed,
+)
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.validation_messages import did_you_mean
+
+Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
+
+_RETRY_FIRST = "To try a failed step again, make it in_progress first."
+_STAYS_FINISHED = "Finished steps do not reopen; go on with an open step, or create a new plan."
+MAX_STEP_INPUT_CHARS = 2_000
+"""The plan is in every head, so it must stay small. The complete input stands in the call."""
+MAX_RISKS = 5
+"""The risks that a model may add to those that the registry knows."""
+MAX_STEP_NUMBER = 1_000
+MAX_PROBLEMS = 5
+"""Wrong fields named in one refusal."""
+MAX_NAME_CHARS = 40
+"""A field or an action that the model made up is repeated to it up to this length."""
+
+
+def _number(value: Any) -> Any:
+    """Refuses `true` and `"2"`, which pydantic takes for whole numbers. JSON's `2` and `2.0` pass."""
+    if isinstance(value, bool | str):
+        raise ValueError("should be a whole number")
+    return value
+
+
+def _array(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise ValueError("should be an array of steps")
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_number), Field(ge=1, le=MAX_STEP_NUMBER)]
+Goal = Annotated[str, Field(max_length=2_000)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+
+
+Risk = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+def small_input(value: dict[str, Any]) -> dict[str, Any]:
+    if len(str(value)) > MAX_STEP_INPUT_CHARS:
+        raise ValueError("too long for a plan; leave it out, the call itself will have it")
+    return value
+
+
+ToolName = Annotated[str, Field(max_length=64)]
+StepInput = Annotated[dict[str, Any], AfterValidator(small_input)]
+
+
+class NewStep(FrozenModel):
+    step_number: Number | None = None
+    description: Description
+    tool: ToolName | None = None
+    input: StepInput | None = None
+    requires_permission: StrictBool = False
+
+
+class PlanUpdate(FrozenModel):
+    """The tool's input. It names no session: the plan is that of the session in which the call runs."""
+
+    action: Action
+    goal: Goal | None = None
+    steps: Annotated[tuple[NewStep, ...], BeforeValidator(_array)] | None = None
+    risks: Annotated[tuple[Risk, ...], Field(max_length=MAX_RISKS)] = ()
+    step_number: Number | None = None
+    step_status: StepStatus | None = None
+    step_result: Annotated[str, Field(max_length=4_000)] | None = None
+    reason: Annotated[str, Field(max_length=8_000)] | None = None
+
+
+def read(raw: Mapping[str, Any]) -> PlanUpdate:
+    """Validates the model's input. Raises PlanRefused, which names the first fields that are wrong."""
+    try:
+        return PlanUpdate.model_validate(raw)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)[:MAX_PROBLEMS]
+        paths = (".".join(str(part)[:MAX_NAME_CHARS] for part in each["loc"]) or "input" for each in problems)
+        said = (each["msg"].removeprefix("Value error, ") for each in problems)
+        wrong = "; ".join(f"{path}: {text}" for path, text in zip(paths, said, strict=True))
+        raise PlanRefused(
+            "SCHEMA", f"The input does not fit update_plan: {wrong}. Send it again corrected."
+        ) from None
+
+
+class AppliedUpdate(NamedTuple):
+    """`plan` None: the model asks a question before it has made a plan. `result`: the tool's result for the model."""
+
+    plan: ExecutionPlan | None
+    events: tuple[EventDraft, ...]
+    result: str
+    update: PlanUpdate
+
+
+CheckInput = Callable[[ToolSpec, Mapping[str, Any]], None]
+"""Raises ToolInputInvalid where the input does not fit the tool's schema."""
+
+
+def apply(
+    plan: ExecutionPlan | None,
+    raw: Mapping[str, Any],
+    tools: Mapping[str, ToolSpec],
+    now: datetime,
+    check_input: CheckInput,
+) -> AppliedUpdate:
+    """Applies the model's input to the plan. `tools`: the tools that this agent may use, by name. Raises
+    PlanRefused.
+    """
+    update = read(raw)
+    match update.action:
+        case "create":
+            return _create(plan, update, tools, now, check_input)
+        case "update_step":
+            return _update_step(_require_live(plan), update, now)
+        case "complete":
+            return _complete(_require_live(plan), update, now)
+        case "fail":
+            closed = _closed(_require_live(plan), "failed", update, now)
+            return AppliedUpdate(*closed, "The plan is closed as failed.", update)
+        case "wait_for_user":
+            return _wait_for_user(plan, update, now)
+
+
+def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
+    if plan is None:
+        raise PlanRefused("NO_PLAN", "There is no plan yet. Call update_plan with action create first.")
+    if not plan.is_live:
+        raise PlanRefused("PLAN_CLOSED", f"The plan is {plan.status}. Create a new one to go on.")
+    return plan
+
+
+def _create(
+    plan: ExecutionPlan | None,
+    update: PlanUpdate,
+    tools: Mapping[str, ToolSpec],
+    now: datetime,
+    check_input: CheckInput,
+) -> AppliedUpdate:
+    if not (update.goal or "").strip():
+        raise PlanRefused(
+            "GOAL_BLANK", "A plan needs a goal: say in `goal` what the user wants to have at the end."
+        )
+    wanted = update.steps or ()
+    if not 1 <= len(wanted) <= MAX_STEPS:
+        instead = "Merge or drop steps." if wanted else "Give it at least one."
+        raise PlanRefused(
+            "STEP_COUNT", f"A plan has 1 to {MAX_STEPS} steps, this one has {len(wanted)}. {instead}"
+        )
+    steps = _numbered(wanted)
+    steps = tuple(fitted(step, tools, check_input) for step in steps)
+    created = ExecutionPlan(
+        version=1 if plan is None else plan.version + 1,
+        goal=(update.goal or "").strip(),
+        steps=steps,
+        risks=(*registry_risks(steps, tools), *update.risks),
+        owed=permissions_owed(plan, steps),
+        approved=permissions_approved(plan),
+        created_at=now,
+        updated_at=now,
+    )
+    kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
+    event = EventDraft(type=kind, data={"version": created.version, "plan": created.as_event()})
+    text = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
+    return AppliedUpdate(created, (event,), text, update)
+
+
+def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
+    """Steps without a number get the lowest free ones, in order."""
+    taken = [step.step_number for step in wanted if step.step_number is not None]
+    if len(taken) != len(set(taken)):
+        raise PlanRefused("DUPLICATE_STEP", "Two steps have the same step_number. Number them 1, 2, 3, …")
+    free = (number for number in range(1, MAX_STEPS * 2 + 1) if number not in taken)
+    return tuple(
+        PlanStep(
+            step_number=step.step_number if step.step_number is not None else next(free),
+            description=step.description,
+            tool=step.tool,
+            input=step.input,
+            requires_permission=step.requires_permission,
+        )
+        for step in wanted
+    )
+
+
+def fitted(step: PlanStep, tools: Mapping[str, ToolSpec], check_input: CheckInput) -> PlanStep:
+    """The step, with the permission that its tool asks for. Raises PlanRefused for a tool that the agent does not have
+    and an input that the tool would not take.
+    """
+    if step.tool is None:
+        return step
+    tool = tools.get(step.tool)
+    if tool is None:
+        raise PlanRefused(
+            "UNKNOWN_TOOL",
+            f"Step {step.step_number} names the tool {step.tool!r}, which this agent does not have. "
+            + did_you_mean(step.tool, tools),
+        )
+    if step.input is not None:
+        try:  # a person who reads the plan may rely on a planned input: the tool would take it as it stands
+            check_input(tool, step.input)
+        except ToolInputInvalid as wrong:
+            raise PlanRefused(
+                "STEP_INPUT",
+                f"Step {step.step_number}: {wrong} Correct its `input`, or leave `input` out while it is not known "
+                "whole; the call itself will have it.",
+            ) from None
+    # A step with a high-stakes tool requires permission, even where the model says that it does not.
+    return step.model_copy(update={"requires_permission": True}) if tool.high_stakes else step
+
+
+def registry_risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> list[str]:
+    """The risks that follow from the registry. The model can add risks, and cannot remove these."""
+    used = ((step, tools.get(step.tool or "")) for step in steps)
+    return [
+        f"Step {step.step_number} uses {tool.name} ({tool.risk}{', high stakes' if tool.high_stakes else ''})."
+        for step, tool in used
+        if tool is not None and tool.is_risky
+    ]
+
+
+def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
+    if update.step_number is None or update.step_status is None:
+        raise PlanRefused("SCHEMA", "update_step needs step_number and step_status.")
+    step = plan.step(update.step_number)
+    if step is None:
+        numbers = ", ".join(str(s.step_number) for s in plan.steps)
+        raise PlanRefused("NO_SUCH_STEP", f"The plan has no step {update.step_number}; it has {numbers}.")
+    to = update.step_status
+    if to == step.status:
+        text = f"Step {step.step_number} is {to} already."
+        return AppliedUpdate(plan, (), text, update)
+    if to not in STEP_TRANSITIONS[step.status]:
+        way_on = _RETRY_FIRST if step.status == "failed" else _STAYS_FINISHED
+        raise PlanRefused(
+            "STEP_TRANSITION",
+            f"Step {step.step_number} is {step.status} and cannot become {to}. {way_on}",
+        )
+    result = (update.step_result or "").strip()[:MAX_RESULT_CHARS] or None
+    if to == "completed" and result is None and not step.evidence:
+        raise PlanRefused(
+            "NO_RESULT",
+            f"Step {step.step_number} has no result and no tool call was made for it. Give a step_result, or do it.",
+        )
+    changed = step.model_copy(
+        update={
+            "status": to,
+            "result": result if result is not None else step.result,
+            "started_at": step.started_at or now,
+            "completed_at": None if to == "in_progress" else now,
+        }
+    )
+    event = EventDraft(
+        type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to}
+    )
+    following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
+    return AppliedUpdate(following, (event,), f"Step {step.step_number} is {to}.", update)
+
+
+def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
+    if plan.open_steps:
+        numbers = ", ".join(str(step.step_number) for step in plan.open_steps)
+        raise PlanRefused(
+            "OPEN_STEPS",
+            f"The plan cannot be completed: steps {numbers} are still open. Do them, or mark them completed, "
+            "failed or skipped first.",
+        )
+    closed = _closed(plan, "completed", update, now)
+    return AppliedUpdate(*closed, "The plan is completed.", update)
+
+
+def _closed(
+    plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
+) -> tuple[ExecutionPlan, tuple[EventDraft, ...]]:
+    _require_reason(update)
+    closed = plan.model_copy(update={"status": status, "updated_at": now})
+    return closed, (EventDraft(type="plan.closed", data={"version": plan.version, "status": status}),)
+
+
+def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> AppliedUpdate:
+    """Allowed before there is a plan, too: the model may have to ask what the goal means before it can plan."""
+    _require_reason(update)
+    if plan is not None and plan.is_live:
+        plan = plan.model_copy(update={"status": "waiting_for_user", "updated_at": now})
+    return AppliedUpdate(
+        plan, (), "The question goes to the user; the answer will be the next message.", update
+    )
+
+
+def _require_reason(update: PlanUpdate) -> None:
+    if not (update.reason or "").strip():
+        raise PlanRefused("NO_REASON", f"{update.action} needs a `reason`.")

@@ -1,0 +1,195 @@
+"""Whether a provider takes one more call now: what this worker has of its bucket, and takes before a call (ADR 106).
+
+One write before a call, or none where the worker has kept enough. After it none, or one that gives back the tokens that
+a large call did not use (ADR 122). Where the provider takes no call, the session waits
+in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
+left alone for a while and then dropped, and a session that waits and has no place takes one again after `ASKS_AGAIN`.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from acta_engine.clock import Clock
+from acta_engine.errors import SessionError, TransientError
+from acta_engine.log.attempt import Attempt
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import Head
+from acta_engine.log.repository import CommitDraft
+from acta_engine.log.session import Session
+from acta_engine.models.model import ModelReply
+from acta_engine.models.prices import NamedModel, charged_tokens
+from acta_engine.queue.places import (
+    ASKS_AGAIN,
+    LEARN,
+    LINE,
+    MORE,
+    Bucket,
+    Held,
+    InLine,
+    Price,
+    ProviderLimits,
+    Wanted,
+    in_milliseconds,
+)
+from acta_engine.queue.store import AdmissionStore
+from acta_engine.recovery.outage import QUEUED, Delay
+from acta_engine.recovery.restart import begin_next_generation
+from acta_engine.recovery.wait_out import OutageRules, wait_through
+from acta_engine.turn.engine_decision import check_turn, is_worth_parking
+from acta_engine.turn.session_budget import charge_attempts
+from acta_engine.turn.turn_context import Turn
+
+
+class Admission:
+    """One worker's. `limits`: by provider; one that is not named takes whatever comes, and nothing is read or written
+    for it. `call_dispatcher`: has the line looked after at once; it does not wait for that, and raises nothing.
+    """
+
+    def __init__(
+        self,
+        store: AdmissionStore,
+        clock: Clock,
+        limits: Mapping[str, ProviderLimits],
+        call_dispatcher: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._call_dispatcher = call_dispatcher
+        self._clock = clock
+        self._limits = limits
+        self._held: dict[str, Held] = {}
+        self._buckets: dict[str, Bucket] = {}
+        """Of providers whose limits are learnt: as they were seen last."""
+        self._named: dict[str, ProviderLimits] = {}
+        """What answers have named since, and nobody has written down."""
+        self._is_idle: dict[str, bool] = {}
+        """Whether nothing was owed to the provider's bucket when it was seen last."""
+
+    def admits(self, provider: str, tokens: int, head: Head | None = None) -> bool:
+        """Takes what the call may use. False: it has to wait in the line. `head`: of the session; None: it does not
+        wait for this provider, which is a fallback. Raises what the store raises.
+        """
+        limits = self._limits_of(provider)
+        if limits is None:
+            return True
+        queued = head.delay if head is not None else None
+        if queued is not None and queued.admitted:
+            self._is_idle[provider] = False  # others wait in the line
+            return True
+        wanted, now = Wanted(tokens), self._clock.now()
+        held = self._held.get(provider, Held()).at(now, limits)
+        lacks = held.lacks(wanted)
+        if any(Price.of(limits, lacks)):
+            taken = self._take(provider, limits, lacks)
+            if taken is None:
+                return False
+            held = held.plus(taken.tokens, taken.requests, now)
+        self._held[provider] = held.plus(-wanted.tokens, -wanted.requests, now)
+        return True
+
+    def _limits_of(self, provider: str) -> ProviderLimits | None:
+        """None: there are none, or nobody knows them yet. What others have learnt is read once."""
+        limits = self._limits.get(provider)
+        if limits != LEARN:
+            return limits
+        if provider not in self._buckets:
+            self._buckets[provider] = self._store.bucket(provider)
+        learnt = self._buckets[provider].limits
+        return learnt if learnt != LEARN else None
+
+    def named(self, provider: str, limits: ProviderLimits) -> None:
+        """An answer has begun, which names what its provider takes. It may be told from another thread."""
+        if self._limits.get(provider) == LEARN:
+            self._named[provider] = limits
+
+    def _learn(self, provider: str) -> None:
+        """Seldom a write: only where it is news."""
+        limits, now = self._named.pop(provider, None), self._clock.now()
+        before = self._buckets.get(provider, Bucket())
+        if limits is None or not before.has_to_learn(limits, in_milliseconds(now)):
+            return
+        with suppress(TransientError):
+            self._store.learn(provider, limits, now)
+            self._buckets[provider] = before._replace(limits=limits, learnt=in_milliseconds(now))
+
+    def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted) -> Wanted | None:
+        """What was taken; None: there is not enough, or a line."""
+        now, wanted = self._clock.now(), lacks
+        if self._is_idle.get(provider) and Price.of(limits, lacks).is_small:
+            wanted = Wanted(lacks.tokens * MORE, lacks.requests * MORE)
+        price = Price.of(limits, wanted)
+        took = self._store.take(provider, price, now)
+        at = in_milliseconds(now)
+        if provider in self._buckets:
+            self._buckets[provider] = took.bucket
+        before = max(took.bucket.tokens - price.tokens, took.bucket.requests - price.requests)
+        self._is_idle[provider] = took.granted and before <= at
+        if not took.granted and wanted != lacks:
+            return self._take(provider, limits, lacks)
+        return wanted if took.granted else None
+
+    def ended(
+        self, asked: NamedModel, reserved: int, answer: ModelReply | SessionError | TransientError
+    ) -> None:
+        """Keeps what a call did not use for the next one, or gives it back. `reserved`: the tokens that were taken from
+        the bucket for this call.
+
+        A provider's request to wait (429) is for the session that met it: each model may have a limit of its own, so
+        it says nothing about the calls of others.
+        """
+        provider = asked.provider
+        limits = self._limits.get(provider)
+        if limits is None:
+            return
+        if limits == LEARN:  # as they were when the tokens were taken; the answer may have named others
+            limits = self._buckets.get(provider, Bucket()).limits
+        self._learn(provider)
+        if not isinstance(answer, ModelReply) or limits == LEARN:
+            return
+        used, now = charged_tokens(asked, answer.usage), self._clock.now()
+        held = self._held.get(provider, Held()).at(now, limits).plus(reserved - used, 0, now)
+        price = Price.of(limits, Wanted(held.tokens, requests=0))
+        if price.is_worth_returning(is_idle=self._is_idle.get(provider, False)):
+            # Not held any more, whatever the store answers: an unclear give-back loses tokens and counts none twice.
+            held = held._replace(tokens=0)
+            with suppress(TransientError):
+                self._store.give_back(provider, price.tokens, now)
+        self._held[provider] = held
+
+    def join(self, provider: str, tokens: int, head: Head) -> Delay:
+        """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.
+        Raises what the store raises.
+        """
+        now, queued = self._clock.now(), head.delay
+        since = queued.since if queued is not None and queued.is_queued else now
+        one = InLine(provider, head.tenant, head.session_id, since, tokens)
+        place = self._store.join(one, now, now + LINE)
+        if place.begins_line:
+            self._call_dispatcher()
+        return Delay(
+            reason="queued", code=QUEUED, since=since, until=now + ASKS_AGAIN, position=place.position
+        )
+
+
+def wait_in_line(
+    turn: Turn, admission: Admission, provider: str, tokens: int, attempts: tuple[Attempt, ...]
+) -> Decision:
+    """`tokens`: of the call. `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced,
+    and what the stores raise.
+    """
+    deps = turn.deps
+    wait = admission.join(provider, tokens, turn.session.head)
+    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+
+    def build(session: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        charge_attempts(change, attempts, deps.token_window)
+        draft = wait_through(change, wait, rules)
+        run = change.head.run
+        if run is None or not is_worth_parking(change.head, change.now, deps.timeouts.warn):
+            return draft
+        # at once, and not by the engine: a queued session costs this commit and no execution
+        begin_next_generation(change, run, run.restarts, parked=True)
+        return CommitDraft(change, Decision(next="done", at=turn.at))
+
+    return deps.repository.decided(turn.session, turn.key, build)

@@ -1,0 +1,105 @@
+"""A session waits for the world: for how long, and when a person is asked whether to try on (design §2)."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from acta_engine.log.change import Change
+from acta_engine.log.head import Head
+from acta_engine.log.repository import CommitDraft
+from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
+from acta_engine.recovery.outage import TOKEN_LIMIT, Cause, Delay, Outage, OutageLimits, failed_again
+from acta_engine.recovery.outage_causes import EXECUTION_LOST
+from acta_engine.turn.engine_decision import Timeouts, next_decision, outage_wait, wait_decision
+from acta_engine.turn.next_turn import or_roll_over, turn_again
+
+
+class OutageRules(NamedTuple):
+    """`timeouts`: of the questions that may be open beside. `roll_over_events`: as in `or_roll_over`."""
+
+    limits: OutageLimits
+    timeouts: Timeouts
+    roll_over_events: int
+
+
+def wait_out(
+    change: Change, cause: Cause, rules: OutageRules, asking: AskingRules, *, retry_after: float | None = None
+) -> CommitDraft:
+    """Ends a turn that has no reply: the engine waits, or a person is asked, and then it goes on where it was.
+
+    `retry_after`: as in `failed_again`.
+    """
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    asked = wait_or_ask(change, cause, rules.limits, asking, retry_after=retry_after)
+    return _again(change, rules, asked=asked)
+
+
+def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
+    """Ends a turn for which the session has no tokens: the engine waits until its budget renews."""
+    until = change.head.budget.window_ends
+    if until is None:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    delay = Delay(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=change.now, until=until)
+    return wait_through(change, delay, rules)
+
+
+def wait_through(change: Change, delay: Delay, rules: OutageRules) -> CommitDraft:
+    """Ends a turn without a reply, for a reason that is no failure: the engine waits, and takes the turn again."""
+    if change.head.is_over:
+        return CommitDraft(change, next_decision(change.head, change.now))
+    change.begin_wait(delay)
+    return _again(change, rules)
+
+
+def _again(change: Change, rules: OutageRules, *, asked: bool = False) -> CommitDraft:
+    """The turn is taken again after the wait. `asked`: a person has to decide first."""
+    turn_again(change)
+    head = change.head
+    decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
+    return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
+
+
+def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
+    """Whether a person is asked before the next try: recovery, which asks nobody, has waited again and again."""
+    outage = head.outage
+    return outage is not None and outage.code == EXECUTION_LOST.code and outage.needs_person(now, limits)
+
+
+def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -> CommitDraft:
+    """Asks a person whether to try on. Where something has come meanwhile, that comes first."""
+    head = change.head
+    if head.is_over or head.interventions or head.outage is None:
+        return CommitDraft(change, next_decision(head, change.now))
+    _ask(change, head.outage, rules.limits, asking)
+    return _again(change, rules, asked=True)
+
+
+def wait_or_ask(
+    change: Change,
+    cause: Cause,
+    limits: OutageLimits,
+    asking: AskingRules,
+    *,
+    retry_after: float | None = None,
+) -> bool:
+    """Begins the outage, or its next wait. Returns whether a person is asked instead: the outage has lasted longer than
+    the patience, or workers have crashed too often. Where something is asked already, it waits.
+    """
+    head, now = change.head, change.now
+    outage = failed_again(head.outage, cause, now, retry_after=retry_after)
+    change.set(outage=outage, wait=None)  # the engine calls this, so it waits for nobody
+    if outage.needs_person(now, limits) and not head.interventions:
+        _ask(change, outage, limits, asking)
+        return True
+    delay = outage.pause(head.session_id, now, limits, retry_after)
+    if cause.reason == "waiting_for_provider":
+        change.event("llm.retried", {"code": cause.code, "wait_seconds": delay.seconds_left(now)})
+    change.begin_wait(delay)
+    return False
+
+
+def _ask(change: Change, outage: Outage, limits: OutageLimits, asking: AskingRules) -> None:
+    """A session that keeps killing its worker waits for a person, any other one tries on by itself in the end."""
+    change.set(delay=None)
+    open_outage_question(change, outage, asking, None if outage.has_crashed_too_often else limits.patience)
+    wait_for_people(change)

@@ -1,0 +1,155 @@
+"""Files, records of the audit trail, and health."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from acta_engine.api.formats import Counter, Instant
+from acta_engine.audit.record import Outcome
+
+
+class File(TypedDict):
+    path: str
+    bytes: Counter
+    modified_at: Instant
+
+
+class DeletedFile(TypedDict):
+    """Its earlier versions can be read and restored as long as they are kept."""
+
+    path: str
+    deleted_at: Instant
+
+
+class WrittenFile(TypedDict):
+    path: str
+    bytes: Counter
+
+
+class FileVersion(TypedDict):
+    version_id: str
+    bytes: Counter
+    modified_at: Instant
+    current: bool
+    deletion: bool
+    """The file was deleted here. Such a version cannot be restored."""
+    etag: str | None
+    """Of its bytes: `If-Match` of a write takes the current version's. null: it is a deletion."""
+
+
+class AuditRecord(TypedDict):
+    """Who did what. A record is there before the action, as `begun`, and once more after it."""
+
+    audit_id: str
+    at: Instant
+    ended_at: Instant | None
+    who: str
+    """The pseudonym of the caller, or `unknown`."""
+    roles: list[str]
+    source: str
+    """The client's network, such as `192.0.2.0/24`."""
+    action: str
+    """`session.start`, `file.write` …"""
+    details: dict[str, str]
+    """What it was done to, by name."""
+    outcome: Outcome
+    code: str | None
+    """Of the error that the caller was answered with."""
+
+
+class Health(TypedDict):
+    status: Literal["ok"]
+
+
+class SchemaVersions(TypedDict):
+    """Of what is stored. They differ while a deployment takes a new version into use."""
+
+    reads: int
+    """The newest version that this release knows."""
+    writes: int
+
+
+class AuditState(TypedDict):
+    """Whether this deployment records who did what."""
+
+    recorded: bool
+
+
+class LimitsInForce(TypedDict):
+    """What the tenant may use here. null: no such limit."""
+
+    starts_per_minute: Counter | None
+    open_sessions: Counter | None
+    requests_per_second: Counter | None
+    long_polls: Counter | None
+    tokens_per_hour: Counter | None
+    """Of all its sessions together."""
+
+
+class RecoveryScan(TypedDict):
+    """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment. It has
+    three parts, each of which is made every minute: these are their sums, and the end of the oldest.
+    """
+
+    ended_at: Instant
+    looked: Counter
+    """That were read."""
+    started: Counter
+    """Whose execution had never begun."""
+    restarted: Counter
+    """Whose execution was gone: they go on in another one."""
+    woken: Counter
+    """Whose wake-up was lost."""
+    unreadable: Counter
+    """Whose data is damaged, or another release's."""
+    put_off: Counter
+    """That were unreadable before, and are looked at again later."""
+    left: Counter
+    """For which no time was left. The next scan begins with others."""
+    unread: Counter
+    """Parts of the index for which no time was left."""
+    unanswered: Counter
+    """Requests that AWS throttled or did not answer."""
+
+
+class RecoveryState(TypedDict):
+    """Recovery looks each minute."""
+
+    last_scan: RecoveryScan | None
+    """null: one of its parts has never ended."""
+    late: bool
+    """One of its parts has not ended for three minutes."""
+
+
+class DeploymentHealth(TypedDict):
+    """What this deployment is, and what it allows the tenant."""
+
+    environment: str
+    release: str
+    """What the release is called, as the operator's commands name it."""
+    schema: SchemaVersions
+    audit: AuditState
+    limits: LimitsInForce
+    recovery: RecoveryState
+
+
+class Me(TypedDict):
+    """Who asks, as the token says."""
+
+    tenant: str
+    user: str
+    """The subject."""
+    roles: list[str]
+    """As this deployment reads the claim. `admin` may do all that `member` may; any other role matters to policies."""
+
+
+class PageSignIn(TypedDict):
+    """Where the page for people sends whoever signs in."""
+
+    issuer: str
+    """An OpenID issuer, whose discovery document has the rest. Empty: nobody can sign in on the page."""
+    client_id: str
+    scope: str
+    takes: Literal["access_token", "id_token"]
+    """Which token of a sign-in the API takes."""
+    environment: str

@@ -1,0 +1,251 @@
+"""A session, and what is told of it while it runs."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from acta_engine.api.formats import Counter, Instant
+from acta_engine.log.commit import EventType
+from acta_engine.log.head import SessionState, Visibility
+from acta_engine.people.shapes import Intervention
+from acta_engine.plans.shapes import Plan
+from acta_engine.usage.receipt_shapes import Cost
+
+
+class Run(TypedDict):
+    """The work on one goal: from the message that begins it to its end. A session may have several in turn."""
+
+    run_id: str
+    generation: int
+    iteration: Counter
+    """Turns that have been taken, planning apart."""
+    max_steps: int
+    """The run ends gracefully at so many iterations."""
+
+
+class Usage(TypedDict):
+    """What the session has used since its beginning. It equals the sums of its step log."""
+
+    input_tokens: Counter
+    """Those read from the provider's cache included."""
+    output_tokens: Counter
+    cached_input_tokens: Counter
+    total_tokens: Counter
+    """Input and output."""
+    llm_calls: Counter
+    tool_calls: Counter
+    cost_usd: float | None
+    """null: the price of a model that was used is not known."""
+
+
+class Budget(TypedDict):
+    token_budget: Counter
+    """Of a window of time, which renews."""
+    tokens_used: int
+    """Of the window."""
+    tokens_left: Counter
+    renews_at: Instant | None
+    vanished_tokens: int
+    """Charged for model calls that failed and told no usage."""
+    cost_budget_usd: float | None
+    """null: there is none."""
+
+
+class NextLimits(TypedDict):
+    """The limits that the next run has, and a run at work. A message that begins a run brings them down to the caps of
+    that moment."""
+
+    max_steps: int
+    token_budget: Counter
+    cost_budget_usd: float | None
+    """null: there is none."""
+    review_every: Counter
+    """0: nobody reviews the work."""
+
+
+class Result(TypedDict):
+    goal_met: bool
+    """false: the run ended as it should, without reaching its goal (`reason` says why)."""
+    answer: str | None
+    """The beginning of the final answer, up to 4,000 characters; the conversation has all of it."""
+    data: Any
+    """The final answer as JSON, whole, where the session has an output schema and the answer fits it; else null. A run
+    that ends before its goal (`max_steps`, a person's `finish`) may have none."""
+    reason: str
+    """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. Of
+    both `goal_met` is false where a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
+    came of it. `max_steps`: the run had no steps left. `budget_exceeded`: it had no budget left, and a person chose
+    `finish`."""
+
+
+class RunError(TypedDict):
+    """Why a run has failed. A message to the session starts the next run."""
+
+    code: str
+    """`PLAN_FAILED`, `MODEL_REFUSED`, `CONTEXT_TOO_LONG`, `PRICE_UNKNOWN`, `PROVIDER_KEY_REFUSED`,
+    `PROVIDER_QUOTA_EXCEEDED`, `PROVIDER_REJECTED`, `MODEL_NOT_ALLOWED`, `AGENT_NOT_FOUND`, `ANSWER_INVALID`,
+    `STUCK`, `STEP_FAILED`.
+    """
+    message: str
+
+
+class Cause(TypedDict):
+    """What a session waits for that no person decides: a provider, a key, AWS. It goes on by itself."""
+
+    code: str
+    message: str
+
+
+class Queue(TypedDict):
+    """The place of a session in its provider's line: tenants are admitted in turn, of each who has waited longest."""
+
+    since: Instant
+    position: int
+    """Sessions of its tenant that were before it when it came, up to 1,000."""
+
+
+class Held(TypedDict):
+    """How a paused run ends once it is resumed."""
+
+    state: Literal["completed", "failed"]
+    goal_met: bool
+    reason: str
+
+
+class ForkedFrom(TypedDict):
+    """The conversation begins as that of another session did, which may be deleted meanwhile."""
+
+    session_id: str
+    seq: Counter
+    """The number of that session's newest event then."""
+
+
+class Session(TypedDict):
+    """A goal, and where the work on it is."""
+
+    session_id: str
+    agent_id: str
+    agent_name: str
+    """As the agent was called when the session began: also where it was renamed or deleted since."""
+    created_by: str
+    """The subject of the person who started it."""
+    visibility: Visibility
+    state: SessionState
+    state_reason: str | None
+    """Of `waiting_for_user`: `paused` where a person paused it (end that with `…/resume`), else the type of the
+    oldest open question: `approval_required`, `clarification_needed`, `error_recovery`, `checkpoint_review` or
+    `budget_exceeded`. Of `planning`, `executing` and `waiting_for_tool`: `waiting_for_provider`, `waiting_for_aws`,
+    `waiting_for_key` or `waiting_for_tokens` where it waits for that (`cause` and `retry_at` say more), `queued` where
+    the provider takes no more calls now (`queue` says more), `repaired`
+    where an operator had a failed run go on, else null. Of `completed`: `result.reason`. Of `failed`: `error.code` in
+    small letters. Of `cancelled`: `cancelled`. Of `idle`: null."""
+    retry_at: Instant | None
+    """While it waits for the world: when it tries again. While it is `queued`: when it goes on at the latest. null as
+    soon as that time has come."""
+    retrying: bool
+    """The try after a failure is made now: `cause` says what failed before. false while it waits for that try, and
+    once a reply has come or a tool call has finished."""
+    cause: Cause | None
+    queue: Queue | None
+    """While it is `queued`."""
+    goal: str
+    """The beginning of the message that began the run, up to 1,000 characters."""
+    created_at: Instant
+    updated_at: Instant
+    run: Run | None
+    """null: nobody has given it a goal yet."""
+    plan: Plan | None
+    usage: Usage
+    budget: Budget
+    limits: NextLimits
+    interventions: list[Intervention]
+    """The open ones."""
+    result: Result | None
+    """Of a run that is `completed`."""
+    error: RunError | None
+    """Of a run that has `failed`."""
+    held: Held | None
+    last_seq: Counter
+    """The number of its newest event."""
+    metadata: dict[str, str]
+    """What was given at its start."""
+    prompts: dict[str, Annotated[int, Field(ge=1)]]
+    """Versions of managed prompts that are tried in it, by name. Of all others the one in force holds."""
+    forked_from: ForkedFrom | None
+    truncated: NotRequired[bool]
+    """Its texts were cut, because one page could not hold it."""
+
+
+class ForkedSession(Session):
+    """A fork as it was made."""
+
+    files: Literal["as_they_are_now"]
+    """No file was copied: the fork has them as they are now, not as they were at that turn."""
+
+
+class CancelledSession(Session):
+    in_flight: list[str]
+    """Ids of calls that had started before the cancel and may still have their effect."""
+
+
+class HiddenSession(TypedDict):
+    """Of somebody else's private session an admin who cancels it is told no more."""
+
+    session_id: str
+    state: SessionState
+    in_flight: list[str]
+
+
+class DeletedSession(TypedDict):
+    """The answer to a repeated request whose session was deleted meanwhile."""
+
+    session_id: str
+
+
+class Event(TypedDict):
+    """What happened. Events are numbered without gaps over the session."""
+
+    seq: Annotated[int, Field(ge=1)]
+    at: Instant
+    type: EventType
+    """Later releases may add types: skip one that you do not know."""
+    step_number: int | None
+    """The row of the step log that it belongs to."""
+    data: dict[str, Any]
+    """By type, at least: `state.changed` from, to, reason · `plan.created` and `plan.revised` version, plan ·
+    `plan.step` plan_step, from, status · `plan.closed` version, status · `plan.rejected` action, code, message ·
+    `tool.*` call_id, effect_id, name, input_hash, `tool.requested` input too and `tool.finished` ok, duration_ms, bytes
+    · `intervention.*` intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and
+    `thought` message_id, content, bytes: `message.assistant` is the text of a reply without tool calls, `thought` that
+    of a reply with some, or what the model thought where its reply has no text; the final answer may come as either, so
+    take it from `result.answer` · `hint.injected` text: what the model was told · `llm.retried` wait_seconds.
+    An input or content of more than 4 KB is in the conversation alone.
+    """
+
+
+class Partial(TypedDict):
+    """The end of what the model is writing just now. It is for people who watch: nothing depends on it."""
+
+    text: str
+    kind: Literal["plan", "think"]
+    iteration: Counter
+    at: Instant
+
+
+class Snapshot(TypedDict):
+    """The session as it is, and what has happened since the cursor."""
+
+    session: Session
+    cost: Cost
+    events: list[Event]
+    cursor: str
+    """Send it as `after` of the next request."""
+    has_more: bool
+    """There are further events already: ask again at once."""
+    poll_after_ms: Counter
+    """Milliseconds to wait before the next request. 0 where `has_more`, where `wait` holds the next request, and in
+    the answer that tells the end of a run.
+    """
+    partial: NotRequired[Partial]
+    """Only where the deployment tells running text (`ACTA_PARTIAL_TEXT_MS`), while a model writes."""

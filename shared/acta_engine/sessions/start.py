@@ -1,0 +1,222 @@
+"""Starts a session, and takes what people say to it (design §3)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from acta_engine.agents.agent import AgentDefinition, require_start_role
+from acta_engine.agents.store import Definitions
+from acta_engine.errors import Conflict
+from acta_engine.ids import MESSAGE, RUN, SESSION
+from acta_engine.limits.caps import NO_CAPS, Caps, Limited, chosen
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision
+from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run, Visibility
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.log.store import Erasure, SessionReceiver
+from acta_engine.people.deciders import OnDecided, ignore, require_decider
+from acta_engine.people.effects import settle
+from acta_engine.people.intervention import Intervention, is_clarification
+from acta_engine.people.wait import commit_in_time
+from acta_engine.recovery.recover import wake_engine
+from acta_engine.sessions.requester import Requester, agent_of
+from acta_engine.turn.engine_decision import position
+from acta_engine.turn.workflow import Workflow
+
+
+class NewSession(NamedTuple):
+    """`message` None: the session stays `idle` until somebody says something. `notify_url`: of its own webhook, which
+    the caller has checked. Whose limits these are, the request's, the agent's or the deployment's, is decided in
+    `shared/acta_engine/sessions/start_routes.py`.
+    """
+
+    agent_id: str
+    message: str | None
+    max_steps: int
+    token_budget: int
+    cost_budget_usd: float | None
+    review_every: int
+    metadata: Mapping[str, str]
+    visibility: Visibility = "tenant"
+    output_schema: str = ""
+    """As in `Head`."""
+    notify_url: str | None = None
+    prompts: Mapping[str, int] = MappingProxyType({})
+    """As in `Head`; the caller has found them."""
+    agent_name: str = ""
+
+
+def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
+    """Commits the session, then starts the engine.
+
+    Raises KeyTaken where another request used the idempotency key meanwhile (nothing is written), LimitReached where
+    the tenant may not start another, and what the stores and the engine raise.
+    """
+    clock = repository.clock
+    now = clock.now()
+    change = Change(empty_head(requester, new, clock.new_id(SESSION), now), number=1, now=now)
+    decision = None
+    if new.message is None:
+        change.first_state("idle")
+    else:
+        change.first_state("planning")
+        ids = clock.new_id(RUN), clock.new_id(MESSAGE)
+        decision = begin_run(change, *ids, new.message, new.max_steps, requester.user)
+    return create(repository, workflow, requester, new, "start", change, decision)
+
+
+def create(
+    repository: SessionRepository,
+    workflow: Workflow,
+    requester: Requester,
+    new: NewSession,
+    key: str,
+    change: Change,
+    decision: Decision | None,
+    note: Erasure | None = None,
+) -> Head:
+    """Commits the new session under `key`, with its own webhook if the request names one, then starts the engine where
+    there is something to decide. `note`: of `begin_texts`, where it was called.
+
+    Raises what `SessionRepository.create` and the engine raise.
+    """
+    head, url = change.head, new.notify_url
+    receiver = None if url is None else SessionReceiver(head.tenant, head.session_id, url)
+    draft = CommitDraft(
+        change, decision, idempotency=requester.key, starts=True, receiver=receiver, lifted=note
+    )
+    commit = repository.create(key, change, draft)
+    if decision is not None:
+        workflow.start(decision)
+    return commit.head
+
+
+def post_message(
+    repository: SessionRepository,
+    workflow: Workflow,
+    definitions: Definitions,
+    requester: Requester,
+    session_id: str,
+    text: str,
+    caps: Caps = NO_CAPS,
+    on_decided: OnDecided = ignore,
+) -> Head:
+    """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
+    present caps. `caps`: the deployment's. `on_decided`: is told of the clarification that the message has answered.
+
+    Raises SessionNotFound, KeyTaken, LimitReached (it would begin a run), Conflict (too many messages queued, too many
+    people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
+    that the requester lacks).
+    """
+    clock = repository.clock
+    session = repository.newest(requester.tenant, session_id)
+    agent = agent_of(definitions, session.head)
+    require_start_role(agent.start_roles, requester.roles)
+    run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
+    answered: Intervention | None = None
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        nonlocal answered
+        head = change.head
+        if head.is_over or head.state == "idle":
+            _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
+            max_steps = change.head.max_steps
+            decision = begin_run(change, run_id, message_id, text, max_steps, requester.user)
+            return CommitDraft(change, decision, idempotency=requester.key, starts=True)
+        answered = tell(change, message_id, text, requester, agent)
+        return CommitDraft(change, idempotency=requester.key)
+
+    key = f"say/{message_id}"
+    # A run that waited may have ended by what expires first.
+    done = commit_in_time(
+        repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
+    )
+    on_decided(answered)
+    head = session.head
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+    else:
+        wake_engine(repository, workflow, session)
+    return head
+
+
+def tell(
+    change: Change, message_id: str, text: str, requester: Requester, agent: AgentDefinition
+) -> Intervention | None:
+    """Gives a running session a person's words: they answer an open clarification, else wait for the next turn. Returns
+    the clarification that they have answered.
+
+    Raises Conflict where too many wait or too many people have written, RoleMissing where the question needs a role
+    that the requester lacks.
+    """
+    head = change.head
+    if len(head.undelivered) >= MAX_UNDELIVERED:
+        raise Conflict(
+            f"{MAX_UNDELIVERED} messages are waiting for the agent already; try again when it has read them."
+        )
+    question = next((one for one in head.interventions if is_clarification(one)), None)
+    if question is not None:
+        require_decider(head, question, agent, requester, "answer")
+        return settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
+    change.user_message(message_id, text, requester.user)
+    return None
+
+
+def empty_head(requester: Requester, new: NewSession, session_id: str, now: datetime) -> Head:
+    return Head(
+        tenant=requester.tenant,
+        session_id=session_id,
+        agent_id=new.agent_id,
+        agent_name=new.agent_name,
+        created_by=requester.user,
+        state="idle",
+        created_at=now,
+        updated_at=now,
+        budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd),
+        metadata=dict(new.metadata),
+        review_every=new.review_every,
+        max_steps=new.max_steps,
+        visibility=new.visibility,
+        output_schema=new.output_schema,
+        prompts=dict(new.prompts),
+    )
+
+
+def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
+    """Brings the session's limits down to the caps: they may be lower than when it was started, or its limits raised by
+    somebody else.
+    """
+    head, budget = change.head, change.head.budget
+    usual = Limited(head.max_steps, budget.token_budget, budget.cost_budget_usd)
+    kept = chosen(Limited(), usual, agent, deployment)
+    if kept == usual:
+        return
+    limits = {"token_budget": kept.token_budget, "cost_budget_usd": kept.cost_budget_usd}
+    change.set(max_steps=kept.max_steps, budget=budget.model_copy(update=limits))
+
+
+def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
+    unread = (
+        change.head.progress.hint if change.head.run is None else ""
+    )  # a fork is told where it comes from
+    change.set(
+        run=Run(
+            run_id=run_id,
+            first=change.number,
+            max_steps=max_steps,
+            goal_id=message_id,
+            before=None if change.head.run is None else change.head.used_so_far,
+        ),
+        goal=text[:MAX_GOAL_CHARS],
+        result=None,
+        error=None,
+        calls=(),
+        progress=Progress(hint=unread),
+        wait=None,
+    )
+    change.event("run.started", {"run_id": run_id})
+    change.to_state("planning")
+    change.user_message(message_id, text, by)
+    return Decision(next="plan", at=position(change.head))

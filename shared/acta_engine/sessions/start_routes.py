@@ -1,0 +1,189 @@
+"""The routes of `start`: sessions begin, and people say things to them (design §3)."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
+from acta_engine.agents.store import Snapshot
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.api.idempotency import answer_from_commit, idempotency_key, requester_of
+from acta_engine.audit.recorder import Decided
+from acta_engine.egress.address import AddressRefused
+from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
+from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
+from acta_engine.log.head import Head
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
+from acta_engine.recovery.recover import recover
+from acta_engine.sessions.bodies import (
+    ForkSession,
+    PostMessage,
+    SessionFields,
+    StartSession,
+    refuse_longer,
+)
+from acta_engine.sessions.start import NewSession, post_message, start
+from acta_engine.sessions.start_dependencies import Dependencies
+from acta_engine.sessions.views import fork_view, session_view
+from acta_engine.settings import Settings
+from acta_engine.turn.structured_answer import schema_text
+from acta_engine.untrusted.visible import visible
+
+Json = Mapping[str, Any]
+
+
+def build(deps: Dependencies) -> Api:
+    return add_routes(Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
+
+
+def add_routes(api: Api, deps: Dependencies) -> Api:
+    api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
+    repository, workflow = deps.repository, deps.workflow
+
+    @api.post("/v1/sessions")
+    def start_session(body: StartSession) -> Response:
+        refuse_longer("content", body.content, deps.settings.max_message_chars)
+        requester, new = requester_of(api.request), new_session(body, body.content, DEFAULT_AGENT)
+
+        def act() -> Json:
+            return session_view(start(repository, workflow, requester, new))
+
+        view = deps.idempotency.answer(requester.key, act, repeat)
+        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+    @api.post("/v1/sessions/{session_id}/fork")
+    def fork_session(session_id: str, body: ForkSession) -> Response:
+        # Few start a session so, and a cold start does not import it.
+        from acta_engine.sessions.fork import fork, parent_at
+
+        refuse_longer("content", body.content, deps.settings.max_message_chars)
+        requester = requester_of(api.request)
+
+        def act() -> Json:
+            parent = parent_at(repository, requester, session_id, body.at)
+            new = _as_its_parent(new_session(body, body.content, parent.head.agent_id), body, parent.head)
+            return fork_view(fork(repository, workflow, requester, parent, new))
+
+        def again(record: IdempotencyRecord) -> Json:
+            return repeat(record, fork_view)
+
+        view = deps.idempotency.answer(requester.key, act, again)
+        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+    @api.post("/v1/sessions/{session_id}/messages")
+    def say(session_id: str, body: PostMessage) -> Response:
+        refuse_longer("content", body.content, deps.settings.max_message_chars)
+        requester, decided = requester_of(api.request), Decided()
+
+        def act() -> Json:
+            said, caps = body.content, deps.settings.caps
+            head = post_message(
+                repository, workflow, deps.definitions, requester, session_id, said, caps, decided.by
+            )
+            return session_view(head)
+
+        answer = success(deps.idempotency.answer(requester.key, act, repeat), 202)
+        return answer._replace(recorded=decided)
+
+    def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
+        """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
+        definitions = deps.definitions.snapshot(api.caller.tenant)
+        agent = definitions.agent(body.agent_id or agent_id)
+        if agent is None:
+            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+        require_start_role(agent.start_roles, api.caller.roles)
+        _check_output_schema(body.output_schema)
+        _check_receiver(body.notify_url, deps, api.caller.tenant)
+        is_admin = "admin" in api.caller.roles
+        prompts = _prompts_to_try(body.prompts or {}, definitions, is_admin)
+        return _new_session(body, said, agent, deps.settings, is_admin)._replace(prompts=prompts)
+
+    def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
+        """The worker that answered first may have died after its commit and before it started the engine."""
+        with suppress(SessionNotFound):  # deleted meanwhile
+            # An earlier try may have died before it could start or wake the engine.
+            recover(repository, workflow, record.tenant, record.answer["session_id"])
+        return answer_from_commit(deps.log, record, view)
+
+    return api
+
+
+def _check_output_schema(schema: Json | None) -> None:
+    """Raises ValidationFailed. An agent's was checked when it was written."""
+    if schema is None:
+        return
+    # Few sessions bring one, so a cold start does not import it.
+    from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+
+    try:
+        check_output_schema(schema)
+    except BadOutputSchema as bad:
+        raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+
+
+def _prompts_to_try(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> Mapping[str, int]:
+    """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
+    if named and not is_admin:
+        raise Forbidden("Only admins try versions of prompts.", {"role": ["admin"]})
+    for name, version in named.items():
+        if name not in SEEDS:
+            raise FieldsInvalid({"prompts": [f"There is no prompt {visible(name)}."]})
+        # Version 1 is always there. The release's own text of it is not this function's to read.
+        if version != SEED_VERSION and definitions.prompt_version(name, version) is None:
+            raise FieldsInvalid({"prompts": [f"{name} has no version {version}."]})
+    return named
+
+
+def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSession:
+    """What the request does not name is as in the session that is forked."""
+    if parent.private_to is not None and body.visibility is None:
+        new = new._replace(visibility="private")
+    if parent.output_schema and body.output_schema is None:
+        new = new._replace(output_schema=parent.output_schema)
+    return new
+
+
+def _new_session(
+    body: SessionFields, said: str | None, agent: AgentDefinition, settings: Settings, is_admin: bool
+) -> NewSession:
+    """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
+    names more than the caps allow.
+    """
+    named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
+    wrong = beyond(named, agent.caps, settings.caps, is_admin=is_admin)
+    if wrong:
+        details = {field: [sentence] for field, sentence in wrong.items()}
+        raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
+    deployment = Limited(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
+    limits = chosen(named, usual(agent.limits, deployment), agent.caps, settings.caps)
+    schema = agent.output_schema if body.output_schema is None else body.output_schema
+    return NewSession(
+        agent_id=agent.agent_id,
+        agent_name=agent.name,
+        message=said,
+        max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=limits.token_budget or settings.token_budget,
+        cost_budget_usd=limits.cost_budget_usd,
+        review_every=body.review_every or 0,
+        metadata=body.metadata or {},
+        visibility=body.visibility or settings.default_visibility,
+        output_schema="" if schema is None else schema_text(schema),
+        notify_url=body.notify_url,
+    )
+
+
+def _check_receiver(url: str | None, deps: Dependencies, tenant: str) -> None:
+    """Raises ValidationFailed where notifications may not go there, and Conflict where nothing could sign them."""
+    if url is None:
+        return
+    try:
+        deps.hosts.check(url)
+    except AddressRefused as refused:
+        raise FieldsInvalid({"notify_url": [refused.explained]}) from None
+    if deps.receivers.get(tenant) is None:
+        raise Conflict(
+            "Notifications are signed with a secret of your tenant, and it has none. An admin sets one with "
+            "PUT /v1/notifications."
+        )

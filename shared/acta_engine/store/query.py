@@ -1,0 +1,133 @@
+"""Requests that several stores make: reading on after a Query, items by their keys, a session's newest commit."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.clock import Clock
+from acta_engine.errors import StoreThrottled
+from acta_engine.log.commit import Commit
+from acta_engine.store import table_layout as items
+
+Answer = dict[str, Any]
+BATCH = 100
+"""BatchGetItem's limit."""
+ATTEMPTS = 8
+PAUSE_SECONDS = 0.05
+"""Doubled after each attempt that left keys unprocessed."""
+
+
+class OneTable:
+    """A store on one table. `client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    of_deployment = False
+
+    def __init__(self, table: str, client: Any = None) -> None:
+        self._table = table
+        self._dynamodb = Service("dynamodb", client, of_deployment=self.of_deployment)
+
+    def _call_if(self, operation: str, **request: Any) -> Any:
+        """As `Service.call`. None: the request's condition did not hold, and nothing was written."""
+        try:
+            return self._dynamodb.call(operation, TableName=self._table, **request)
+        except AwsRefused as refused:
+            if refused.code == "ConditionalCheckFailedException":
+                return None
+            raise
+
+
+class DeploymentTable(OneTable):
+    """A store of what belongs to no tenant, as in `Service`."""
+
+    of_deployment = True
+
+
+def query(
+    dynamodb: Service, *, most: int | None = None, later: int | None = None, **request: Any
+) -> Iterator[Answer]:
+    """The answers of one Query after another, until there is no more or the caller stops: DynamoDB reads at most 1 MB,
+    or `Limit` items, at once. The next request is made when the next answer is asked for.
+
+    `most`: so many items are enough, and no Query asks for more than are missing. `later`: the `Limit` of every Query
+    after the first.
+    """
+    missing = most
+    while True:
+        if missing is not None:
+            request["Limit"] = missing
+        answer: Answer = dynamodb.call("query", **request)
+        yield answer
+        if "LastEvaluatedKey" not in answer:
+            return
+        if missing is not None:
+            missing -= len(answer["Items"])
+            if missing <= 0:
+                return
+        if later is not None:
+            request["Limit"] = later
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def get_item(dynamodb: Service, table: str, key: items.Item) -> items.Item | None:
+    """Strongly consistent. None: there is none."""
+    found: items.Item | None = dynamodb.call("get_item", TableName=table, Key=key, ConsistentRead=True).get(
+        "Item"
+    )
+    return found
+
+
+def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -> Commit | None:
+    """The newest commit of the session whose partition key is `pk`; None: it has none, or was deleted. `consistent`
+    False: half the price, and it may be the one before. Raises SchemaUnknown, PoisonedSession.
+    """
+    item = newest_commit_item(dynamodb, table, pk, consistent=consistent)
+    return None if item is None or items.is_tombstone(item) else items.item_commit(item)
+
+
+def newest_commit_item(
+    dynamodb: Service, table: str, pk: str, *, consistent: bool, projection: str | None = None
+) -> items.Item | None:
+    """As `newest_commit`, as it is stored; of a deleted session its newest emptied commit. `projection`: the attributes
+    that are wanted, as DynamoDB takes them; None: all.
+    """
+    found: list[items.Item] = dynamodb.call(
+        "query",
+        TableName=table,
+        **({"ConsistentRead": True} if consistent else {}),
+        **_projection(projection),
+        ScanIndexForward=False,
+        Limit=1,
+        KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
+        ExpressionAttributeValues={":pk": {"S": pk}, ":commits": {"S": items.COMMIT}},
+    )["Items"]
+    return found[0] if found else None
+
+
+def batch_get(
+    dynamodb: Service, clock: Clock, table: str, keys: Iterable[items.Item], *, projection: str | None = None
+) -> Iterator[items.Item]:
+    """Those that are there, strongly consistent, in any order. `projection`: as in `newest_commit_item`. Raises
+    StoreThrottled, StoreUnavailable, AwsDenied.
+    """
+    wanted = list(keys)
+    pause, attempt = PAUSE_SECONDS, 0
+    while wanted:
+        batch, wanted = wanted[:BATCH], wanted[BATCH:]
+        asked = {"Keys": batch, "ConsistentRead": True, **_projection(projection)}
+        answer = dynamodb.call("batch_get_item", RequestItems={table: asked})
+        yield from answer.get("Responses", {}).get(table, [])
+        rest = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+        if len(rest) < len(batch):  # what did not fit into one answer is no throttling
+            pause, attempt = PAUSE_SECONDS, 0
+        if rest:
+            attempt += 1
+            if attempt == ATTEMPTS:
+                raise StoreThrottled("batch_get_item: keys were left unprocessed")
+            clock.back_off(pause)
+            pause *= 2
+            wanted = [*rest, *wanted]
+
+
+def _projection(attributes: str | None) -> dict[str, str]:
+    return {} if attributes is None else {"ProjectionExpression": attributes}

@@ -1,0 +1,410 @@
+"""The table's items: keys, attributes, and the domain documents they hold.
+
+One table, keys `pk` and `sk`; attribute names are short because they are billed.
+
+    pk                        sk                        attributes
+    T#{tenant}#S#{session}    C#{number:010d}           k commit key, v schema version, z body,
+                                                        i ids of the interventions written with it,
+                                                        rs true: a restore brought it back;
+                                                        of a deleted session only ttl is left
+    T#{tenant}#S#{session}    E                         live, live_at: of a deleted session, until it has been
+                                                        erased a second time; of a fork that has come to be
+                                                        only ttl
+    T#{tenant}#S#{session}    O                         v, n URL of the session's webhook; also under T#{tenant}:
+                                                        `receivers.py`
+    T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
+                                                        recovery looks after: live, live_at; of a private one: ow
+                                                        its owner; of one in the tenant's count of open ones: ct;
+                                                        of one that is not over: op
+    T#{tenant}                I#{intervention}          ss session id, st state, v, z body; of a private session:
+                                                        ow its owner, rl the role that may decide; of a pending
+                                                        one: op
+    T#{tenant}                K#{route}#{sha256(key)}   h body hash, c status, e expiry, z answer, v, n number of
+                                                        the commit that has the rest of the answer; a very
+                                                        long route is hashed, too;
+                                                        ttl whole seconds since 1970
+    T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
+    T#{tenant}#=L{share}      L#{hour}                  f tokens of that hour that are free in the share, ttl
+    T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
+    T#{tenant}#=N             O#{share:02d}             f places free in it, m minute since 1970, n starts of
+                                                        that minute that are left in it
+    T#{tenant}#=Q             R                         w window since 1970, g requests of it that were taken
+    T#{tenant}#=Q             P                         w window since 1970, c places for long polls that were
+                                                        taken or renewed in it, t these and the ones before
+
+The index `live` has keys only. `live` is {kind}#{shard:02d}. `live_at` is
+{time}#{session}#{tenant}, which orders by time and has the names as they are: in `pk` and `sk` a long name is a hash.
+
+The index `open` has keys only, too: `op`, which begins as its tenant's partition does, and `sk`. It has the tenant's
+pending interventions, T#{tenant}#=I, and its sessions that are not over, T#{tenant}#=S#{state}.
+
+How long items with a ttl live: the `..._LIFE` constants of `shared/ports/`. A session that nobody deletes has none.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from acta_engine.errors import PoisonedSession
+from acta_engine.limits.shared_counts import CountShare, SharedCounts
+from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.commit import Commit
+from acta_engine.log.listed import Listed
+from acta_engine.log.store import (
+    Erasure,
+    IdempotencyRecord,
+    IndexEntry,
+    Live,
+    LiveKind,
+    LiveSession,
+    SessionName,
+    SessionReceiver,
+    live_shard,
+)
+from acta_engine.people.intervention import Intervention
+from acta_engine.store.convert import check_version
+from acta_engine.store.documents import (
+    ATTRIBUTES_VERSION,
+    from_commit,
+    from_intervention,
+    load_json,
+    pack,
+    to_commit,
+    to_intervention,
+)
+from acta_engine.store.keys import HASHED, TENANT, key_part, part_text, tenant_pk
+
+Item = dict[str, dict[str, Any]]
+
+LAST_NUMBER = 9_999_999_999
+MAX_ROUTE_BYTES = 800
+"""A longer route is replaced by its hash. A sort key has at most 1,024 bytes, and an ordinary route here about 80."""
+LISTING, INTERVENTION = "S#", "I#"
+LIVE_INDEX, OPEN_INDEX = "live", "open"
+OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
+"""Of listed sessions that are found by their state."""
+PENDING = "pending"
+COUNTS, RATES, SHARE = "=N", "=Q", "=L"
+"""End the partition keys of a tenant's counts and of the shares of its rate (`infra/acta_infra/lambdas/grants.py`). No
+name in a key has a `=`, so no other partition ends so."""
+OF_SHARE = "O#"
+"""Begins the sort keys of the shares of a tenant's counts."""
+COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
+"""Sort keys of a session's items; a commit's is followed by its number. A tenant has a receiver, too."""
+ERASED = "erased"
+"""Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
+
+
+def session_pk(tenant: str, session_id: str) -> str:
+    return f"{tenant_pk(tenant)}#{LISTING}{key_part(session_id)}"
+
+
+def number_sk(number: int) -> str:
+    return f"{COMMIT}{number:010d}"
+
+
+def partial_key(tenant: str, session_id: str) -> Item:
+    return item_key(session_pk(tenant, session_id), RUNNING_TEXT)
+
+
+def erasure_key(tenant: str, session_id: str) -> Item:
+    return item_key(session_pk(tenant, session_id), ERASURE)
+
+
+def erasure_item(erasure: Erasure) -> Item:
+    """It is found by time through the index of live sessions."""
+    item = erasure_key(erasure.tenant, erasure.session_id)
+    return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
+
+
+def lifted_erasure_item(erasure: Erasure) -> Item:
+    """In the place of the note: nobody finds it, and AWS removes it. To delete it would take one more right."""
+    return {
+        **erasure_key(erasure.tenant, erasure.session_id),
+        "ttl": {"N": str(math.ceil(erasure.at.timestamp()))},
+    }
+
+
+def receiver_key(partition: str) -> Item:
+    """Of the webhook of a session or of a tenant, in whose partition it is."""
+    return item_key(partition, RECEIVER)
+
+
+def receiver_item(receiver: SessionReceiver) -> Item:
+    return {
+        **receiver_key(session_pk(receiver.tenant, receiver.session_id)),
+        "v": {"N": str(ATTRIBUTES_VERSION)},
+        "n": {"S": receiver.url},
+    }
+
+
+def attempts_key(tenant: str, session_id: str) -> Item:
+    return item_key(session_pk(tenant, session_id), MARKER)
+
+
+def listing_key(tenant: str, session_id: str) -> Item:
+    return item_key(tenant_pk(tenant), LISTING + key_part(session_id))
+
+
+def intervention_key(tenant: str, intervention_id: str) -> Item:
+    return item_key(tenant_pk(tenant), INTERVENTION + key_part(intervention_id))
+
+
+def record_key(tenant: str, route: str, key: str) -> Item:
+    """A route has a path, which may be as long as a request line."""
+    if len(route.encode("utf-8", "surrogatepass")) > MAX_ROUTE_BYTES:
+        route = HASHED + _sha256(route)
+    return item_key(tenant_pk(tenant), f"K#{route}#{_sha256(key)}")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def lease_key(tenant: str, hour: int) -> Item:
+    return item_key(tenant_pk(tenant), f"L#{hour}")
+
+
+def hour_ttl(hour: int) -> int:
+    """Of the items of that hour: a day after it."""
+    return (hour + 25) * 3_600
+
+
+def share_key(tenant: str, hour: int, number: int) -> Item:
+    """A partition of its own for each share."""
+    return item_key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
+
+
+def counts_key(tenant: str) -> Item:
+    """A partition of its own, because it is a hot one."""
+    return item_key(counts_pk(tenant), "O")
+
+
+def counts_pk(tenant: str) -> str:
+    return f"{tenant_pk(tenant)}#{COUNTS}"
+
+
+def count_share_key(tenant: str, number: int) -> Item:
+    """Beside the tenant's own item: all of them are found by one query, and the partition takes what ten items do."""
+    return item_key(counts_pk(tenant), f"{OF_SHARE}{number:02d}")
+
+
+def item_shared_counts(found: Iterable[Item]) -> SharedCounts:
+    """From all items of the partition."""
+    given, shares = TenantCounts(), dict[int, CountShare]()
+    for item in found:
+        _, is_share, number = item["sk"]["S"].partition(OF_SHARE)
+        if is_share:
+            shares[int(number)] = CountShare(*(int(item[name]["N"]) for name in ("f", "m", "n")))
+        else:
+            given = item_counts(item)
+    return SharedCounts(given, shares)
+
+
+def rate_key(tenant: str) -> Item:
+    return item_key(f"{tenant_pk(tenant)}#{RATES}", "R")
+
+
+def polls_key(tenant: str) -> Item:
+    return item_key(f"{tenant_pk(tenant)}#{RATES}", "P")
+
+
+def item_counts(item: Item) -> TenantCounts:
+    """`item` empty: there is none yet."""
+    numbers = (int(item[name]["N"]) if name in item else 0 for name in ("o", "m", "n"))
+    return TenantCounts(*numbers)
+
+
+def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
+    item = item_key(session_pk(commit.head.tenant, commit.head.session_id), number_sk(commit.number))
+    item["k"] = {"S": commit.key}
+    item["v"] = {"N": str(commit.version)}
+    item["z"] = {"B": from_commit(commit)}
+    if intervention_ids:
+        item["i"] = {"SS": intervention_ids}
+    return item
+
+
+def restored_item(item: Item) -> Item:
+    """As a restore writes it: commits have a mark, everything else is as it was. What a marked commit tells of was told
+    outside where it happened.
+    """
+    is_commit = item["sk"]["S"].startswith(COMMIT) and not is_tombstone(item)
+    return {**item, "rs": {"BOOL": True}} if is_commit else item
+
+
+def is_restored(item: Item) -> bool:
+    return "rs" in item
+
+
+def stored(item: Item) -> tuple[int, bytes]:
+    """Schema version and body. Raises PoisonedSession."""
+    try:
+        return int(item["v"]["N"]), item["z"]["B"]
+    except (KeyError, ValueError):
+        raise PoisonedSession("a stored item lacks its version or its body") from None
+
+
+def item_commit(item: Item) -> Commit:
+    return to_commit(*stored(item))
+
+
+def is_tombstone(item: Item) -> bool:
+    """A commit of a deleted session: its keys are kept for a while, so that its number stays taken."""
+    return "z" not in item
+
+
+def listing_item(entry: IndexEntry) -> Item:
+    item = {
+        **listing_key(entry.tenant, entry.session_id),
+        "id": {"S": entry.session_id},
+        "ag": {"S": entry.agent_id},
+        "st": {"S": entry.state},
+        "v": {"N": str(ATTRIBUTES_VERSION)},
+    }
+    if entry.live is not None:
+        item["live"] = {"S": live_partition(entry.live.kind, live_shard(entry.session_id))}
+        item["live_at"] = {"S": _live_at(entry.tenant, entry.session_id, entry.live.at)}
+    if entry.private_to is not None:
+        item["ow"] = {"S": entry.private_to}
+    if entry.counted:
+        item["ct"] = {"BOOL": True}
+    item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
+    if entry.listed.metadata:
+        item["md"] = {"SS": sorted(entry.listed.metadata)}
+    return found_by_key(item)
+
+
+def pending_partition(tenant: str) -> str:
+    """The partition of the index `open` that has the tenant's pending interventions."""
+    return f"{tenant_pk(tenant)}#=I"
+
+
+def open_partition(tenant: str, state: str) -> str:
+    """The partition of the index `open` that has the tenant's sessions in this state."""
+    return f"{tenant_pk(tenant)}#=S#{state}"
+
+
+def found_by_key(item: Item) -> Item:
+    """A listing or an intervention with its place in the index `open`, where it has one."""
+    pk, sk, state = item["pk"]["S"], item["sk"]["S"], item.get("st", {}).get("S", "")
+    if sk.startswith(INTERVENTION) and state == PENDING:
+        return {**item, "op": {"S": f"{pk}#=I"}}
+    if sk.startswith(LISTING) and state in OPEN_STATES:
+        return {**item, "op": {"S": f"{pk}#=S#{state}"}}
+    return item
+
+
+def _live_at(tenant: str, session_id: str, at: datetime) -> str:
+    return f"{sortable(at)}#{session_id}#{tenant}"
+
+
+def live_partition(kind: LiveKind, shard: int) -> str:
+    """The index's partition key."""
+    return f"{kind}#{shard:02d}"
+
+
+def sortable(at: datetime) -> str:
+    """RFC 3339 in UTC, always with microseconds, so that text orders as time does."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def item_listing(tenant: str, item: Item) -> IndexEntry:
+    check_version("listing entry", int(item["v"]["N"]))
+    state: Any = item["st"]["S"]
+    live = None
+    if "live" in item:
+        kind: Any = item["live"]["S"].partition("#")[0]
+        live = Live(kind, item_live(item).at)
+    marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
+    listed = Listed(item["cb"]["S"], item["gl"]["S"], marks)
+    return IndexEntry(
+        tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), is_counted(item), listed
+    )
+
+
+def is_counted(item: Item) -> bool:
+    """Whether the session of a listing item is in its tenant's count of open ones."""
+    return "ct" in item
+
+
+def item_owner(item: Item) -> str | None:
+    """Whose alone the session of a listing item is. None: the tenant's."""
+    return item["ow"]["S"] if "ow" in item else None
+
+
+def item_session_name(item: Item) -> SessionName | None:
+    """Whose listing item it is. None: the tenant's name is too long to stand in a key. Raises PoisonedSession."""
+    try:
+        tenant, session_id = part_text(item["pk"]["S"].removeprefix(TENANT)), item["id"]["S"]
+    except KeyError:
+        raise PoisonedSession("a listed session has no id") from None
+    return None if tenant is None else SessionName(tenant, session_id)
+
+
+def session_pk_of_listing(item: Item) -> str:
+    """The partition of the session that a listing item lists."""
+    return f"{item['pk']['S']}#{item['sk']['S']}"
+
+
+def item_live(item: Item) -> LiveSession:
+    """From a listing item, or from the index's copy of its keys. Raises PoisonedSession."""
+    try:
+        at, session_id, tenant = item["live_at"]["S"].split("#", 2)
+        return LiveSession(tenant, session_id, datetime.fromisoformat(at))
+    except (KeyError, ValueError):
+        raise PoisonedSession("an entry of the index of live sessions cannot be read") from None
+
+
+def intervention_item(tenant: str, intervention: Intervention, version: int) -> Item:
+    """`version`: the one to write."""
+    item = {
+        **intervention_key(tenant, intervention.intervention_id),
+        "ss": {"S": intervention.session_id},
+        "st": {"S": intervention.state},
+        "v": {"N": str(version)},
+        "z": {"B": from_intervention(intervention, version)},
+    }
+    if intervention.private_to is not None:
+        item["ow"] = {"S": intervention.private_to}
+        item |= {"rl": {"S": intervention.role}} if intervention.role is not None else {}
+    return found_by_key(item)
+
+
+def item_intervention(item: Item) -> Intervention:
+    return to_intervention(*stored(item))
+
+
+def record_item(record: IdempotencyRecord) -> Item:
+    """`ttl` is whole seconds, rounded up: DynamoDB deletes the item some time after it."""
+    return {
+        **record_key(record.tenant, record.route, record.key),
+        "h": {"S": record.body_hash},
+        "c": {"N": str(record.status)},
+        "e": {"S": record.expires_at.isoformat()},
+        "z": {"B": pack(json.dumps(dict(record.answer), separators=(",", ":")).encode())},
+        "v": {"N": str(ATTRIBUTES_VERSION)},
+        "ttl": {"N": str(math.ceil(record.expires_at.timestamp()))},
+        **({} if record.commit is None else {"n": {"N": str(record.commit)}}),
+    }
+
+
+def item_record(tenant: str, route: str, key: str, item: Item) -> IdempotencyRecord:
+    check_version("idempotency record", int(item["v"]["N"]))
+    return IdempotencyRecord(
+        tenant=tenant,
+        route=route,
+        key=key,
+        body_hash=item["h"]["S"],
+        status=int(item["c"]["N"]),
+        answer=load_json("idempotency record", item["z"]["B"]),
+        expires_at=datetime.fromisoformat(item["e"]["S"]),
+        commit=int(item["n"]["N"]) if "n" in item else None,
+    )
+
+
+def item_key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}

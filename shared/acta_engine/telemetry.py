@@ -1,0 +1,130 @@
+"""Logs and metrics of one function: ids, counts, states and durations, never content (design §9).
+
+Lambda itself traces each invocation (`infra/acta_infra/lambdas/function.py`). A tracer of our own would add the
+handler's name and cost a fifth of a cold start (ADR 59).
+"""
+
+import gc
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger, Metrics
+
+from acta_engine.embedded_metrics import FAILURE_METRICS, Units, embedded
+from acta_engine.errors import Fenced, TransientError
+from acta_engine.log.commit import Position
+from acta_engine.tenant_hash import tenant_hash
+
+if TYPE_CHECKING:
+    from acta_engine.turn.engine_event import EngineEvent
+
+KEY_REFUSED_METRIC = "KeysRefused"
+"""Counts turns of `step` whose provider refused the key or the quota (`infra/acta_infra/watching/catalogue.py`)."""
+NOT_RECORDED_METRIC = "NotRecorded"
+"""Counts requests that the audit trail does not have, or not how they ended or who sent them
+(`infra/acta_infra/watching/catalogue.py`).
+"""
+SESSIONS_HIDDEN_METRIC = "SessionsHidden"
+"""Counts requests for somebody else's private session, which are answered 404
+(`infra/acta_infra/watching/catalogue.py`)."""
+PROVIDER = "PROVIDER_"
+"""How codes of errors of providers begin."""
+SPANS_LOST_METRIC = "SpansLost"
+"""Counts spans that nobody will get (`infra/acta_infra/watching/alarms.py`)."""
+SPANS_WAITING_METRIC = "SpansNotDelivered"
+"""Counts attempts to send spans that the endpoint did not take (`infra/acta_infra/watching/alarms.py`)."""
+Handler = Callable[[dict[str, Any], Any], Any]
+
+# An invocation may have no metric of its own.
+warnings.filterwarnings("ignore", message="No application metrics to publish", category=UserWarning)
+
+
+class Telemetry:
+    """Service and namespace come from the environment (`POWERTOOLS_…`); the fallbacks are for tests."""
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        gc.freeze()  # what was imported stays as long as the process, so the collector need not look at it
+        gc.enable()
+        service = os.environ.get("POWERTOOLS_SERVICE_NAME", f"acta-{function}")
+        self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
+        self.logger = Logger(service=service, location=None)
+        self.metrics = Metrics(service=service, namespace=self._namespace)
+
+    def watch(self, handler: Handler) -> Handler:
+        """The Lambda's entry point around `handler`; events, results and error texts are not recorded."""
+        measured: Handler = self.metrics.log_metrics(handler, capture_cold_start_metric=True)
+        logged: Handler = self.logger.inject_lambda_context(measured, log_event=False, clear_state=True)
+        return logged
+
+    def counted(
+        self,
+        message: str,
+        metrics: Units,
+        values: Mapping[str, float],
+        dimensions: Sequence[Sequence[str]] = ((),),
+        /,
+        **ids: object,
+    ) -> None:
+        """A line with metrics in it. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
+        self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics, dimensions)})
+
+    def key_refused(self, at: Position, code: str) -> None:
+        """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
+        ids = {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}
+        self.logger.error("a key or a quota was refused", extra={**ids, "code": code})
+        self.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
+
+    def not_recorded(self, error: Exception, route: str, missing: str) -> None:
+        """An operator has to see to it: a line, and what the alarm `NotRecorded` counts. `missing`: `record`, `who`."""
+        ids = {"route": route, "error": type(error).__name__, "missing": missing}
+        self.logger.error("not recorded in the audit trail", extra=ids)
+        self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
+
+    def spans_not_delivered(self, why: str) -> None:
+        """A line, and what the alarm `SpansNotDelivered` counts."""
+        self.logger.warning("spans not delivered", extra={"why": why})
+        self.metrics.add_metric(name=SPANS_WAITING_METRIC, unit="Count", value=1)
+
+    def spans_lost(self, count: int, why: str) -> None:
+        """A line, and what the alarm `SpansLost` counts. A commit that was not read counts as one span."""
+        self.logger.warning("spans lost", extra={"spans": count, "why": why})
+        self.metrics.add_metric(name=SPANS_LOST_METRIC, unit="Count", value=count)
+
+    def session_hidden(self) -> None:
+        """What the alarms `SessionsHidden` count."""
+        self.metrics.add_metric(name=SESSIONS_HIDDEN_METRIC, unit="Count", value=1)
+
+    @contextmanager
+    def work(self, name: str, step: "EngineEvent") -> Iterator[None]:
+        """Work of the engine: a line where it begins, and one more where it fails. That one has the metrics of
+        failures, so work that goes well costs nothing more.
+        """
+        ids = step.ids
+        self.logger.append_keys(tenant_hash=tenant_hash(step.at.tenant))  # also to the lines in between
+        self.logger.info(name, extra=ids)
+        try:
+            yield
+        except Fenced:  # somebody else goes on: nothing failed
+            self.logger.info("overtaken", extra=ids)
+            raise
+        except Exception as error:
+            is_provider = str(getattr(error, "code", "")).startswith(PROVIDER)
+            retried = isinstance(error, TransientError)
+            counts = {"Failures": 1, "Retries": int(retried), "ProviderErrors": int(is_provider)}
+            metrics = embedded(self._namespace, FAILURE_METRICS)
+            by_error = embedded(self._namespace, {"Failures": "Count"}, [["error"]])
+            metrics["_aws"]["CloudWatchMetrics"] += by_error["_aws"]["CloudWatchMetrics"]
+            self.failure(error, **ids, **counts, **metrics)
+            raise
+
+    def failure(self, error: BaseException, **ids: object) -> None:
+        """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        where = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}" if trace else "unknown"
+        self.logger.error("failed", extra={"error": type(error).__name__, "where": where, **ids})

@@ -1,0 +1,251 @@
+"""The built-in tools for files and the weather (design §7). A result is a sentence of Acta's or a text from outside."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from acta_engine.errors import ToolFailed
+from acta_engine.files.store import FileExists, FileInfo, FileMissing, FileStore
+from acta_engine.settings import Settings
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.path import (
+    PRIVATE,
+    PathRefused,
+    check_folder,
+    check_new_path,
+    check_shown_path,
+    is_private,
+)
+from acta_engine.untrusted.quoting import OutsideText, one_line
+from acta_engine.untrusted.validation_messages import similar
+from acta_engine.untrusted.visible import visible
+
+if TYPE_CHECKING:
+    from acta_engine.tools.builtin.weather import Weather
+
+
+class BuiltinTools:
+    """A Toolbox. It does not run `update_plan`, which changes the session in the commit of the turn."""
+
+    def __init__(self, files: FileStore, settings: Settings) -> None:
+        self._files = files
+        self._max_file_bytes = settings.max_file_bytes
+        self._weather_urls = settings.geocoding_base_url, settings.weather_base_url
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
+        tenant = context.tenant
+        files = self._files.seen_by(context.user if context.private else None)
+        try:
+            match spec.name:
+                case "list_files":
+                    path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
+                    listing = list_files(files, tenant, path, recursive)
+                    return OutsideText("listing", path or "/", listing, exact=True)
+                case "read_file":
+                    return self._read(files, tenant, usable_path(arguments["path"]))
+                case "create_file":
+                    path = usable_path(arguments["path"], check_new_path)
+                    replace = arguments.get("replace") is True
+                    return self._create(files, tenant, path, arguments["content"], context.effect_id, replace)
+                case "delete_file":
+                    return self._delete(files, tenant, usable_path(arguments["path"]), context.rerun)
+                case "get_weather":
+                    location = arguments["location"]
+                    said = self._weather.at(location, context.deadline_seconds)
+                    return OutsideText("weather", location, said)
+        except PathRefused as refused:  # the path is longer than the store's keys may be
+            raise ToolFailed(f"{refused}.") from None
+        raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
+
+    @cached_property
+    def _weather(self) -> "Weather":
+        # Where it is not offered, and in `step`, which meets no network, nothing of it is imported.
+        from acta_engine.tools.builtin.weather import Weather
+
+        return Weather(*self._weather_urls)
+
+    def _read(self, files: FileStore, tenant: str, path: str) -> OutsideText:
+        try:
+            data = files.read(tenant, path)
+        except FileMissing:
+            raise missing(files, tenant, path) from None
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise not_text(path, data) from None
+        if "\0" in text:
+            raise not_text(path, data)
+        return OutsideText("file", path, text, exact=True)
+
+    def _create(
+        self, files: FileStore, tenant: str, path: str, content: str, effect_id: str, replace: bool
+    ) -> str:
+        """`replace`: a person has approved that a file at this path is replaced. `effect_id`: names the write together
+        with its content, so that however often it is made, the result says what the first one did.
+        """
+        try:
+            data = content.encode()
+        except UnicodeEncodeError:
+            raise ToolFailed(
+                "the content has half of a surrogate pair, which is not valid Unicode."
+            ) from None
+        if len(data) > self._max_file_bytes:
+            raise ToolFailed(
+                f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
+            )
+        write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+        is_new = True
+        try:
+            if replace:
+                is_new = files.write(tenant, path, data, write_id)
+            else:
+                files.create(tenant, path, data, write_id)
+        except FileExists:
+            raise ToolFailed(
+                f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
+                "true: then a person is asked before the file is replaced."
+            ) from None
+        return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
+
+    def _delete(self, files: FileStore, tenant: str, path: str, rerun: bool) -> str:
+        try:
+            files.delete(tenant, path)
+        except FileMissing:
+            if rerun:  # an earlier attempt of this call has deleted the file
+                return f"Deleted {path}."
+            raise missing(files, tenant, path) from None
+        return f"Deleted {path}."
+
+
+MAX_ENTRIES = 500
+MAX_SCANNED = 5_000
+"""The most files that are read to find the entries of one folder."""
+PAGE = 1_000
+
+
+def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
+    """A line with the number of files and folders, then a line for each, files with their size in bytes.
+
+    Paths start at the top of the tenant's storage. `recursive`: folders below are listed, too. Raises ToolFailed.
+    """
+    folder = usable_folder(path)
+    sizes: dict[str, int] = {}
+    folders: set[str] = set()
+    more = False
+    for scanned, file in enumerate(files_under(files, tenant, folder)):
+        if scanned == MAX_SCANNED or len(sizes) + (0 if recursive else len(folders)) > MAX_ENTRIES:
+            more = True
+            break
+        parts = file.path.removeprefix(folder).split("/")
+        depths = range(1, len(parts)) if recursive else range(1, min(2, len(parts)))
+        folders |= {folder + "/".join(parts[:depth]) + "/" for depth in depths}
+        if recursive or len(parts) == 1:
+            sizes[file.path] = file.bytes
+    if not sizes and not folders:
+        return _nothing(files, tenant, folder)
+    shown = sorted([*sizes, *(() if recursive else folders)])
+    head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in {_shown_folder(folder)}:"
+    if more or len(shown) > MAX_ENTRIES:
+        shown = shown[:MAX_ENTRIES]
+        head = (
+            f"{_count(len(shown), 'entry', 'entries')} of more in {_shown_folder(folder)}; "
+            "list a folder to see the others:"
+        )
+    return "\n".join([head, *(_line(name, sizes.get(name)) for name in shown)])
+
+
+def _line(name: str, size: int | None) -> str:
+    """A file with its size, or a folder."""
+    shown = visible(name, keep_newlines=False)
+    return shown if size is None else f"{shown}  {_count(size, 'byte')}"
+
+
+def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo]:
+    """The files under a folder. The next page is read only when the caller needs it."""
+    cursor = None
+    while True:
+        page = files.list(tenant, folder, PAGE, cursor)
+        yield from page.files
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _nothing(files: FileStore, tenant: str, folder: str) -> str:
+    name = folder.removesuffix("/")
+    if name and any(file.path == name for file in files.list(tenant, name, 1).files):
+        raise ToolFailed(f"{one_line(name)} is a file, not a folder. Use read_file to see what is in it.")
+    return f"No files in {_shown_folder(folder)}."
+
+
+def _shown_folder(folder: str) -> str:
+    return folder if is_private(folder) else f"/{folder}"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+MAX_COMPARED = 1_000
+"""The most files whose names are compared with a missing one."""
+MAX_NEAR = 3
+
+_KINDS = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x1f\x8b", "gzip-compressed data"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+)
+
+
+def usable_path(path: str, check: Callable[[str], str] = check_shown_path) -> str:
+    """Raises ToolFailed."""
+    try:
+        return check(path)
+    except PathRefused as refused:
+        raise ToolFailed(f"{refused}. Use a relative path such as reports/may.md.") from None
+
+
+def usable_folder(path: str) -> str:
+    """Returns the prefix of the folder's files. Raises ToolFailed."""
+    try:
+        return check_folder(path)
+    except PathRefused as refused:
+        raise ToolFailed(
+            f"{refused}. Name a folder such as reports, or leave path out for the top."
+        ) from None
+
+
+def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
+    """The error that the file does not exist, with similar names of files that do: they are others' words."""
+    near = similar_paths(files, tenant, path)
+    if not near:
+        return ToolFailed(f"there is no file {one_line(path)}. Use list_files to see which files there are.")
+    lines = "\n".join(_line(name, None) for name in near)
+    names = OutsideText("listing", "near names", lines, exact=True)
+    return ToolFailed(f"there is no file {one_line(path)}. These have near names:", names)
+
+
+def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
+    """Files with the same name in other folders, then similar paths, then similar names; at most `MAX_NEAR`."""
+    listed = files.list(tenant, PRIVATE if is_private(path) else "", MAX_COMPARED).files
+    names = {file.path: file.path.rsplit("/", 1)[-1].casefold() for file in listed}
+    name = path.rsplit("/", 1)[-1].casefold()
+    same_name = [one for one, its_name in names.items() if its_name == name]
+    similar_path = similar(path, names, MAX_NEAR)
+    close = similar(name, set(names.values()), MAX_NEAR)
+    similar_name = [one for wanted in close for one, its_name in names.items() if its_name == wanted]
+    return list(islice(dict.fromkeys([*same_name, *similar_path, *similar_name]), MAX_NEAR))
+
+
+def not_text(path: str, data: bytes) -> ToolFailed:
+    """The error that the file is no text, with the kind of file that its first bytes show."""
+    kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
+    return ToolFailed(f"{one_line(path)} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")

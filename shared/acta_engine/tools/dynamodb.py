@@ -1,0 +1,146 @@
+"""Tenants' tools and MCP servers on DynamoDB, beside their agents and under the same revision (`definition_items`). A
+release that does not know MCP servers leaves them as they are.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from acta_engine.agents.dynamodb_items import change_definition
+from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChanged, ToolExists
+from acta_engine.aws.clients import Service
+from acta_engine.clock import Clock
+from acta_engine.log.store import IdempotencyRecord, KeyTaken
+from acta_engine.store.documents import dump, load
+from acta_engine.store.keys import key_part, tenant_pk
+from acta_engine.store.query import get_item, query
+from acta_engine.store.table_layout import Item, record_key, stored
+from acta_engine.store.transaction import (
+    FREE,
+    Action,
+    ConditionFailed,
+    delete,
+    put,
+    put_record,
+    transact,
+)
+from acta_engine.store.versions import CURRENT
+from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tool import ToolDefinition
+
+
+def from_tool(tool: ToolDefinition, version: int) -> bytes:
+    return dump(tool, version)
+
+
+def to_tool(version: int, data: bytes) -> ToolDefinition:
+    return load("tool", ToolDefinition, version, data)
+
+
+def from_server(server: McpServer, version: int) -> bytes:
+    return dump(server, version)
+
+
+def to_server(version: int, data: bytes) -> McpServer:
+    return load("MCP server", McpServer, version, data)
+
+
+TOOL, SERVER = "F#", "MCP#"
+AS_READ = "n = :n AND c = :c"
+"""Both: versions begin anew where a tool, or a server, was deleted and made again under its name."""
+
+Definition = TypeVar("Definition", ToolDefinition, McpServer)
+
+
+class _Items(Generic[Definition]):
+    """What a tenant has few of, by name, each as one item. `client`: a botocore DynamoDB client, where it is not this
+    process's own. `write_version`: of what is stored.
+    """
+
+    first: str
+    """How its sort keys begin."""
+    stale: type[Exception]
+    """What is raised where an item is not as it was read."""
+    read: Callable[[int, bytes], Definition]
+
+    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
+        self._write_version = write_version
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def all(self, tenant: str) -> tuple[Definition, ...]:
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
+            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
+        )
+        return tuple(self.read(*stored(item)) for answer in answers for item in answer["Items"])
+
+    def get(self, tenant: str, name: str) -> Definition | None:
+        item = get_item(self._dynamodb, self._table, self._key(tenant, name))
+        return None if item is None else self.read(*stored(item))
+
+    def delete(self, tenant: str, old: Definition) -> None:
+        key = self._key(tenant, old.name)
+        self._change(tenant, delete(self._table, key, AS_READ, **_as_stored(old)), self.stale)
+
+    def _put_new(self, tenant: str, new: Definition) -> Action:
+        return put(self._table, self._item(tenant, new), FREE)
+
+    def _put_over(self, tenant: str, old: Definition, new: Definition) -> Action:
+        return put(self._table, self._item(tenant, new), AS_READ, **_as_stored(old))
+
+    def _change(
+        self,
+        tenant: str,
+        decisive: Action,
+        otherwise: type[Exception],
+        record: IdempotencyRecord | None = None,
+    ) -> None:
+        """`otherwise`: is raised where the condition of `decisive` does not hold."""
+        try:
+            change_definition(self._dynamodb, self._table, self._clock, tenant, decisive, record)
+        except DefinitionChanged:
+            raise otherwise from None
+
+    def _key(self, tenant: str, name: str) -> Item:
+        return {"pk": {"S": tenant_pk(tenant)}, "sk": {"S": self.first + key_part(name)}}
+
+    def _item(self, tenant: str, one: Definition) -> Item:
+        version = self._write_version
+        body: Item = {"v": {"N": str(version)}, "z": {"B": dump(one, version)}}
+        return {**self._key(tenant, one.name), **_as_stored(one), **body}
+
+
+class DynamoToolStore(_Items[ToolDefinition]):
+    first, stale, read = TOOL, ToolChanged, staticmethod(to_tool)
+
+    def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
+        self._change(tenant, self._put_new(tenant, tool), ToolExists, record)
+
+    def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
+        self._change(tenant, self._put_over(tenant, old, new), ToolChanged)
+
+    def take_key(self, record: IdempotencyRecord) -> None:
+        try:
+            transact(self._dynamodb, self._clock, [put_record(self._table, record, self._clock)])
+        except ConditionFailed:
+            raise KeyTaken from None
+
+    def leave_key(self, record: IdempotencyRecord) -> None:
+        key = record_key(record.tenant, record.route, record.key)
+        self._dynamodb.call("delete_item", TableName=self._table, Key=key)
+
+
+class DynamoMcpServerStore(_Items[McpServer]):
+    first, stale, read = SERVER, ServerChanged, staticmethod(to_server)
+
+    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
+        decisive = self._put_new(tenant, new) if old is None else self._put_over(tenant, old, new)
+        self._change(tenant, decisive, ServerChanged)
+
+
+def _as_stored(one: ToolDefinition | McpServer) -> dict[str, dict[str, str]]:
+    return {"n": {"N": str(one.version)}, "c": {"S": one.created_at.isoformat()}}

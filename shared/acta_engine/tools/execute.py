@@ -1,0 +1,243 @@
+"""One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
+
+from acta_engine.errors import ToolAsks, ToolNotRun, ToolWaits
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Position
+from acta_engine.log.conversation import ToolCall
+from acta_engine.log.head import OpenCall, input_to_run
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.people.approval import approval_reason
+from acta_engine.people.opening import AskingRules
+from acta_engine.recovery.outage import Cause
+from acta_engine.recovery.outage_causes import cause_of_lost_call
+from acta_engine.recovery.wait_out import wait_or_ask
+from acta_engine.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
+from acta_engine.tools.mcp.server_tasks import begin_task, look
+from acta_engine.tools.runtime import CallResult, ToolRuntime, run_tool
+from acta_engine.tools.settle import ask_for_server, ask_whether_it_happened, finish, record_finish
+from acta_engine.tools.tool import ToolSpec, written_as
+from acta_engine.turn.engine_decision import check_run
+from acta_engine.turn.next_turn import count_again
+
+LOST = (
+    "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "
+    "try another way."
+)
+
+
+REPLANNED = (
+    "Error: a person has changed the plan after this call of {name} was asked for, so it was not run. Read what they "
+    "changed; make the call again if it is still right."
+)
+UNASKED = (
+    "Error: the server of {name} asks for something that nobody can be asked about now, so the call did not come to an "
+    "end. Try another way, or ask the user."
+)
+CHANGED = (
+    "Error: the tool {name} was changed after this call was asked for, so the call was not run, approved or not. Make "
+    "it again if it is still right; a person is asked where the tool wants that now."
+)
+
+
+def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, deadline_seconds: float) -> None:
+    """Runs the call unless its finish is logged already.
+
+    `attempt`: the engine's retry count. `deadline_seconds`: what the invocation leaves the tool (`seconds_for_work` in
+    `shared/acta_engine/turn/engine_event.py`). Raises what the engine retries.
+    """
+    run_held_call(runtime, runtime.repository.turn(at), at, call_id, attempt, deadline_seconds)
+
+
+def run_held_call(
+    runtime: ToolRuntime,
+    session: Session,
+    at: Position,
+    call_id: str,
+    attempt: int,
+    deadline_seconds: float,
+    *,
+    fused: bool = False,
+) -> None:
+    """The same in a process that holds the session, at least since the reply that made the call.
+
+    `fused`: the worker that committed the reply makes the call itself.
+    """
+    repository = runtime.repository
+    if session.recorded(at.call_key(call_id, "finish")) is not None:
+        return
+    call = session.call(call_id)
+    open_call = session.head.open_call(call_id)
+    if call is None or open_call is None or open_call.state == "withheld":
+        return
+    call = _as_it_runs(repository, session, call, open_call)
+    spec = _present_tool(runtime, session, call.name)
+    is_other_tool = spec is not None and _is_changed_since(spec, call, open_call)
+    effect = spec.effect if spec is not None and not is_other_tool else None
+    if open_call.task is None and effect is None and is_in_doubt(open_call, effect):
+        ask_whether_it_happened(runtime, session, at, call, spec)
+        return
+    if open_call.task is not None:
+        look(runtime, session, at, call, spec if effect is not None else None, attempt, deadline_seconds)
+        return
+    started = repository.clock.now()
+    start_is_logged = effect not in (None, "read")
+    match log_start(repository, session, at, call, effect, fused=fused):
+        case "withdrawn":
+            return
+        case "replanned":
+            _leave_out(repository, session, at, call, fused)
+            return
+        case "ask":
+            ask_whether_it_happened(runtime, session, at, call, spec)
+            return
+        case "first" | "again" as start:
+            try:
+                result = (
+                    CallResult(CHANGED.format(name=call.name), ok=False)
+                    if is_other_tool
+                    else run_tool(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+                )
+            except ToolNotRun as turned_away:
+                if effect == "once":
+                    take_back_start(repository, session, at, call)
+                raise turned_away.reason from None
+            except ToolAsks as asks:
+                if ask_for_server(runtime, session, at, call, spec, asks.question):
+                    return
+                result = CallResult(UNASKED.format(name=call.name), ok=False)
+            except ToolWaits as waits:
+                assert spec is not None
+                ended = begin_task(
+                    runtime, session, at, call, spec, waits.news, started, start_is_logged=start_is_logged
+                )
+                if ended is None:
+                    return
+                result = ended
+    amended = open_call.amended is not None
+    record_finish(
+        runtime, session, at, call, result, started, attempt,
+        start_is_logged=start_is_logged, amended=amended, fused=fused,
+    )  # fmt: skip
+
+
+def _leave_out(
+    repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
+) -> None:
+    """Settles a call that does not run because the plan was changed. Where a turn has told the model of that in the
+    meantime, or the run has ended, nothing is settled here.
+    """
+    result = CallResult(REPLANNED.format(name=call.name), ok=False)
+
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        if change.head.is_over or change.head.interventions or not is_replanned(change.head, call.call_id):
+            return None
+        change.is_fused = fused
+        return finish(now, change, call, result, duration_ms=0)
+
+    repository.commit(session, at.call_key(call.call_id, "finish"), build)
+
+
+def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -> None:
+    """Settles a call whose Lambda died or timed out for good.
+
+    The model gets an error as the call's result, so that every call has one. Where the tool may run only once and may
+    have run, a person is asked instead. Where the world is the reason, nothing is settled: the call stays open and is
+    tried again after a wait. `error`: the name of the error class that was left.
+    """
+    repository = runtime.repository
+    session = repository.turn(at)
+    call = session.call(call_id)
+    open_call = session.head.open_call(call_id)
+    if call is None or open_call is None or open_call.state in ("withheld", "done"):
+        return
+    if session.head.is_over and open_call.task is not None:  # nothing that is away keeps a run that is over
+        look(runtime, session, at, call, None)
+        return
+    cause = cause_of_lost_call(error)
+    if cause is not None:
+        _wait_for_call(runtime, session, at, call_id, cause)
+        return
+    call = _as_it_runs(repository, session, call, open_call)
+    spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
+    if open_call.task is not None:
+        look(runtime, session, at, call, spec)
+        return
+    if is_in_doubt(open_call, spec.effect if spec is not None else None):
+        ask_whether_it_happened(runtime, session, at, call, spec)
+        return
+    result = CallResult(LOST.format(error=error), ok=False)
+
+    def build(now: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)  # whoever has the session settles the call itself
+        known = change.head.open_call(call_id)
+        if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
+            return None
+        return finish(now, change, call, result, duration_ms=0)
+
+    repository.commit(session, at.call_key(call_id, "finish"), build)
+
+
+def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
+    """Begins the wait, once for all calls of the reply that are lost together. The next turn waits and runs them
+    again; a call that may have had its effect is treated then as after any other lost worker.
+    """
+    repository = runtime.repository
+    rules = AskingRules(repository.clock, runtime.policies(session.head))
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        head, open_call = change.head, change.head.open_call(call_id)
+        if head.is_over or open_call is None or open_call.state in ("withheld", "done"):
+            return None
+        if head.run is None or head.run.turn != at.turn:
+            return None
+        if head.delay_at(change.now):
+            return CommitDraft(change) if _joins(change, call_id) else None
+        wait_or_ask(change, cause, runtime.outage_limits, rules)
+        count_again(change, len(change.head.unfinished_calls))
+        _joins(change, call_id)
+        return CommitDraft(change)
+
+    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}")
+    repository.commit(session, key, build)
+
+
+def _joins(change: Change, call_id: str) -> bool:
+    """Adds the call to those that wait. False: it is there, or no wait of calls has begun."""
+    outage = change.head.outage
+    if outage is None or call_id in outage.lost_calls:
+        return False
+    change.set(outage=outage.model_copy(update={"lost_calls": (*outage.lost_calls, call_id)}))
+    return True
+
+
+def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec | None:
+    """The tool as it is now. None: it was deleted. What admins change holds from the next turn on, and so for a call
+    that has waited longer than that: then the tool is as the present agent has it, and gone with it.
+    """
+    head = session.head
+    spec = runtime.registry.specs(head.tenant, head.agent_id).get(name)
+    if spec is None or not session.has_waited:
+        return spec
+    agent = runtime.agent(head.tenant, head.agent_id)
+    return agent.toolset({name: spec}).get(name) if agent is not None else None
+
+
+def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bool:
+    """Whether the call is not for the tool as it is now (design §8): an admin has written the tool after the turn read
+    it, or nobody has approved the call and somebody would have to now. Plans ask for permissions, too: those are known
+    since the reply.
+    """
+    if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
+        return True
+    return written_as(spec) != open_call.tool_written
+
+
+def _as_it_runs(
+    repository: SessionRepository, session: Session, call: ToolCall, open_call: OpenCall
+) -> ToolCall:
+    """The call with the input it runs with: a person's, where one changed it, else the model's."""
+    loaded = repository.load_input(session, call)
+    return loaded.model_copy(update={"input": input_to_run(loaded, open_call)})

@@ -1,0 +1,234 @@
+"""MCP servers: `/v1/mcp-servers` (design §7). An admin names one, looks at what it says of its tools, and confirms
+those that agents may have.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from acta_engine.agents.bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
+from acta_engine.agents.store import ServerChanged, ToolSecretNames
+from acta_engine.agents.views import listed_view, mcp_server_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.egress.address import AddressGuard, AddressRefused
+from acta_engine.errors import Conflict, FieldsInvalid
+from acta_engine.tools.mcp.server import (
+    MAX_SERVER_TOOLS,
+    MAX_SERVERS,
+    SERVER_NAME_PATTERN,
+    SERVER_NAME_RULE,
+    ConfirmedTool,
+    McpServer,
+    specs_of,
+)
+from acta_engine.tools.routes import HOW_TO_SET, check_not_named
+
+Listed = Mapping[str, Any]
+"""A tool as `shared/acta_engine/tools/operations.py` answers with it."""
+
+
+def add_mcp_servers(api: Api, deps: Dependencies) -> None:
+    store = deps.mcp_servers
+    servers = Resource[McpServer](
+        api,
+        find=store.get,
+        view=mcp_server_view,
+        tag=lambda server: version_tag(server.version, server.created_at),
+        stale=ServerChanged,
+        missing="There is no MCP server of this name.",
+        changed="The MCP server was changed meanwhile. Read it again and decide anew.",
+    )
+
+    def listed(server: McpServer) -> dict[str, Listed]:
+        """What the server says of its tools now, by name."""
+        auth = None if server.auth is None else server.auth.model_dump(mode="json")
+        given = {"name": server.name, "url": server.url, "auth": auth}
+        answer = deps.tool_function.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
+        if "refused" in answer:
+            raise Conflict(answer["refused"])
+        if "failed" in answer:
+            said = {"server": [answer["said"]]} if answer.get("said") else None
+            raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said)
+        return {one["tool"]: one for one in answer["tools"]}
+
+    def confirmed(
+        server: McpServer, wanted: Mapping[str, ConfirmMcpTool], known: McpServer | None
+    ) -> tuple[ConfirmedTool, ...]:
+        """`known`: what was confirmed before, of the same URL. The server is asked about what is not among it."""
+        asked: dict[str, Listed] | None = None
+        tools, wrong = [], dict[str, list[str]]()
+        for name, one in wanted.items():
+            old = None if known is None else known.confirmed(name)
+            if old is not None and (old.pin, old.confirmed_read or not one.confirmed_read) == (one.pin, True):
+                tools.append(_with_wishes(old, one))
+                continue
+            asked = listed(server) if asked is None else asked
+            problem = _problem(asked.get(name), one)
+            if problem is None:
+                tools.append(_confirmed(asked[name], one, api.caller.user, deps.clock.now()))
+            else:
+                wrong[f"tools.{name}"] = [problem]
+        if wrong:
+            raise FieldsInvalid(wrong)
+        return tuple(tools)
+
+    @api.get("/v1/mcp-servers")
+    def list_servers() -> Response:
+        """All on one page: a tenant has at most `MAX_SERVERS`."""
+        return page([mcp_server_view(each) for each in store.all(api.caller.tenant)], None)
+
+    @api.get("/v1/mcp-servers/{name}")
+    def read_server(name: str) -> Response:
+        return servers.answer(servers.get(name))
+
+    @api.put("/v1/mcp-servers/{name}")
+    def write_server(name: str, body: PutMcpServer) -> Response:
+        tenant, now = api.caller.tenant, deps.clock.now()
+        old = store.get(tenant, name)
+        if old is None:
+            _check_new(name, store.all(tenant))
+            if body.version is not None or api.request.headers.get("if-match"):
+                raise servers.changed()
+        else:
+            servers.check_as_read(old)
+            servers.check_version(body.version, old.version)
+        _check(body, name, tenant, deps)
+        new = McpServer(
+            name=name,
+            url=body.url,
+            auth=body.auth,
+            timeout_seconds=body.timeout_seconds,
+            applied=applied_after(body, None if old is None else old.applied),
+            quotation_key=deps.clock.new_id("mcp") if old is None else old.quotation_key,
+            version=1 if old is None else old.version + 1,
+            created_at=now if old is None else old.created_at,
+            updated_at=now,
+        )
+        same = old if old is not None and old.url == new.url else None
+        if body.tools is not None:
+            new = new.model_copy(update={"tools": confirmed(new, body.tools, same)})
+        elif same is not None:
+            new = new.model_copy(update={"tools": same.tools})
+        with servers.writing():
+            store.write(tenant, old, new)
+        return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
+
+    @api.delete("/v1/mcp-servers/{name}")
+    def delete_server(
+        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+    ) -> Response:
+        """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
+        old = servers.get_as_read(name)
+        servers.check_version(version, old.version)
+        if not force:
+            offered = [tool.name for tool in specs_of(old)]
+            check_not_named(offered, deps.definitions, api.caller.tenant, as_what="tools of this server")
+        with servers.writing():
+            store.delete(api.caller.tenant, old)
+        return no_content()
+
+    @api.post("/v1/mcp-servers/{name}/refresh")
+    def refresh(name: str) -> Response:
+        """Asks the server what it says now, beside what was confirmed. Nothing is stored."""
+        server = servers.get(name)
+        return success({"items": listed_view(server, listed(server))})
+
+    @api.post("/v1/mcp-servers/{name}/confirm")
+    def confirm(name: str, body: ConfirmMcpTools) -> Response:
+        old = servers.get_as_read(name)
+        new = {one.tool: one for one in confirmed(old, body.tools, old)}
+        tools = (*(one for one in old.tools if one.tool not in new), *new.values())
+        if len(tools) > MAX_SERVER_TOOLS:
+            raise Conflict(f"A server has at most {MAX_SERVER_TOOLS} confirmed tools. Leave some out.")
+        written = old.model_copy(
+            update={"tools": tools, "version": old.version + 1, "updated_at": deps.clock.now()}
+        )
+        with servers.writing():
+            store.write(api.caller.tenant, old, written)
+        return servers.answer(written)
+
+
+def _check_new(name: str, there: tuple[McpServer, ...]) -> None:
+    """Raises FieldsInvalid, Conflict."""
+    if not re.fullmatch(SERVER_NAME_PATTERN, name):
+        raise FieldsInvalid({"name": [SERVER_NAME_RULE]})
+    if len(there) >= MAX_SERVERS:
+        raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
+
+
+def _check(body: PutMcpServer, name: str, tenant: str, deps: Dependencies) -> None:
+    """Raises FieldsInvalid where no call could be made."""
+    wrong: dict[str, list[str]] = {}
+    if body.name not in (None, name):
+        wrong["name"] = ["A server keeps its name. Leave it out, or give the one in the path."]
+    if body.timeout_seconds > deps.settings.longest_tool_seconds:
+        wrong["timeout_seconds"] = [
+            f"A call has at most {deps.settings.longest_tool_seconds} seconds in this environment."
+        ]
+    client = None if body.auth is None else body.auth.client_credentials
+    urls = {"url": body.url}
+    if client is not None and client.token_url is not None:
+        urls["auth.client_credentials.token_url"] = client.token_url
+    if client is not None and client.issuer is not None:
+        urls["auth.client_credentials.issuer"] = client.issuer
+    guard = AddressGuard(deps.settings)
+    for field, url in urls.items():
+        try:
+            guard.check(url)
+        except AddressRefused as refused:
+            wrong[field] = [f"This URL cannot be used: {refused}."]
+    if body.auth is not None and not wrong:
+        wrong |= _wrong_secret(body, tenant, deps.secret_names)
+    if wrong:
+        raise FieldsInvalid(wrong)
+
+
+def _wrong_secret(body: PutMcpServer, tenant: str, secrets: ToolSecretNames) -> dict[str, list[str]]:
+    """Where the secret was never set, or is for other hosts."""
+    assert body.auth is not None
+    name, client = body.auth.secret_name, body.auth.client_credentials
+    known = next((each for each in secrets.all(tenant) if each.name == name), None)
+    if known is None:
+        return {"auth": [f"There is no secret called {name}. {HOW_TO_SET}"]}
+    sent_to = body.url if client is None else client.token_url  # None: found at each call, and checked there
+    if sent_to is not None and not known.may_be_sent_to(sent_to):
+        return {"auth": [f"The host gets no secret called {name}: it is for other hosts."]}
+    return {}
+
+
+def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:
+    """What keeps a tool from being confirmed."""
+    if listed is None:
+        return "The server has no such tool."
+    if listed["unusable"] is not None:
+        return f"No agent can have it: {listed['unusable']}"
+    if listed["pin"] != wanted.pin:
+        return (
+            "The server describes it otherwise now. Look at it again and give the pin of what you have seen."
+        )
+    if wanted.confirmed_read and not listed["reads"]:
+        return "The server does not say that it only reads (readOnlyHint), so nobody can confirm it."
+    return None
+
+
+def _confirmed(listed: Listed, wanted: ConfirmMcpTool, user: str, now: datetime) -> ConfirmedTool:
+    said = {name: listed[name] for name in ("tool", "description", "input_schema", "pin")}
+    return _with_wishes(ConfirmedTool(**said, confirmed_at=now, confirmed_by=user), wanted)
+
+
+def _with_wishes(tool: ConfirmedTool, wanted: ConfirmMcpTool) -> ConfirmedTool:
+    """A person approves each call of a tool that does more than read, unless the admin says otherwise."""
+    asks = wanted.approver_role is not None or not wanted.confirmed_read
+    return tool.model_copy(
+        update={
+            "confirmed_read": wanted.confirmed_read,
+            "high_stakes": asks if wanted.high_stakes is None else wanted.high_stakes,
+            "approver_role": wanted.approver_role,
+        }
+    )

@@ -1,0 +1,361 @@
+"""Tools of MCP servers: lists them, and runs calls of the confirmed ones (design §6.3, §7).
+
+Before a call the tool is compared with what an admin has confirmed, by its pin: a server that describes it otherwise
+now is not called. The list is read anew once it is no longer fresh.
+"""
+
+import time
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from acta_engine.egress.address import AddressGuard
+from acta_engine.egress.exchange import HttpAnswer
+from acta_engine.errors import ToolAsks, ToolFailed, ToolNotRun, ToolUnanswered, ToolWaits
+from acta_engine.tools.mcp.exchange import (
+    CALL_TOOL,
+    Authorize,
+    Eras,
+    HttpRefused,
+    McpExchange,
+    McpFailed,
+    NotAnswered,
+    NotReached,
+    RpcRefused,
+)
+from acta_engine.tools.mcp.listing import CheckSchema, ListedTool, Listing, Listings, read_listing
+from acta_engine.tools.mcp.oauth import Tokens
+from acta_engine.tools.mcp.results import (
+    CANCEL_TASK,
+    GET_TASK,
+    NOTHING,
+    UPDATE_TASK,
+    CannotAsk,
+    begun_task,
+    interval_of,
+    question_of,
+    task_request,
+    text_of,
+    unfit,
+)
+from acta_engine.tools.mcp.server import McpConnection, McpTool
+from acta_engine.tools.mcp.server_task import ServerTask, TaskNews
+from acta_engine.tools.mcp.wire import (
+    EFFECT_ID,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    TASKS,
+    BadHeaders,
+    Call,
+    RpcError,
+    error_of,
+    param_headers,
+)
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
+from acta_engine.tools.tool import HttpConfig, ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
+
+MAX_RESULT_CHARS = 4_194_304
+LOOK_SECONDS = 30
+"""For asking a server what comes of its task."""
+MAX_ROUNDS = 5
+"""So often a call is sent again at once where its server asks for nothing but that."""
+CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
+"""What servers are told that Acta does for them."""
+WITH_TASKS: Mapping[str, Any] = {**CAPABILITIES, "extensions": {TASKS: {}}}
+"""The same where a session waits for the server's task."""
+CHANGED = (
+    "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
+    "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
+)
+UNFIT = "{name} has run, but its answer is not what its server says that it gives (outputSchema). Do not rely on it."
+GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
+
+
+class McpServers:
+    """`guard`: says which URLs may be called. `secrets`, `known`: as for http tools. `check`: what keeps a schema from
+    being a tool's.
+    """
+
+    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known, check: CheckSchema) -> None:
+        self._guard = guard
+        self._secrets = secrets
+        self._known = known
+        self._check = check
+        self.eras = Eras()
+        self._tokens = Tokens(guard)
+        self._listings = Listings()
+
+    def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
+        """What the server says now. Raises McpFailed, and what a call raises for want of its secret."""
+        used = _Used(self, tenant, connection)
+        with used.exchange(time.monotonic() + seconds) as exchange:
+            listing = read_listing(exchange, self._check)
+        self._listings.keep(used.key, listing)
+        return listing
+
+    def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
+        """Raises ToolFailed, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun."""
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        offered = WITH_TASKS if context.takes_tasks else CAPABILITIES
+        with used.exchange(time.monotonic() + context.deadline_seconds, offered) as exchange:
+            listed = self._confirmed(tool, used, exchange)
+            result = self._called(tool, listed, arguments, context, used, exchange)
+        if context.takes_tasks and result.get("resultType") == "task":
+            raise ToolWaits(begun_task(tool.name, result))
+        self._ask(tool, result)
+        return self._result(tool, listed, result, used)
+
+    def look(self, tool: ToolSpec, context: CallContext, task: ServerTask) -> OutsideText:
+        """As `ServerTasks.look`. What was confirmed is not compared: the call was made with it."""
+        assert isinstance(tool, McpTool)
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        seconds = min(context.deadline_seconds, LOOK_SECONDS)
+        is_told = False
+        try:
+            with used.exchange(time.monotonic() + seconds, WITH_TASKS) as exchange:
+                if context.answered is not None:
+                    answers = {"inputResponses": context.answered.responses or {}}
+                    exchange.modern(task_request(UPDATE_TASK, task.task_id, answers))
+                is_told = True
+                told = exchange.modern(task_request(GET_TASK, task.task_id))
+                listed = None  # where the list cannot be had, or has another tool by now
+                if "result" in told:
+                    with suppress(ToolFailed):
+                        listed = self._confirmed(tool, used, exchange)
+        except RpcRefused as refused:
+            if refused.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+                raise ToolUnanswered("the server of a tool knows a task no more") from None
+            raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
+        except (McpFailed, ToolFailed):  # the server, or its credentials, may be there with the next look
+            raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
+        answered = context.answered.responses or {} if context.answered is not None else {}
+        match told.get("status"):
+            case "completed" if isinstance(told.get("result"), Mapping):
+                return self._result(tool, listed, told["result"], used)
+            case "failed":
+                error = error_of(told) or RpcError(0, "", None)
+                raise _failed(tool, RpcRefused(error), used)
+            case "cancelled":
+                raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
+            case "input_required":
+                self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
+        raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
+
+    def end(self, tool: ToolSpec, context: CallContext, task_id: str) -> None:
+        """As `ServerTasks.end`."""
+        assert isinstance(tool, McpTool)
+        used = _Used(self, context.tenant, tool.connection, tool.name)
+        try:
+            with used.exchange(time.monotonic() + context.deadline_seconds, WITH_TASKS) as exchange:
+                exchange.modern(task_request(CANCEL_TASK, task_id))
+        except McpFailed as failed:
+            raise ToolFailed(f"{tool.name}: the server of a task {failed}.") from None
+
+    def _ask_in_task(
+        self,
+        tool: McpTool,
+        context: CallContext,
+        told: Mapping[str, Any],
+        answered: Collection[str],
+        task_id: str,
+    ) -> None:
+        """Asks what was not answered yet: a server shows a question until it has taken the answer in. Raises ToolAsks,
+        and ToolFailed where nobody can give what it asks for; the server is then told to stop.
+        """
+        requests = told.get("inputRequests")
+        open_ones = requests if isinstance(requests, Mapping) else {}
+        new = {key: one for key, one in open_ones.items() if key not in answered}
+        if new:
+            try:
+                self._ask(tool, {"resultType": "input_required", "inputRequests": new})
+            except ToolFailed:
+                with suppress(ToolFailed, ToolNotRun):
+                    self.end(tool, context, task_id)
+                raise
+
+    def _result(
+        self, tool: McpTool, listed: ListedTool | None, result: Mapping[str, Any], used: "_Used"
+    ) -> OutsideText:
+        """`listed` None: nobody knows what structured content it promises. Raises ToolFailed."""
+        text = used.hidden(text_of(result))
+        if result.get("resultType", "complete") != "complete":
+            raise ToolFailed(
+                f"{tool.name} answered with something that Acta cannot go on with. It may have run."
+            )
+        if result.get("isError") is True:
+            raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
+        if listed is not None and listed.output_schema is not None and unfit(listed.output_schema, result):
+            said = OutsideText("answer", tool.name, text[:MAX_RESULT_CHARS] or NOTHING)
+            raise ToolFailed(UNFIT.format(name=tool.name), said)
+        if len(text) > MAX_RESULT_CHARS:
+            raise ToolFailed(f"{tool.name} answered with too much. It has run; ask it for less.")
+        return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)
+
+    def _ask(self, tool: McpTool, result: Mapping[str, Any]) -> None:
+        """Raises ToolAsks where the server needs a person's answers, and ToolFailed where it asks for what nobody can
+        give it here.
+        """
+        try:
+            question = question_of(result)
+        except CannotAsk as cannot:
+            raise ToolFailed(f"{tool.name} did not go on: its server {cannot}. Try another way.") from None
+        if question is not None:
+            raise ToolAsks(tool.name, question)
+
+    def _confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool:
+        """The tool as its server lists it. Raises ToolFailed where that is not what was confirmed; nothing ran."""
+        listing = self._listings.fresh(used.key)
+        if listing is None:
+            try:
+                listing = read_listing(exchange, self._check)
+            except McpFailed as failed:
+                _not_called(tool, failed, used)
+            self._listings.keep(used.key, listing)
+        listed = listing.tool(tool.tool)
+        if listed is None:
+            raise ToolFailed(GONE.format(name=tool.name))
+        if listed.pin != tool.pin or listed.unusable is not None:
+            raise ToolFailed(CHANGED.format(name=tool.name, server=tool.connection.server))
+        return listed
+
+    def _called(
+        self,
+        tool: McpTool,
+        listed: ListedTool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        used: "_Used",
+        exchange: McpExchange,
+    ) -> Mapping[str, Any]:
+        try:
+            headers = {"Idempotency-Key": context.effect_id, **param_headers(listed.paths, arguments)}
+        except BadHeaders as bad:
+            raise ToolFailed(f"{tool.name} was not called: {bad}. Send a smaller value.") from None
+        params: dict[str, Any] = {
+            "name": tool.tool,
+            "arguments": dict(arguments),
+            "_meta": {EFFECT_ID: context.effect_id},
+        }
+        if context.answered is not None:  # it is sent again, once its server's question is answered
+            state = context.answered.state
+            params |= {"inputResponses": context.answered.responses or {}}
+            params |= {} if state is None else {"requestState": state}
+        try:
+            for _ in range(MAX_ROUNDS):
+                result = exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
+                if result.get("resultType") != "input_required" or result.get("inputRequests"):
+                    break
+                params = {**params, "requestState": result.get("requestState")}
+                params.pop("inputResponses", None)
+            return result
+        except NotReached as failed:
+            _not_called(tool, failed, used)
+        except NotAnswered:
+            if tool.effect == "read":
+                raise ToolFailed(
+                    f"{tool.name} did not answer in time. Try again later, or go on without it."
+                ) from None
+            raise ToolUnanswered("a tool of kind mcp did not answer") from None
+        except RpcRefused as refused:
+            if refused.error.code == HEADER_MISMATCH:  # the next call reads the list anew
+                self._listings.forget(used.key)
+            raise _failed(tool, refused, used) from None
+        except McpFailed as failed:
+            raise _failed(tool, failed, used) from None
+
+
+class _Used:
+    """A server as one operation uses it: under which key its list is kept, and what it is sent with."""
+
+    def __init__(self, servers: McpServers, tenant: str, connection: McpConnection, tool: str = "") -> None:
+        self._servers = servers
+        self._tenant = tenant
+        self._connection = connection
+        self._name = tool or f"The MCP server {connection.server}"
+        self._values: dict[str, str] = {}
+        self.key = (tenant, connection.server, connection.model_dump_json())
+
+    def exchange(self, deadline: float, capabilities: Mapping[str, Any] = CAPABILITIES) -> McpExchange:
+        servers, url = self._servers, self._connection.url
+        return McpExchange(servers._guard, url, self._authorize(), deadline, servers.eras, capabilities)
+
+    def hidden(self, text: str) -> str:
+        """The text without the values of secrets."""
+        return Credentials({}, self._values).hidden(text)
+
+    def _authorize(self) -> Authorize:
+        auth = self._connection.auth
+        if auth is None:
+            return lambda refused, deadline: {}
+        if auth.client_credentials is None:
+            return self._by_secret
+        return self._by_token
+
+    def _by_secret(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
+        """A refused value is not better the second time."""
+        auth = self._connection.auth
+        assert auth is not None
+        return {} if refused else {"Authorization": self._secret(auth.secret_name, self._connection.url)}
+
+    def _by_token(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
+        auth, tokens = self._connection.auth, self._servers._tokens
+        assert auth is not None
+        assert auth.client_credentials is not None
+        client = auth.client_credentials
+        token = None if refused is not None else tokens.kept(self.key)
+        if token is None and (refused is not None or client.token_url is not None):
+            tokens.forget(self.key)
+            token = tokens.fetch(
+                self.key,
+                client,
+                self._connection.url,
+                refused,
+                lambda url: self._secret(client.secret, url),
+                deadline,
+            )
+        if token is None:
+            return {}  # the refusal that follows says where tokens come from
+        self._values["access token"] = token
+        return {"Authorization": f"Bearer {token}"}
+
+    def _secret(self, name: str, url: str) -> str:
+        """The secret's value, for a request to the URL. Raises ToolFailed, ToolNotRun."""
+        config = HttpConfig(url=url, method="POST", secret_headers={"Authorization": name})
+        servers = self._servers
+        found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
+        self._values.update(found.values)
+        return found.headers["Authorization"]
+
+
+def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
+    """The call was not sent, whatever its effect."""
+    raise ToolFailed(
+        f"{tool.name} was not called: its server {failed}. Try again later, or go on without it.",
+        _said(tool, failed, used),
+    ) from None
+
+
+def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed:
+    hint = ""
+    if isinstance(failed, HttpRefused) and failed.status in (401, 403):
+        hint = " An admin has to look at the credentials of its server."
+    return ToolFailed(f"{tool.name} {failed}.{hint} Try another way.", _said(tool, failed, used))
+
+
+def _said(tool: McpTool, failed: McpFailed, used: _Used) -> OutsideText | None:
+    text = said_by(failed)
+    return OutsideText("answer", tool.name, used.hidden(text)) if text.strip() else None
+
+
+def said_by(failed: McpFailed) -> str:
+    """What the server itself said of its failure, bounded."""
+    match failed:
+        case HttpRefused():
+            return failed.said
+        case RpcRefused():
+            return failed.error.message[:1_000]
+        case _:
+            return ""

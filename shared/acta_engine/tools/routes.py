@@ -1,0 +1,308 @@
+"""The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from acta_engine.agents.applied import Applied
+from acta_engine.agents.bodies import CallTool, CreateTool, PutTool
+from acta_engine.agents.store import (
+    DefinitionStore,
+    ToolChanged,
+    ToolExists,
+    ToolSecretNames,
+    all_agents,
+)
+from acta_engine.agents.views import tool_view, trial_view, who_approves_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.idempotency import Json, idempotency_key, record_of
+from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.egress.address import AddressGuard
+from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
+from acta_engine.ids import EFFECT
+from acta_engine.log.commit import milliseconds
+from acta_engine.log.store import IdempotencyRecord
+from acta_engine.people.approvers import with_approver
+from acta_engine.settings import Settings
+from acta_engine.tools.builtin.specs import builtins, with_environments
+from acta_engine.tools.mcp.server import SEPARATOR, with_servers
+from acta_engine.tools.tenant.definition import (
+    Reachable,
+    Unusable,
+    check_fixed,
+    check_schema,
+    check_timeout,
+    to_config,
+)
+from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tool import (
+    MAX_TENANT_TOOLS,
+    HttpConfig,
+    ToolDefinition,
+    ToolSpec,
+    is_high_stakes_unless_said,
+)
+from acta_engine.tools.trial import Trial
+
+HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
+
+
+def registered(deps: Dependencies, tenant: str) -> dict[str, ToolSpec]:
+    """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
+    tenant's and those of its MCP servers.
+    """
+    first = with_environments(deps.own_tools(tenant), weather=deps.settings.weather)
+    added = with_servers(deps.tools.all(tenant), deps.mcp_servers.all(tenant))
+    own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
+    return {**first, **own}
+
+
+def add_tools(api: Api, deps: Dependencies) -> None:
+    store, clock, own_tools = deps.tools, deps.clock, deps.own_tools
+
+    def view(tool: ToolSpec) -> Json:
+        """With the role that holds, and what the definition says where an operator says something else."""
+        holds = with_approver(tool, deps.settings.tool_approvers, api.caller.tenant)
+        if holds == tool or not isinstance(tool, ToolDefinition):
+            return tool_view(holds)
+        return {**tool_view(holds), "as_defined": who_approves_view(tool)}
+
+    tools = Resource[ToolDefinition](
+        api,
+        find=store.get,
+        view=view,
+        tag=lambda tool: version_tag(tool.version, tool.created_at),
+        stale=ToolChanged,
+        missing="There is no tool of this name.",
+        changed="The tool was changed meanwhile. Read it again and decide anew.",
+    )
+
+    @api.get("/v1/tools")
+    def list_tools() -> Response:
+        """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
+        return page([view(spec) for spec in registered(deps, api.caller.tenant).values()], None)
+
+    @api.get("/v1/tools/{name}")
+    def read_tool(name: str) -> Response:
+        offered = with_environments(own_tools(api.caller.tenant), weather=deps.settings.weather)
+        if name in offered:
+            return success(view(offered[name]))
+        if SEPARATOR in name:
+            of_server = with_servers((), deps.mcp_servers.all(api.caller.tenant)).get(name)
+            if of_server is not None and store.get(api.caller.tenant, name) is None:
+                return success(view(of_server))
+        return tools.answer(tools.get(name))
+
+    @api.post("/v1/tools")
+    def create_tool(body: CreateTool) -> Response:
+        tenant, now = api.caller.tenant, clock.now()
+        applied = applied_after(body, None)
+        tool = _definition(body, body.name, tenant, deps.settings, applied, 1, now, now)
+
+        key = idempotency_key(api.request, 201)
+
+        def create() -> Json:
+            made = view(tool)
+            _check_secrets(tool, tenant, deps.secret_names)
+            own = store.all(tenant)
+            if tool.name in {*builtins(), *own_tools(tenant)} or any(tool.name == each.name for each in own):
+                raise _taken()
+            if len(own) >= MAX_TENANT_TOOLS:
+                raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
+            try:
+                store.create(tenant, tool, record_of(key, made, now))
+            except ToolExists:
+                raise _taken() from None
+            return made
+
+        answer = deps.idempotency.answer(key, create)
+        return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
+
+    @api.put("/v1/tools/{name}")
+    def replace_tool(name: str, body: PutTool) -> Response:
+        _refuse_built_in(name)
+        if body.name not in (None, name):
+            raise FieldsInvalid(
+                {"name": ["A tool keeps its name. Leave it out, or give the one in the path."]}
+            )
+        tenant = api.caller.tenant
+        if name in own_tools(tenant):
+            raise _of_the_environment()
+        old = tools.get_as_read(name)
+        tools.check_version(body.version, old.version)
+        applied = applied_after(body, old.applied)
+        new = _definition(
+            body, name, tenant, deps.settings, applied, old.version + 1, old.created_at, clock.now()
+        )
+        _check_secrets(new, tenant, deps.secret_names)
+        with tools.writing():
+            store.replace(tenant, old, new)
+        return tools.answer(new)
+
+    @api.delete("/v1/tools/{name}")
+    def delete_tool(
+        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+    ) -> Response:
+        """Agents that name the tool keep its name, which means nothing until there is a tool of that name again. So
+        it takes `force` to delete it.
+        """
+        _refuse_built_in(name)
+        tenant = api.caller.tenant
+        if name in own_tools(tenant) and store.get(tenant, name) is None:
+            raise _of_the_environment()
+        old = tools.get_as_read(name)
+        tools.check_version(version, old.version)
+        if not force:
+            check_not_named((name,), deps.definitions, tenant)
+        with tools.writing():
+            store.delete(tenant, old)
+        return no_content()
+
+    @api.post("/v1/tools/{name}/call")
+    def call_tool(name: str, body: CallTool) -> Response:
+        """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
+        key, effect_id = idempotency_key(api.request, 200), clock.new_id(EFFECT)
+        caller = api.caller
+        record = record_of(key, {"effect_id": effect_id}, clock.now())
+        given = {
+            "name": name,
+            "input": body.input,
+            "confirm": body.confirm,
+            "effect_id": effect_id,
+            "roles": sorted(caller.roles),
+        }
+
+        def call() -> Json:
+            if record is not None:
+                store.take_key(record)
+            started = clock.now()
+            try:
+                trial = deps.tool_function.ask("try_tool", caller.tenant, caller.user, given)
+            except AnswerLost as lost:
+                trial = Trial("unknown", milliseconds(started, clock.now()), message=str(lost))._asdict()
+            except (CallerError, TransientError):  # nothing was done
+                if record is not None:
+                    store.leave_key(record)
+                raise
+            return trial_view(name, effect_id, trial)
+
+        return success(deps.idempotency.answer(key, call, _made_already))
+
+
+def _made_already(record: IdempotencyRecord) -> Json:
+    raise Conflict(
+        f"This call was made already, with the effect id {record.answer['effect_id']}. What it answered is not kept: "
+        "look before you make it again, with a new Idempotency-Key."
+    )
+
+
+def _definition(
+    body: PutTool,
+    name: str,
+    tenant: str,
+    settings: Settings,
+    applied: Applied | None,
+    version: int,
+    created_at: datetime,
+    updated_at: datetime,
+) -> ToolDefinition:
+    try:
+        check_timeout(body.timeout_seconds, settings.longest_tool_seconds)
+        check_schema(body.input_schema)
+        reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
+        config = to_config(body.kind, body.config, reachable, tenant)
+        check_fixed(config, body.input_schema)
+        high_stakes = _stakes(body, name)
+    except Unusable as unusable:
+        raise FieldsInvalid(unusable.problems) from None
+    return ToolDefinition(
+        name=name,
+        description=body.description.strip(),
+        input_schema=body.input_schema,
+        kind=body.kind,
+        config=config,
+        effect=body.effect,
+        risk=body.risk,
+        high_stakes=high_stakes,
+        approver_role=body.approver_role,
+        approver_must_differ=body.approver_must_differ,
+        repeatable=body.repeatable,
+        timeout_seconds=body.timeout_seconds,
+        result_limit_bytes=body.result_limit_bytes,
+        applied=applied,
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+def _stakes(body: PutTool, name: str) -> bool:
+    """Whether a person approves each call. Raises Unusable."""
+    named = bool(body.approver_role) or body.approver_must_differ
+    if named and body.high_stakes is False:
+        sentence = "Who approves is named, and nobody is asked about a tool that is not of high stakes. Leave one out."
+        raise Unusable({"high_stakes": [sentence]})
+    if body.high_stakes is not None:
+        return body.high_stakes
+    return named or is_high_stakes_unless_said(name, body.effect, body.risk)
+
+
+def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) -> None:
+    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail. And where it is
+    for other hosts: an admin who does not know its value cannot have it sent to one of theirs.
+    """
+    if not tool.secrets or not isinstance(tool.config, HttpConfig):
+        return
+    known = {each.name: each for each in secrets.all(tenant)}
+    missing = sorted(tool.secrets - known.keys())
+    if missing:
+        sentence = f"There is no secret called {', '.join(missing)}. {HOW_TO_SET}"
+        raise FieldsInvalid({"config.headers": [sentence]})
+    url = tool.config.url
+    elsewhere = sorted(name for name in tool.secrets if not known[name].may_be_sent_to(url))
+    if elsewhere:
+        sentence = (
+            f"The host of config.url gets no secret called {', '.join(elsewhere)}: it is for other hosts."
+        )
+        raise FieldsInvalid({"config.headers": [sentence]})
+
+
+def _refuse_built_in(name: str) -> None:
+    if name in builtins():
+        raise Conflict("This tool is built in: it can be neither replaced nor deleted.")
+
+
+def _of_the_environment() -> Conflict:
+    return Conflict("This tool is the environment's: an operator changes its folder and deploys it.")
+
+
+def _taken() -> Conflict:
+    message = "There is a tool of this name already."
+    return Conflict(message, {"name": [message]})
+
+
+NAMED = 20
+"""Of the agents that name a tool an answer names so many."""
+
+
+def check_not_named(
+    tools: Collection[str], agents: DefinitionStore, tenant: str, *, as_what: str = "this tool"
+) -> None:
+    """Raises Conflict where an agent of the tenant names one of the tools. `as_what`: how the answer calls them."""
+    naming = [
+        agent.agent_id
+        for agent in all_agents(agents, tenant)
+        if not {*agent.tools, *agent.high_stakes}.isdisjoint(tools)
+    ]
+    if not naming:
+        return
+    more = f" and {len(naming) - NAMED} more" if len(naming) > NAMED else ""
+    raise Conflict(
+        f"Agents name {as_what}: {', '.join(naming[:NAMED])}{more}. Change them first, or delete it with force=true: "
+        "they go on without it.",
+        {"agents": naming[:NAMED]},
+    )

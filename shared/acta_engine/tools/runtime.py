@@ -1,0 +1,113 @@
+"""What tool calls need from the process, and how a tool is run."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from acta_engine.agents.agent import AgentDefinition, built_in, policies_of
+from acta_engine.errors import ModelFeedback, ToolFailed
+from acta_engine.log.conversation import Content, ToolCall
+from acta_engine.log.head import Head
+from acta_engine.log.repository import SessionRepository
+from acta_engine.people.options_and_defaults import Policies
+from acta_engine.recovery.outage import OutageLimits
+from acta_engine.tools.builtin.specs import READ_RESULT
+from acta_engine.tools.mcp.server_task import ToolQuestion
+from acta_engine.tools.port import CallContext, Registry, ServerTasks, Toolbox
+from acta_engine.tools.results_for_model import failure_text, read_result, result_text
+from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
+
+
+class ToolRuntime(NamedTuple):
+    """What tool calls need from the process. `agent`: the present definition, by tenant and agent id; None: it was
+    deleted. `server_tasks`: what looks for the tasks of tools' servers; None: servers are to answer at once.
+    """
+
+    repository: SessionRepository
+    registry: Registry
+    toolbox: Toolbox
+    agent: Callable[[str, str], AgentDefinition | None] = lambda tenant, agent_id: built_in()
+    outage_limits: OutageLimits = OutageLimits()
+    server_tasks: Callable[[], ServerTasks] | None = None
+
+    def policies(self, head: Head) -> Policies:
+        """How the session's agent asks people."""
+        return policies_of(self.agent(head.tenant, head.agent_id))
+
+    @property
+    def takes_tasks(self) -> bool:
+        """Whether a call may become a task."""
+        return self.server_tasks is not None
+
+
+class CallResult(NamedTuple):
+    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored; `outside`: it
+    has a text from outside.
+    """
+
+    text: str
+    ok: bool
+    whole: Content | None = None
+    outside: bool = False
+
+
+def run_tool(
+    runtime: ToolRuntime, spec: ToolSpec | None, call: ToolCall, head: Head, deadline: float, *, rerun: bool
+) -> CallResult:
+    """Raises ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and what the engine retries."""
+    arguments = call.input or {}
+    if spec is None:
+        return CallResult(
+            f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False
+        )
+    context = context_of(runtime, spec, call, head, deadline)._replace(rerun=rerun)
+
+    def run() -> str | OutsideText:
+        runtime.registry.check(spec, arguments, private=context.private)
+        if spec.name == READ_RESULT:
+            return read_result(runtime.repository, head, arguments)
+        return runtime.toolbox.run(spec, arguments, context)
+
+    return result_of(runtime, spec, head, run)
+
+
+def context_of(
+    runtime: ToolRuntime, spec: ToolSpec, call: ToolCall, head: Head, deadline: float
+) -> CallContext:
+    return CallContext(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        agent_id=head.agent_id,
+        effect_id=call.effect_id,
+        deadline_seconds=min(deadline, spec.timeout_seconds),
+        user=head.created_by,
+        read_outside=head.read_outside,
+        private=head.private_to is not None,
+        answered=_answered(head, call.call_id),
+        takes_tasks=runtime.takes_tasks,
+    )
+
+
+def result_of(
+    runtime: ToolRuntime, spec: ToolSpec, head: Head, run: Callable[[], str | OutsideText]
+) -> CallResult:
+    """What the model is told of what `run` says, or of how it fails."""
+    try:
+        said = run()
+    except ModelFeedback as failure:
+        outside = isinstance(failure, ToolFailed) and failure.outside is not None
+        return CallResult(failure_text(failure, head.quotation_key), ok=False, outside=outside)
+    result = result_text(
+        said,
+        spec.result_limit_bytes,
+        lambda content: runtime.repository.keep(head, content),
+        head.quotation_key,
+    )
+    return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
+
+
+def _answered(head: Head, call_id: str) -> ToolQuestion | None:
+    """What a person has answered the tool's server in the middle of this call."""
+    open_call = head.open_call(call_id)
+    asked = open_call.asked if open_call is not None else None
+    return asked if asked is not None and asked.responses is not None else None

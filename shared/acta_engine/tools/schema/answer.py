@@ -1,0 +1,30 @@
+"""Checks a session's final answer against its output schema (Draft 2020-12), in a limited amount of work (ADR 69)."""
+
+from acta_engine.models.common.tool_arguments import InvalidJson, parse_value
+from acta_engine.tools.schema.check import Words, errors_of, problems_of
+from acta_engine.tools.schema.validator import TooMuchWork
+from acta_engine.turn.structured_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
+
+ANSWER = Words("the answer", "the schema")
+NOT_CHECKED = "it cannot be checked against the schema. Try other values."
+
+
+def check_answer(schema: str, text: str) -> CheckedAnswer:
+    """An `AnswerCheck`."""
+    written = without_code_block(text)
+    if len(written.encode()) > MAX_ANSWER_BYTES:
+        most = f"{MAX_ANSWER_BYTES:,} bytes is the most"
+        return CheckedAnswer(problem=f"it is too long: {most}. Write what is large to a file and name it.")
+    try:
+        value = parse_value(written)
+    except InvalidJson as error:
+        return CheckedAnswer(problem=f"it is {error}.")
+    try:
+        errors = errors_of(schema, value)
+    except (TooMuchWork, RecursionError):
+        return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
+    except Exception:  # whatever the validator fails at, the model may try again
+        return CheckedAnswer(problem=NOT_CHECKED)
+    if errors:
+        return CheckedAnswer(problem=f"{problems_of(errors, ANSWER)}.")
+    return CheckedAnswer(value)

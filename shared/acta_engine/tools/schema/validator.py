@@ -1,0 +1,376 @@
+"""The validator of tenants' JSON Schemas: the package `jsonschema`, with its work counted (ADR 53).
+
+A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
+alternatives. So every evaluated schema, every keyword with the values it looks through, and every message costs units
+of work, a few microseconds each: so the same input is always judged alike. Six keywords are our own, because the
+package gives them to Python's `re`, or compares each item with each. `false` is our own, too: the package's message
+quotes the value, and nobody counts it inside `anyOf`.
+
+RE2 matches patterns, in time that grows with the text and with the pattern's program; Python's `re` takes exponential
+time for some. Both packages are imported when they are needed first.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acta_engine.untrusted.quoting import one_line
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+MOST_WORK = 200_000
+
+
+class TooMuchWork(Exception):
+    """The check was given up."""
+
+
+class Left:
+    def __init__(self, units: int) -> None:
+        self.units = units
+
+
+_left: ContextVar[Left] = ContextVar("work that is left")
+
+
+@contextmanager
+def limited_work(units: int = MOST_WORK) -> Iterator[Left]:
+    """What is done inside takes at most so many units. Yields what is left of them."""
+    left = Left(units)
+    token = _left.set(left)
+    try:
+        yield left
+    finally:
+        _left.reset(token)
+
+
+def spend(units: int) -> None:
+    """Raises TooMuchWork where no more is left. Raises LookupError outside `limited_work`: nothing bounds the work."""
+    left = _left.get()
+    left.units -= units
+    if left.units < 0:
+        raise TooMuchWork
+
+
+MAX_MEMORY = 1 << 18
+"""Bytes that one compiled pattern may take."""
+STEPS_A_UNIT = 2_000
+"""Characters times instructions that count as one unit of work."""
+ALLOWED = "Patterns are those of RE2: no look-around, no back-reference, no repetition above 1,000."
+
+
+class BadPattern(Exception):
+    """The message is a sentence for the admin who wrote the schema."""
+
+
+class Pattern(NamedTuple):
+    """`matcher`: RE2's. `instructions`: of its program."""
+
+    matcher: Any
+    instructions: int
+
+    def found_in(self, text: str) -> bool:
+        """Raises TooMuchWork."""
+        spend(1 + len(text) * self.instructions // STEPS_A_UNIT)
+        return self.matcher.search(text) is not None
+
+
+def compiled(pattern: str) -> Pattern:
+    """Raises BadPattern. RE2's own cache keeps what was compiled."""
+    import re2
+
+    try:
+        matcher = re2.compile(_for_re2(pattern), _options())
+    except (re2.error, UnicodeEncodeError):
+        raise BadPattern(f'The pattern "{one_line(pattern, 80)}" cannot be used. {ALLOWED}') from None
+    return Pattern(matcher, matcher.programsize)
+
+
+_ESCAPES = re.compile(r"\\\\|\\u([^\\]{4})")
+
+
+def _for_re2(pattern: str) -> str:
+    """JSON Schema's `\\u00e9` is `\\x{00e9}` in RE2."""
+    return _ESCAPES.sub(lambda at: at[0] if at[1] is None else f"\\x{{{at[1]}}}", pattern)
+
+
+@cache
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.max_mem = MAX_MEMORY
+    options.log_errors = False
+    return options
+
+
+Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
+UNITS_A_MESSAGE = 20
+"""All messages are kept until the check is over."""
+MESSAGE_CHARS_A_UNIT = 200
+"""A message quotes the value that is wrong."""
+MAX_MESSAGE_CHARS = 200
+"""No more is kept of a message; `check.py` shows no more."""
+EXACT = ("const", "enum", "default", "examples")
+"""Keywords whose values are data, not schemas."""
+
+
+@lru_cache(maxsize=256)
+def validator_of(schema: str) -> "Validator":
+    """`schema`: as JSON. Its anchors and ids are found here, once: else each reference would be looked for in all of
+    it.
+    """
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    parsed = without_dialects(json.loads(schema))
+    root = DRAFT202012.create_resource(parsed)
+    uri = root.id() or ""
+    registry: Any = Registry().with_resource(uri, root).crawl()
+    made: Validator = _counting()(parsed, registry=registry, _resolver=registry.resolver(uri))
+    return made
+
+
+@cache
+def _counting() -> Any:
+    """The class of validators that count."""
+    from jsonschema import Draft202012Validator, validators
+
+    create: Any = validators.create
+    own: dict[str, Keyword] = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "unevaluatedItems": _unevaluated_items,
+        "unevaluatedProperties": _unevaluated_properties,
+        "uniqueItems": _unique_items,
+    }
+    keywords = {**Draft202012Validator.VALIDATORS, **own}
+    made = create(
+        meta_schema=Draft202012Validator.META_SCHEMA,
+        validators={name: _counted(name, keyword) for name, keyword in keywords.items()},
+        type_checker=Draft202012Validator.TYPE_CHECKER,
+        id_of=Draft202012Validator.ID_OF,
+        applicable_validators=_applicable,
+    )
+    descend, iter_errors = made.descend, made.iter_errors
+
+    # The package's methods, but for the schema `false`.
+    def counting_descend(
+        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
+    ) -> Any:
+        if schema is False:
+            return _nothing_allowed(instance, () if path is None else (path,))
+        return descend(self, instance, schema, path, schema_path, resolver)
+
+    def counting_iter_errors(self: Any, instance: Any) -> Any:
+        return _nothing_allowed(instance, ()) if self.schema is False else iter_errors(self, instance)
+
+    made.descend, made.iter_errors = counting_descend, counting_iter_errors
+    return made
+
+
+def _nothing_allowed(instance: Any, path: tuple[str | int, ...]) -> "Iterator[ValidationError]":
+    spend(UNITS_A_MESSAGE)
+    yield _error("no value is allowed", path=path, instance=instance, schema=False)
+
+
+def _applicable(schema: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    spend(1 + len(schema))
+    return schema.items()
+
+
+def _counted(name: str, keyword: Keyword) -> Keyword:
+    @wraps(keyword)
+    def counted(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+        spend(_cost(name, value, instance))
+        for error in keyword(validator, value, instance, schema) or ():
+            spend(UNITS_A_MESSAGE + len(error.message) // MESSAGE_CHARS_A_UNIT)
+            if len(error.message) > MAX_MESSAGE_CHARS:
+                error.message = error.message[:MAX_MESSAGE_CHARS]
+                error.args = (error.message,)  # the whole message stands in them, too
+            yield error
+
+    return counted
+
+
+def _cost(name: str, value: Any, instance: Any) -> int:
+    """The units of one keyword: what it looks through itself. Schemas below it cost by themselves."""
+    if name in ("const", "enum", "dependentRequired"):
+        return nodes(value)
+    if name == "uniqueItems":
+        return nodes(instance, texts=True)
+    parts = value.count("/") if isinstance(value, str) else _length(value)  # of a reference, or inside
+    return 1 + parts + _length(instance)
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
+
+
+def nodes(value: Any, *, texts: bool = False) -> int:
+    """How many values a JSON value has, itself included. `texts`: a long text and a long name count as several."""
+    count, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        count += 1
+        if texts and isinstance(item, str):
+            count += len(item) // MESSAGE_CHARS_A_UNIT
+        if isinstance(item, dict):
+            waiting += item.values()
+            count += sum(len(name) // MESSAGE_CHARS_A_UNIT for name in item) if texts else 0
+        elif isinstance(item, list):
+            waiting += item
+    return count
+
+
+def without_dialects(schema: Any) -> Any:
+    """The schema without `$schema`. The package would check a part that names a dialect without counting."""
+    if isinstance(schema, list):
+        return [without_dialects(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value if key in EXACT else without_dialects(value)
+        for key, value in schema.items()
+        if not (key == "$schema" and isinstance(value, str))
+    }
+
+
+def _pattern(validator: Any, value: str, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+    if isinstance(instance, str) and not compiled(value).found_in(instance):
+        yield _error(f"the text does not match {value!r}")
+
+
+def _pattern_properties(
+    validator: Any, value: Mapping[str, Any], instance: Any, schema: Any
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, dict):
+        return
+    for pattern, inner in value.items():
+        found = compiled(pattern)
+        for name, each in instance.items():
+            if found.found_in(name):
+                yield from validator.descend(each, inner, path=name, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if not isinstance(instance, dict):
+        return
+    known = schema.get("properties", {})
+    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
+    others = [
+        name
+        for name in instance
+        if name not in known and not any(pattern.found_in(name) for pattern in patterns)
+    ]
+    if value is False and others:
+        yield _error(f"{len(others)} fields are not known, {others[0]!r} among them")
+    elif value is not False:
+        for name in others:
+            yield from validator.descend(instance[name], value, path=name)
+
+
+def _unevaluated_properties(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if isinstance(instance, dict) and (wrong := instance.keys() - _evaluated(validator, instance, schema)):
+        first = next(name for name in instance if name in wrong)
+        yield _error(f"{len(wrong)} fields are not known, {first!r} among them")
+
+
+def _unevaluated_items(
+    validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+) -> "Iterator[ValidationError]":
+    if isinstance(instance, list):
+        wrong = sorted(set(range(len(instance))) - _evaluated(validator, instance, schema))
+        if wrong:
+            yield _error(f"{len(wrong)} items are not allowed, the one at {wrong[0]} among them")
+
+
+def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
+    """The names of an object's fields, or the places of an array's items, that the schema says something of, or one
+    that applies to the same value and holds. What `unevaluatedProperties` and `unevaluatedItems` allow is among them.
+    """
+    if not isinstance(schema, dict):
+        return set()
+    spend(1 + len(schema) + len(instance))
+    named = _evaluated_fields if isinstance(instance, dict) else _evaluated_items
+    found = named(validator, instance, schema)
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            spend(_cost(keyword, schema[keyword], instance))
+            target = validator._resolver.lookup(schema[keyword])
+            inside = validator.evolve(schema=target.contents, _resolver=target.resolver)
+            found |= _evaluated(inside, instance, target.contents)
+    for each in _that_hold(validator, instance, schema):
+        found |= _evaluated(validator, instance, each)
+    return found
+
+
+def _evaluated_fields(validator: Any, instance: Mapping[str, Any], schema: Mapping[str, Any]) -> set[Any]:
+    names: set[str] = instance.keys() & schema.get("properties", {}).keys()
+    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
+    names |= {name for name in instance if any(pattern.found_in(name) for pattern in patterns)}
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        if keyword in schema:
+            names |= {name for name, each in instance.items() if _holds(validator, each, schema[keyword])}
+    return names
+
+
+def _evaluated_items(validator: Any, instance: list[Any], schema: Mapping[str, Any]) -> set[Any]:
+    if "items" in schema:
+        return set(range(len(instance)))
+    places = set(range(min(len(schema.get("prefixItems", ())), len(instance))))
+    for keyword in ("contains", "unevaluatedItems"):
+        if keyword in schema:
+            places |= {
+                place for place, each in enumerate(instance) if _holds(validator, each, schema[keyword])
+            }
+    return places
+
+
+def _that_hold(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas inside that apply to the same value and hold."""
+    if isinstance(instance, dict):
+        yield from (inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from (inner for inner in schema.get(keyword, ()) if _holds(validator, instance, inner))
+    if "if" in schema:
+        holds = _holds(validator, instance, schema["if"])
+        followed = ("if", "then") if holds else ("else",)
+        yield from (schema[keyword] for keyword in followed if keyword in schema)
+
+
+def _holds(validator: Any, instance: Any, schema: Any) -> bool:
+    return schema if isinstance(schema, bool) else next(validator.descend(instance, schema), None) is None
+
+
+def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+    if value is True and isinstance(instance, list):
+        texts = [json.dumps(_comparable(item), sort_keys=True) for item in instance]
+        if len(set(texts)) < len(texts):
+            yield _error("the items are not all different")
+
+
+def _comparable(value: Any) -> Any:
+    """Equal values of JSON become equal texts: 1 and 1.0 are one number."""
+    if isinstance(value, dict):
+        return {key: _comparable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_comparable(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _error(message: str, **about: Any) -> "ValidationError":
+    from jsonschema import ValidationError
+
+    return ValidationError(message, **about)

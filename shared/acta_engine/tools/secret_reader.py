@@ -1,0 +1,129 @@
+"""Values of tenants' secrets, those of tools and that of notifications, in Secrets Manager (ADR 51, 68).
+
+A secret of a tool is called `acta/<env>/tools/<tenant>/<name>`, that of notifications
+`acta/<env>/notify/<tenant>/webhook`. It is asked for with credentials of the bound tenant that reach its own secrets
+alone. No error has a secret's name or value: AWS's messages may.
+
+The source of what happens where: Secrets Manager API Reference, PutSecretValue, CreateSecret, DeleteSecret.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
+from acta_engine.bound_tenant import bound
+from acta_engine.errors import AwsDenied, StoreUnavailable
+from acta_engine.store.keys import tool_secrets_prefix
+from acta_engine.tools.tool_secret import is_usable_value
+
+CACHE_SECONDS = 60
+"""How long a value is used that was replaced or deleted meanwhile."""
+KEPT = 200
+EXISTS = "ResourceExistsException"
+BEING_DELETED = "InvalidRequestException"
+"""A secret that is deleted for good is still there for some seconds."""
+
+
+Prefix = Callable[[str, str], str]
+"""From an environment and a tenant to how the names of secrets begin."""
+
+
+class SecretUnusable(Exception):
+    """What the secret holds can be no header's value. Somebody else than Acta stored it."""
+
+
+class ToolSecretStore:
+    """ToolSecretValues. `key`: the ARN of the KMS key for new secrets; empty: AWS's own. `client`: a botocore Secrets
+    Manager client, where it is not this process's own. `prefix`: of the secrets' names.
+    """
+
+    def __init__(
+        self, environment: str, key: str = "", client: Any = None, prefix: Prefix = tool_secrets_prefix
+    ) -> None:
+        self._environment = environment
+        self._prefix = prefix
+        self._key = {"KmsKeyId": key} if key else {}
+        self._secretsmanager = Service("secretsmanager", client)
+
+    def put(self, tenant: str, name: str, value: str) -> None:
+        secret = self._prefix(self._environment, tenant) + name
+        if self._ask("put_secret_value", NOT_FOUND, SecretId=secret, SecretString=value) is not None:
+            return
+        made = self._ask("create_secret", EXISTS, Name=secret, SecretString=value, **self._key)
+        if made is None:  # another request was faster; the later one counts
+            self._ask("put_secret_value", SecretId=secret, SecretString=value)
+
+    def delete(self, tenant: str, name: str) -> None:
+        secret = self._prefix(self._environment, tenant) + name
+        self._ask("delete_secret", NOT_FOUND, SecretId=secret, ForceDeleteWithoutRecovery=True)
+
+    def _ask(self, operation: str, expected: str = "", **parameters: Any) -> Any:
+        """The answer; None: AWS refused with the code that is expected."""
+        try:
+            return self._secretsmanager.call(operation, **parameters)
+        except AwsDenied as denied:
+            raise AwsDenied(str(denied)) from None
+        except AwsRefused as refused:
+            if refused.code == expected:
+                return None
+            raise _without_names(operation, refused.code) from None
+
+
+class ToolSecretReader:
+    """Reads values for calls and keeps each for a minute. `now`: a clock in seconds."""
+
+    def __init__(
+        self, environment: str, client: Any = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._environment = environment
+        self._secretsmanager = Service("secretsmanager", client)
+        self._now = now
+        self._kept: OrderedDict[tuple[str | None, str, str], tuple[float, str]] = OrderedDict()
+
+    def __call__(self, tenant: str, name: str, set_at: str = "") -> str | None:
+        """None: there is no such secret. Only values are kept, so one that is set is there for the next call. `set_at`:
+        what is kept of another time is not used: its hosts may have been others.
+
+        Raises AwsDenied, StoreThrottled, StoreUnavailable, SecretUnusable.
+        """
+        binding = bound()
+        # with the bound tenant: what was read for one is not there for another, whichever tenant the caller names
+        key = (
+            None if binding is None else binding.tenant,
+            tool_secrets_prefix(self._environment, tenant) + name,
+            set_at,
+        )
+        kept = self._kept.get(key)
+        if kept is not None and 0 <= self._now() - kept[0] < CACHE_SECONDS:
+            return kept[1]
+        self._kept.pop(key, None)
+        value = self._read(key[1])
+        if value is None:
+            return None
+        self._kept[key] = (self._now(), value)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return value
+
+    def _read(self, secret: str) -> str | None:
+        try:
+            answer = self._secretsmanager.call("get_secret_value", SecretId=secret)
+        except AwsDenied as denied:
+            raise AwsDenied(str(denied)) from None
+        except AwsRefused as refused:
+            if refused.code in (NOT_FOUND, BEING_DELETED):
+                return None
+            raise _without_names("get_secret_value", refused.code) from None
+        value = str(answer.get("SecretString", "")).strip()
+        if not is_usable_value(value):
+            raise SecretUnusable
+        return value
+
+
+def _without_names(operation: str, code: str) -> Exception:
+    """What is not expected is an operator's to see to, such as a KMS key that is disabled: it is waited for."""
+    kind = StoreUnavailable if code == BEING_DELETED else AwsDenied
+    return kind(f"{operation}: {code}")

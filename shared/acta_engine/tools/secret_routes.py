@@ -1,0 +1,123 @@
+"""Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from acta_engine.agents.bodies import PutToolSecret
+from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
+from acta_engine.agents.views import tool_secret_view
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.clock import Clock
+from acta_engine.errors import Conflict, FieldsInvalid, NotFound
+from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tool import HttpConfig, ToolDefinition
+from acta_engine.tools.tool_secret import MAX_TOOL_SECRETS, NAME_RULE, ToolSecret, is_secret_name
+
+
+def add_tool_secrets(api: Api, deps: Dependencies) -> None:
+    names, values, clock = deps.secret_names, deps.secret_values, deps.clock
+    tools, servers = deps.tools, deps.mcp_servers
+
+    @api.get("/v1/tool-secrets")
+    def list_secrets() -> Response:
+        """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""
+        return page([tool_secret_view(each) for each in names.all(api.caller.tenant)], None)
+
+    @api.put("/v1/tool-secrets/{name}")
+    def set_secret(name: str, body: PutToolSecret) -> Response:
+        """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
+        if not is_secret_name(name):
+            raise FieldsInvalid({"name": [NAME_RULE]})
+        tenant, now = api.caller.tenant, clock.now()
+        known = {each.name: each for each in names.all(tenant)}
+        old = known.get(name)
+        if old is None and len(known) >= MAX_TOOL_SECRETS:
+            raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
+        created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
+        hosts = former if body.hosts is None else tuple(body.hosts)
+        secret = ToolSecret(
+            name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
+        )
+        _check_hosts(secret, _users(tools, tenant, name), _servers_with(servers, tenant, name))
+        # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
+        names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
+        # before, for calls that were asked for until now; after, for those asked for until the new value was there
+        _write_anew(tools, servers, tenant, name, clock)
+        values.put(tenant, name, body.value)
+        secret = secret.model_copy(update={"updated_at": clock.now()})
+        names.put(tenant, secret)
+        _write_anew(tools, servers, tenant, name, clock)
+        return success(tool_secret_view(secret), 201 if old is None else 200)
+
+    @api.delete("/v1/tool-secrets/{name}")
+    def delete_secret(name: str) -> Response:
+        tenant = api.caller.tenant
+        if all(name != each.name for each in names.all(tenant)):
+            raise NotFound("There is no secret of this name.")
+        users = [tool.name for tool in _users(tools, tenant, name)]
+        if users:
+            named = ", ".join(users)
+            raise Conflict(
+                f"Tools refer to this secret: {named}. Change or delete them first.", {"tools": users}
+            )
+        using = [server.name for server in _servers_with(servers, tenant, name)]
+        if using:
+            raise Conflict(
+                f"MCP servers refer to this secret: {', '.join(using)}. Change or delete them first.",
+                {"mcp_servers": using},
+            )
+        values.delete(tenant, name)
+        names.delete(tenant, name)
+        return no_content()
+
+
+def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """The hosts until the new value is there, which may fail: those of both values, else of the former."""
+    if not former:
+        return hosts
+    return tuple(host for host in hosts if host in former) or former
+
+
+def _users(tools: ToolStore, tenant: str, secret: str) -> list[ToolDefinition]:
+    """The tools that refer to the secret."""
+    return [tool for tool in tools.all(tenant) if secret in tool.secrets]
+
+
+def _servers_with(servers: McpServerStore, tenant: str, secret: str) -> list[McpServer]:
+    """The MCP servers that refer to the secret."""
+    return [server for server in servers.all(tenant) if secret in server.secrets]
+
+
+def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition], servers: Sequence[McpServer]) -> None:
+    """Raises Conflict where a tool would send the secret elsewhere."""
+    elsewhere = [
+        tool.name
+        for tool in users
+        if isinstance(tool.config, HttpConfig) and not secret.may_be_sent_to(tool.config.url)
+    ]
+    elsewhere += [
+        server.name
+        for server in servers
+        if server.secret_sent_to is not None and not secret.may_be_sent_to(server.secret_sent_to)
+    ]
+    if elsewhere:
+        raise Conflict(
+            f"Tools send this secret to other hosts: {', '.join(elsewhere)}. Change or delete them first.",
+            {"tools": elsewhere},
+        )
+
+
+def _write_anew(tools: ToolStore, servers: McpServerStore, tenant: str, secret: str, clock: Clock) -> None:
+    """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
+    runs with it (design §8).
+    """
+    for tool in _users(tools, tenant, secret):
+        written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
+        with suppress(ToolChanged):  # then somebody else has written it anew
+            tools.replace(tenant, tool, written)
+    for server in _servers_with(servers, tenant, secret):
+        anew = server.model_copy(update={"version": server.version + 1, "updated_at": clock.now()})
+        with suppress(ServerChanged):
+            servers.write(tenant, server, anew)

@@ -1,0 +1,184 @@
+"""Checks a tool that an admin wants to add to the registry."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from acta_engine.egress.address import AddressGuard, AddressRefused
+from acta_engine.tools.schema.references import BadReference, check_references
+from acta_engine.tools.schema.validator import BadPattern
+from acta_engine.tools.tenant.credentials import with_references
+from acta_engine.tools.tenant.functions import FunctionGuard, FunctionRefused
+from acta_engine.tools.tenant.headers import (
+    PLAIN_NAMES,
+    FieldRefused,
+    as_servers_read,
+    may_be_literal,
+    reserved,
+)
+from acta_engine.tools.tenant.parameters import (
+    PROPERTY,
+    check_parameters,
+    fixed_names,
+    in_path,
+    sample_url,
+    with_places,
+)
+from acta_engine.tools.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
+
+NO_LITERAL = (
+    "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
+    '/v1/tool-secrets/NAME or `acta tools secrets set NAME`, and write {{"secret": "NAME"}} in its place. Plain '
+    "text is for names such as {plain}, and values that do not look like a credential."
+)
+
+LONGEST = (
+    "A call has at most {longest} seconds in this environment: `longest_tool_seconds`, which an operator raises with "
+    "the timeout of the function `tool` (locally ACTA_LONGEST_TOOL_SECONDS)."
+)
+
+Problems = dict[str, list[str]]
+"""By field, sentences for the admin about what is wrong with it."""
+
+
+class Unusable(Exception):
+    """The tool cannot be used. The message names the fields."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(", ".join(problems))
+        self.problems = problems
+
+
+class Reachable(NamedTuple):
+    """What tools may call here."""
+
+    addresses: AddressGuard
+    functions: FunctionGuard
+
+
+def to_config(
+    kind: str, given: Mapping[str, Any], reachable: Reachable, tenant: str
+) -> HttpConfig | LambdaConfig:
+    """Validates the part of the definition that depends on the kind. Raises Unusable."""
+    try:
+        match kind:
+            case "http":
+                config = HttpConfig.model_validate(with_places(with_references(given)), strict=True)
+                return _usable(config, reachable.addresses)
+            case "lambda":
+                called = LambdaConfig.model_validate(given, strict=True)
+                reachable.functions.check(tenant, called.function)
+                return called
+    except ValidationError as error:
+        raise Unusable(_problems(error)) from None
+    except FunctionRefused as refused:
+        why = f"This function cannot be called: {refused.explained}"
+        raise Unusable({"config.function": [why]}) from None
+    except FieldRefused as refused:
+        raise Unusable({refused.field: [str(refused)]}) from None
+    raise Unusable({"kind": [f"Tools of kind {kind} are not supported yet; there are http and lambda."]})
+
+
+def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) -> None:
+    """Raises Unusable where an argument cannot go where it is to go, or would be a field that the URL's query has
+    fixed: every call would be refused.
+    """
+    if not isinstance(config, HttpConfig):
+        return
+    problems = check_parameters(config, schema)
+    if problems:
+        raise Unusable(problems)
+    others = set(schema.get("properties", ())) - config.parameters.keys() - set(in_path(config.url))
+    taken = fixed_names(config.url, others)
+    if taken:
+        raise _wrong(
+            f"The query of config.url fixes these fields: {', '.join(taken)}. Leave them out here or there."
+        )
+
+
+def check_timeout(seconds: int, longest: int) -> None:
+    """Raises Unusable where this deployment cannot give a call so many seconds. `longest`: what it can give."""
+    if seconds > longest:
+        raise Unusable({"timeout_seconds": [LONGEST.format(longest=longest)]})
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Raises Unusable unless this is the JSON Schema of an object, each reference leads to a schema inside it, and
+    inputs can be checked by it in a limited amount of work.
+    """
+    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
+
+    if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
+        raise _wrong(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
+    if schema.get("type") != "object":
+        raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
+    try:
+        Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
+    except SchemaError as error:
+        where = "/".join(str(part) for part in error.absolute_path)
+        raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
+    except RecursionError:
+        raise _wrong("The schema is nested too deeply.") from None
+    strange = [name for name in schema.get("properties", ()) if not PROPERTY.fullmatch(name)]
+    if strange:
+        raise _wrong(
+            "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."
+        )
+    if any(not reference.startswith("#") for reference in _references(schema)):
+        raise _wrong("A $ref leads inside the schema only: it begins with #.")
+    try:
+        check_references(schema)
+    except (BadReference, BadPattern) as found:
+        raise _wrong(str(found)) from None
+
+
+def _references(value: Any) -> list[str]:
+    found, waiting = [], [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            found += [item[key] for key in ("$ref", "$dynamicRef") if isinstance(item.get(key), str)]
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+    return found
+
+
+def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
+    problems: Problems = {}
+    try:
+        guard.check(sample_url(config.url))
+    except AddressRefused as refused:
+        problems["config.url"] = [f"This URL cannot be used: {refused.explained}"]
+    names = [*config.headers, *config.secret_headers]
+    literal = sorted(name for name, value in config.headers.items() if not may_be_literal(name, value))
+    if reserved(names):
+        problems["config.headers"] = [f"These headers cannot be set: {', '.join(reserved(names))}."]
+    elif len({as_servers_read(name) for name in names}) < len(names):
+        problems["config.headers"] = ["A header is named twice."]
+    elif len(names) > MAX_HEADERS:
+        problems["config.headers"] = [f"There are at most {MAX_HEADERS} headers."]
+    elif literal:
+        problems["config.headers"] = [NO_LITERAL.format(names=", ".join(literal), plain=PLAIN_NAMES)]
+    elif HIDDEN in config.headers.values():
+        problems["config.headers"] = [
+            f"{HIDDEN} stands for a value that is not shown. Give the value itself."
+        ]
+    if problems:
+        raise Unusable(problems)
+    return config
+
+
+def _problems(error: ValidationError) -> Problems:
+    problems: Problems = {}
+    for each in error.errors(include_url=False, include_input=False):
+        field = ".".join(["config", *(str(part) for part in each["loc"] if part != "[key]")])[:100]
+        text = "There is no such field." if each["type"] == "extra_forbidden" else f"{each['msg']}."
+        problems.setdefault(field, []).append(text)
+    return problems
+
+
+def _wrong(message: str) -> Unusable:
+    return Unusable({"input_schema": [message]})

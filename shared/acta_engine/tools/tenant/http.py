@@ -1,0 +1,176 @@
+"""Tools of kind `http`: a call is one request, with the effect id as its idempotency key (design §6.3, §7).
+
+A call "acts" when its request may have an effect: the tool's effect is not `read` and the method is not GET. After a
+redirect of such a request nobody knows whether it had its effect: the first server got it, and may have done it.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urldefrag, urljoin
+
+from acta_engine.egress.address import AddressGuard, AddressRefused, Target
+from acta_engine.errors import ToolFailed, ToolUnanswered
+from acta_engine.tools.port import CallContext
+from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
+from acta_engine.tools.tenant.parameters import request_of
+from acta_engine.tools.tool import HttpConfig, ToolDefinition
+from acta_engine.untrusted.quoting import OutsideText
+
+if TYPE_CHECKING:
+    from acta_engine.egress.exchange import HttpAnswer
+
+
+MAX_REDIRECTS = 3
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+MAX_RESULT_CHARS = 4_194_304
+NOT_FOUND = "Nothing is known under the name of the host: look at config.url."
+NOT_REACHED = (
+    "There was no connection, or no valid certificate: see that the server of config.url runs and is reached."
+)
+SHOWN_BYTES = 1_000
+"""The model gets the body of a failed answer up to this size."""
+
+
+class HttpTool:
+    """Runs calls. `guard`: says which URLs may be called. `secrets`: reads those that headers refer to. `known`: says
+    which hosts they are for.
+    """
+
+    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known) -> None:
+        self._guard = guard
+        self._secrets = secrets
+        self._known = known
+
+    def run(
+        self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
+    ) -> OutsideText:
+        """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        deadline = time.monotonic() + context.deadline_seconds
+        credentials = credentials_of(tool.name, config, self._secrets, self._known, context.tenant)
+        method, body = config.method, None
+        request = request_of(tool.name, config, arguments)
+        url = request.url
+        headers = {
+            "Accept": "application/json, text/*;q=0.9, */*;q=0.1",
+            "User-Agent": "acta",
+            "Idempotency-Key": context.effect_id,
+        }
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "replace")
+        configured: Mapping[str, str] = {**request.headers, **config.headers, **credentials.headers}
+        first_origin: tuple[str, str, int] | None = None
+        acts = tool.effect != "read" and method != "GET"
+        for hop in range(MAX_REDIRECTS + 1):
+            in_doubt = acts and hop > 0
+            target = self._target(tool, in_doubt, url, credentials, is_first=hop == 0)
+            first_origin = first_origin or target.origin
+            answer = _exchange(
+                tool,
+                in_doubt,
+                target,
+                method,
+                {**(configured if target.origin == first_origin else {}), **headers},
+                body,
+                deadline - time.monotonic(),
+            )
+            if answer.status not in REDIRECTS or not answer.location:
+                if answer.status >= 300 and method != config.method:
+                    _raise_if(in_doubt)
+                return _result(tool, answer, credentials)
+            url = _redirect_url(tool, acts, url, answer.location)
+            if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
+                method, body = "GET", None
+                headers.pop("Content-Type", None)
+        _raise_if(acts)
+        raise ToolFailed(f"{tool.name} was redirected more than {MAX_REDIRECTS} times. Try another way.")
+
+    def _target(
+        self, tool: ToolDefinition, in_doubt: bool, url: str, credentials: Credentials, *, is_first: bool
+    ) -> Target:
+        try:
+            return self._guard.resolve(url)
+        except AddressRefused as refused:
+            _raise_if(in_doubt)
+            # after a redirect the host is others' word, and may have in small letters what they were told
+            why = None if credentials.values else OutsideText("address", tool.name, f"{refused}.")
+            message = f"{tool.name} may not go there. Try another way."
+            raise ToolFailed(message, why, ran=not is_first, remedy=refused.remedy) from None
+        except (OSError, UnicodeError):
+            _raise_if(in_doubt)
+            message = f"the host of {tool.name} was not found. Try another way."
+            raise ToolFailed(message, ran=not is_first, remedy=NOT_FOUND) from None
+
+
+def _exchange(
+    tool: ToolDefinition,
+    in_doubt: bool,
+    target: Target,
+    method: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    seconds: float,
+) -> "HttpAnswer":
+    from acta_engine.egress.exchange import MAX_BYTES, AnswerTooLarge, NoAnswer, NotSent, exchange
+
+    try:
+        return exchange(target, method, headers, body, max(0.1, seconds))
+    except NotSent:
+        _raise_if(in_doubt)
+        raise ToolFailed(
+            f"{tool.name} could not be reached, so nothing happened. Try again later, or go on without it.",
+            ran=False,
+            remedy=NOT_REACHED,
+        ) from None
+    except NoAnswer:
+        _unanswered(tool)
+    except AnswerTooLarge:
+        raise ToolFailed(
+            f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask it for less."
+        ) from None
+
+
+def _raise_if(in_doubt: bool) -> None:
+    """Raises ToolUnanswered where an earlier request of this call, which was redirected, may have had the effect.
+
+    Otherwise it returns, and the caller raises ToolFailed with what went wrong.
+    """
+    if in_doubt:
+        raise ToolUnanswered("a tool of kind http redirected to where no answer came from") from None
+
+
+def _unanswered(tool: ToolDefinition) -> NoReturn:
+    """Raises ToolFailed for a tool that only reads, else ToolUnanswered."""
+    if tool.effect == "read":
+        raise ToolFailed(f"{tool.name} did not answer in time. Try again later, or go on without it.")
+    raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
+
+
+def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials) -> OutsideText:
+    """The result for the model. Raises ToolFailed where the status is not 2xx."""
+    text = credentials.hidden(answer.body.decode("utf-8", "replace"))
+    if answer.status >= 300:
+        head = text.encode()[:SHOWN_BYTES].decode("utf-8", "ignore")
+        how = f"{tool.name} answered with status {answer.status}"
+        if not head.strip():
+            raise ToolFailed(f"{how}. It said nothing.", status=answer.status)
+        said = OutsideText("answer", tool.name, head, size=len(answer.body))
+        raise ToolFailed(f"{how}.", said, status=answer.status)
+    if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
+        raise ToolFailed(
+            f"{tool.name} answered with too much about its secrets. It has run; ask it for less."
+        )
+    note = "" if text.strip() else f"[status {answer.status}, no content]"
+    return OutsideText("answer", tool.name, text, note=note, status=answer.status)
+
+
+def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str) -> str:
+    try:
+        return urldefrag(urljoin(url, location)).url
+    except ValueError:
+        _raise_if(in_doubt)
+        raise ToolFailed(
+            f"{tool.name} was redirected to something that is no URL. Try another way."
+        ) from None

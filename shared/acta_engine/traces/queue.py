@@ -1,0 +1,63 @@
+"""The queue of commits that are to become spans, on SQS.
+
+Its visibility timeout is the time between two attempts at one message. Messages have keys and no content.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from acta_engine.aws.clients import Service
+from acta_engine.traces.port import CommitName, HandedOver
+from acta_engine.usage.store import Partition
+
+MAX_BYTES = 200_000
+"""Of a message's body. SQS takes 262,144."""
+
+Listed = list[tuple[str, str, list[int]]]
+"""Tenant and session as parts of keys, and numbers of commits."""
+
+
+class TraceQueue:
+    """A CommitQueue, and its CommitMessages. `client`: a botocore SQS client, where it is not this process's own."""
+
+    def __init__(self, url: str, client: Any = None) -> None:
+        self._url = url
+        self._sqs = Service("sqs", client)
+
+    def put(self, commits: Iterable[CommitName]) -> None:
+        for body in _bodies(commits):
+            self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body)
+
+    def parse(self, record: Mapping[str, Any]) -> HandedOver:
+        listed: Listed = json.loads(record["body"])["commits"]
+        commits = tuple(
+            CommitName(Partition(tenant, session), number)
+            for tenant, session, numbers in listed
+            for number in numbers
+        )
+        sent = int(record["attributes"]["SentTimestamp"]) / 1_000
+        return HandedOver(record["messageId"], datetime.fromtimestamp(sent, UTC), commits)
+
+
+def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
+    sessions: dict[Partition, list[int]] = {}
+    for partition, number in commits:
+        sessions.setdefault(partition, []).append(number)
+    batch: Listed = []
+    size = 0
+    for (tenant, session), numbers in sessions.items():
+        part = (tenant, session, sorted(set(numbers)))
+        more = len(json.dumps(part))
+        if batch and size + more > MAX_BYTES:
+            yield _body(batch)
+            batch, size = [], 0
+        batch.append(part)
+        size += more + 1
+    if batch:
+        yield _body(batch)
+
+
+def _body(listed: Listed) -> str:
+    return json.dumps({"commits": listed}, separators=(",", ":"))

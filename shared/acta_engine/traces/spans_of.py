@@ -1,0 +1,269 @@
+"""The spans that a commit makes, by OpenTelemetry's conventions for generative AI (ADR 78).
+
+    invoke_agent {agent}        the run, when it ends
+        plan {agent}            a planning turn, with its calls of the model below it
+            chat {model}
+        chat {model}            each further call of a model, those that failed too
+        execute_tool {tool}     each call of a tool
+        intervention {type}     the time in which people were asked, up to their decision
+
+Source: OpenTelemetry, "Semantic Conventions for GenAI agent and framework spans" and "… generative client AI spans",
+status Development. What they have no name for is called `acta.…`. All of it is in the commit: times, tokens, names.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from acta_engine.ids import RUN, made_at
+from acta_engine.log.commit import Commit, StepRecord
+from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.head import Head
+from acta_engine.models.allowed_models import provider_of
+from acta_engine.traces.span import RunName, Span, SpanKind, Value
+
+PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedrock", "offline": "offline"}
+"""Acta's names of providers -> the conventions' ones, where they have one."""
+MODEL_KINDS = ("plan", "llm")
+
+
+def spans_of(commit: Commit, *, with_content: bool = False) -> tuple[Span, ...]:
+    """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored.
+
+    `with_content`: with what people, models and tools said, as far as it is in the commit and the session is the
+    tenant's (`_of_reply` and its neighbours).
+    """
+    run_id = run_of(commit)
+    if run_id is None:
+        return ()
+    run = RunName(commit.head.tenant, commit.head.session_id, run_id)
+    making = _Making(commit, run, with_content and commit.head.private_to is None)
+    return (*making.model_calls(), *making.tool_calls(), *making.questions(), *making.run())
+
+
+def run_of(commit: Commit) -> str | None:
+    """The run that the commit belongs to. A call may end when the session's next run has begun; the key says whose it
+    was. None: the session has had no run.
+    """
+    first = commit.key.partition("/")[0]
+    if first.startswith(f"{RUN}_"):
+        return first
+    return commit.head.run.run_id if commit.head.run is not None else None
+
+
+def ends_run(commit: Commit) -> bool:
+    """Whether the last of its spans is a run's."""
+    return commit.head.run is not None and any(event.type == "run.finished" for event in commit.events)
+
+
+class _Making:
+    def __init__(self, commit: Commit, run: RunName, with_content: bool) -> None:
+        self._commit = commit
+        self._run = run
+        self._with_content = with_content
+
+    def model_calls(self) -> Iterator[Span]:
+        step, failed = self._commit.step, self._commit.failed_attempts
+        answered = step if step is not None and step.kind in MODEL_KINDS else None
+        planned = answered is not None and answered.kind == "plan"
+        parent = (
+            self._run.span_id(self._commit.number, self._commit.key, "plan") if planned else self._run.root_id
+        )
+        for place, attempt in enumerate(failed):
+            yield self._chat(f"attempt/{place}", attempt, parent, provider_of(attempt.name or ""))
+        if answered is None:
+            return
+        replied = next((each for each in self._commit.entries if isinstance(each, AssistantEntry)), None)
+        provider = replied.provider if replied is not None else ""
+        spoken = self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
+        yield self._saying(spoken, lambda: _of_reply(self._commit))
+        if planned:
+            yield self._plan(answered, failed)
+
+    def _chat(self, part: str, row: StepRecord, parent: bytes, provider: str) -> Span:
+        model = row.name or ""
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": model,
+            **({"gen_ai.provider.name": PROVIDERS.get(provider, provider)} if provider else {}),
+            "acta.attempt": row.attempt,
+        }
+        if row.error is None:
+            attributes |= {
+                "gen_ai.usage.input_tokens": row.input_tokens,
+                "gen_ai.usage.output_tokens": row.output_tokens,
+                "gen_ai.usage.cache_read.input_tokens": row.cached_input_tokens,
+            }
+            if row.cost_usd is not None:
+                attributes["acta.cost_usd"] = row.cost_usd
+        return self._of_row(part, f"chat {model}".rstrip(), row, attributes, parent, kind="client")
+
+    def _plan(self, row: StepRecord, failed: tuple[StepRecord, ...]) -> Span:
+        agent = self._commit.head.agent_id
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "plan",
+            "gen_ai.agent.id": agent,
+            "gen_ai.agent.name": agent,
+        }
+        began = min((row.started_at, *(each.started_at for each in failed)))
+        return self._span("plan", f"plan {agent}", began, row.completed_at, attributes, self._run.root_id)
+
+    def tool_calls(self) -> Iterator[Span]:
+        """One for each row of the step log. A call that ended without one, because a person said how, or because it was
+        not run, has its event alone; then nothing says how long it took.
+        """
+        row, at = self._commit.step, self._commit.at
+        ended = [event.data for event in self._commit.events if event.type == "tool.finished"]
+        if row is not None and row.kind == "tool":
+            call_id = self._commit.key.split("/")[1] if self._commit.key.count("/") == 2 else ""
+            attributes = self._of_tool(row.name or "", call_id) | {"acta.attempt": row.attempt}
+            ran = self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
+            yield self._saying(ran, lambda: _of_result(self._commit, call_id))
+            return
+        for data in ended:
+            name, call_id = str(data.get("name", "")), str(data.get("call_id", ""))
+            attributes = self._of_tool(name, call_id) | {"acta.not_timed": True}
+            error = "" if data.get("ok") else "TOOL_ERROR"
+            yield self._span(
+                f"tool/{call_id}", f"execute_tool {name}", at, at, attributes, self._run.root_id, error=error
+            )
+
+    def _of_tool(self, name: str, call_id: str) -> dict[str, Value]:
+        return {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.type": "function",
+            **({"gen_ai.tool.call.id": call_id} if call_id else {}),
+        }
+
+    def questions(self) -> Iterator[Span]:
+        row = self._commit.step
+        if row is None or row.kind != "intervention":
+            return
+        attributes: dict[str, Value] = {"acta.intervention.type": row.name or ""}
+        for event in self._commit.events:
+            if event.type in ("intervention.resolved", "intervention.expired"):
+                attributes["acta.intervention.id"] = str(event.data.get("intervention_id", ""))
+                attributes["acta.intervention.option"] = str(event.data.get("option", ""))
+                attributes["acta.intervention.expired"] = event.type == "intervention.expired"
+        yield self._of_row("intervention", f"intervention {row.name}", row, attributes, self._run.root_id)
+
+    def run(self) -> Iterator[Span]:
+        """The root, when the run has ended."""
+        head, run = self._commit.head, self._commit.head.run
+        ended = next((event.data for event in self._commit.events if event.type == "run.finished"), None)
+        if ended is None or run is None:
+            return
+        made = made_at(run.run_id)
+        began = (
+            datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=made)
+            if made is not None
+            else self._commit.at
+        )
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.id": head.agent_id,
+            "gen_ai.agent.name": head.agent_id,
+            "acta.run.state": head.state,
+            "acta.run.turns": run.turn,
+            "acta.run.generations": run.generation,
+        }
+        if head.result is not None:
+            attributes |= {"acta.run.reason": head.result.reason, "acta.run.goal_met": head.result.goal_met}
+        error = head.error.code if head.error is not None else ""
+        root = self._span(
+            "run", f"invoke_agent {head.agent_id}", began, self._commit.at, attributes, b"", error=error
+        )
+        yield self._saying(root._replace(span_id=self._run.root_id), lambda: _of_run(head))
+
+    def _saying(self, span: Span, said: Callable[[], Mapping[str, Value]]) -> Span:
+        """The span with what was said, where that is wanted."""
+        return span._replace(attributes={**span.attributes, **said()}) if self._with_content else span
+
+    def _of_row(
+        self,
+        part: str,
+        name: str,
+        row: StepRecord,
+        attributes: dict[str, Value],
+        parent: bytes,
+        *,
+        kind: SpanKind = "internal",
+    ) -> Span:
+        numbered = attributes | {"acta.step": row.step_number}
+        error = row.error or ""
+        return self._span(
+            part, name, row.started_at, row.completed_at, numbered, parent, kind=kind, error=error
+        )
+
+    def _span(
+        self,
+        part: str,
+        name: str,
+        start: datetime,
+        end: datetime,
+        attributes: dict[str, Value],
+        parent: bytes,
+        *,
+        kind: SpanKind = "internal",
+        error: str = "",
+    ) -> Span:
+        """Clocks of two machines may put the end before the start; then it took no time."""
+        everywhere: dict[str, Value] = {
+            "gen_ai.conversation.id": self._run.session_id,
+            "acta.run.id": self._run.run_id,
+            "acta.commit": self._commit.number,
+            **({"error.type": error} if error else {}),
+        }
+        return Span(
+            trace_id=self._run.trace_id,
+            span_id=self._run.span_id(self._commit.number, self._commit.key, part),
+            parent_id=parent,
+            name=name,
+            kind=kind,
+            start=start,
+            end=max(start, end),
+            attributes=attributes | everywhere,
+            error=error,
+        )
+
+
+# What people, models and tools said is in spans only where an operator has asked for it (docs/traces.md). Texts of more
+# than 4 KB are not in the commit and stay where they are. Source of the form: OpenTelemetry, the JSON schemas of
+# `gen_ai.input.messages` and `gen_ai.output.messages`; on spans they may be JSON strings.
+def _of_reply(commit: Commit) -> dict[str, Value]:
+    """The model's reply in it, with the calls it asked for and their inputs."""
+    reply = next((each for each in commit.entries if isinstance(each, AssistantEntry)), None)
+    if reply is None:
+        return {}
+    calls = [
+        {"type": "tool_call", "id": call.call_id, "name": call.name, "arguments": call.input}
+        for call in reply.calls
+    ]
+    texts = [{"type": "text", "content": reply.content.text}] if reply.content.text else []
+    parts = [*texts, *calls]
+    why = "tool_call" if calls else "stop"
+    return {"gen_ai.output.messages": _json([{"role": "assistant", "parts": parts, "finish_reason": why}])}
+
+
+def _of_result(commit: Commit, call_id: str) -> dict[str, Value]:
+    """What the call came back with."""
+    for each in commit.entries:
+        if isinstance(each, ToolEntry) and each.call_id == call_id and each.content.text is not None:
+            return {"gen_ai.tool.call.result": each.content.text}
+    return {}
+
+
+def _of_run(head: Head) -> dict[str, Value]:
+    """The goal and the answer, of each the beginning."""
+    asked = {"role": "user", "parts": [{"type": "text", "content": head.goal}]}
+    attributes: dict[str, Value] = {"gen_ai.input.messages": _json([asked])}
+    if head.result is not None and head.result.answer is not None:
+        parts = [{"type": "text", "content": head.result.answer}]
+        answered = {"role": "assistant", "parts": parts, "finish_reason": "stop"}
+        attributes["gen_ai.output.messages"] = _json([answered])
+    return attributes
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

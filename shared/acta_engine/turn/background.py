@@ -1,0 +1,236 @@
+"""A model call that nobody waits for: the provider makes the answer by itself, and the engine looks again (ADR 60).
+
+The response's id is in the head before the engine waits, with the messages that its request showed. So whatever worker,
+execution or generation comes next fetches this answer and buys none beside it. A look writes nothing: only what comes
+of the call does. A worker that dies between the request and the commit leaves an attempt that vanished, as with any
+other call, because the provider has no key that a second request could share with the first.
+"""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from acta_engine.agents.agent import built_in
+from acta_engine.errors import (
+    ActaError,
+    Fenced,
+    ProviderTimeout,
+    SessionError,
+    StreamBroken,
+    TransientError,
+)
+from acta_engine.log.attempt import Attempt, open_attempts
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.head import Head, RunningResponse
+from acta_engine.log.repository import CommitDraft, decision_of
+from acta_engine.log.session import Session
+from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
+from acta_engine.models.prices import NamedModel
+from acta_engine.turn.background_waits import looks, next_wait
+from acta_engine.turn.engine_decision import check_run, check_turn, end_decision, position
+from acta_engine.turn.execution_history import EVENTS_PER_TURN
+from acta_engine.turn.kept_replies import place_of
+from acta_engine.turn.marked_call import Completed, MarkedCall, commit_while_there_is_time, not_begun
+from acta_engine.turn.next_turn import or_roll_over, turn_again
+from acta_engine.turn.session_budget import Bill, charge_attempts, settle_call, with_outcome
+from acta_engine.turn.turn_context import Turn, TurnDeps, TurnKind
+
+REQUEST_SECONDS = 60.0
+"""For a request to the provider: none of them waits for an answer."""
+END_SECONDS = 10.0
+"""For each of the two requests that end a response that nobody wants."""
+
+
+class Ended(NamedTuple):
+    """What came of a call in the background, its bill, and the messages that its request showed."""
+
+    answer: ModelReply | SessionError | TransientError
+    bill: Bill
+    delivered: tuple[str, ...]
+
+
+def calls_of(turn: Turn) -> BackgroundCalls | None:
+    """How the turn's model answers in the background. None: it is not to, or it cannot."""
+    if not (turn.context.agent.background and turn.deps.background_seconds):
+        return None
+    return in_background(turn.context.model)
+
+
+def begin(
+    turn: Turn, calls: BackgroundCalls, call: MarkedCall, delivered: tuple[str, ...]
+) -> Completed | Decision:
+    """Makes the call and commits its id; the engine then waits. Completed: a reply was there at once, or the call could
+    not be made. Where another worker has the turn, the response is ended again. Raises Fenced, and what the
+    stores raise.
+    """
+    own, context = call.attempts[-1], turn.context
+    try:
+        started = calls.start(call.request, timeout=min(REQUEST_SECONDS, turn.seconds_left))
+    except (SessionError, TransientError) as error:
+        return not_begun(turn, call, error)
+    if isinstance(started, ModelReply):
+        answered = with_outcome(own, started, turn.deps.clock.now())
+        return Completed(started, call._replace(attempts=(*call.attempts[:-1], answered)).bill)
+    running = RunningResponse(
+        response_id=started,
+        place=place_of(turn.session.head, turn.kind),
+        attempt_id=own.attempt_id,
+        provider=context.model.provider,
+        model=call.request.model,
+        started=own.started,
+        delivered=delivered,
+        bytes=call.bytes,
+    )
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_turn(change.head, turn.at)
+        if change.head.is_over:
+            return None
+        change.end_wait()
+        change.set(background=running)
+        turn_again(change)
+        return CommitDraft(change, _waits(turn.deps, change.head, running, change.now, turn.kind))
+
+    try:
+        done = commit_while_there_is_time(turn, turn.key, build)
+    except (Fenced, TransientError):
+        _end(calls, running)
+        raise
+    if turn.session.head.background != running:
+        _end(calls, running)
+    if done is None:
+        return end_decision(turn.session.head)
+    return decision_of(done)
+
+
+def look(turn: Turn) -> Ended | Decision | None:
+    """Looks for the answer that the head tells of. A decision: it is not there yet. None: the run waits for none; one
+    of a run before is ended. Raises what the provider and the stores raise.
+    """
+    deps, head = turn.deps, turn.session.head
+    running = head.background
+    if running is None:
+        return None
+    calls = _calls_to(deps, running)
+    if running.place != place_of(head, turn.kind):
+        if calls is not None:
+            _end(calls, running)
+        return None
+    now, seconds = deps.clock.now(), min(REQUEST_SECONDS, turn.seconds_left)
+    if calls is None:
+        answer: ModelReply | ActaError | None = StreamBroken("the model answers in the background no more")
+    else:
+        answer = calls.result(_named(running), timeout=seconds)
+        if answer is None and now - running.started < timedelta(seconds=deps.background_seconds):
+            return _waits(deps, head, running, now, turn.kind)
+        if answer is None:
+            answer = calls.cancel(_named(running), timeout=seconds)
+            if not isinstance(answer, ModelReply):
+                answer = ProviderTimeout("the answer in the background was not there in time", True)
+    assert isinstance(answer, ModelReply | SessionError | TransientError)
+    return Ended(answer, _bill(deps, turn.session, running, answer), running.delivered)
+
+
+def count_looks(change: Change) -> None:
+    """The call is over. Counts the entries that looking for it has left in the execution's history."""
+    running = change.head.background
+    if running is not None:
+        counted = _with_looks(change.head, (change.now - running.started).total_seconds())
+        change.set(background=None, run=counted.run)
+
+
+def forget(turn: Turn, running: RunningResponse | None) -> None:
+    """Has the provider delete an answer that is committed. It is kept there for its time where that fails."""
+    calls = _calls_to(turn.deps, running) if running is not None else None
+    if running is not None and calls is not None:
+        with suppress(SessionError, TransientError):
+            calls.forget(_named(running), timeout=min(END_SECONDS, turn.seconds_left))
+
+
+def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
+    """The run is over: ends the answer that its provider still makes, tries it once, and charges what is known of it.
+    Raises Fenced, and what the stores raise.
+    """
+    running = session.head.background
+    assert running is not None
+    check_run(session.head, at)
+    calls = _calls_to(deps, running)
+    answer = _end(calls, running) if calls is not None else None
+    bill = _bill(deps, session, running, answer)
+
+    def build(now: Session, change: Change) -> CommitDraft:
+        check_run(change.head, at)
+        if change.head.background == running:
+            if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
+                settle_call(change, bill, NamedModel(running.provider, running.model), answer)
+            else:
+                charge_attempts(change, bill.attempts, bill.window, with_running=True)
+            change.set(background=None)
+        return CommitDraft(change, end_decision(change.head))
+
+    deps.repository.commit(session, at.key("background"), build)
+    return end_decision(session.head)
+
+
+def _waits(deps: TurnDeps, head: Head, running: RunningResponse, now: datetime, kind: TurnKind) -> Decision:
+    """The engine waits before the next look, or goes on in its next execution first. One that has just begun has room
+    for all looks.
+    """
+    passed = (now - running.started).total_seconds()
+    decision = Decision(next="wait", at=position(head), wait_seconds=next_wait(passed), then=kind)
+    counted = _with_looks(head, passed)
+    is_new = head.run is not None and not head.run.events
+    return decision if is_new else or_roll_over(counted, deps.roll_over_events, decision) or decision
+
+
+def _with_looks(head: Head, passed: float) -> Head:
+    """The head with the entries of the looks in it, which no commit has counted."""
+    if head.run is None:
+        return head
+    events = head.run.events + EVENTS_PER_TURN * looks(passed)
+    return head.model_copy(update={"run": head.run.model_copy(update={"events": events})})
+
+
+def _calls_to(deps: TurnDeps, running: RunningResponse) -> BackgroundCalls | None:
+    """To the provider that makes the answer, whatever the agent names by now."""
+    named = built_in().model_copy(update={"provider": running.provider, "model": running.model})
+    return in_background(deps.choose_model(named, "think")[0])
+
+
+def _named(running: RunningResponse) -> BackgroundResponse:
+    return BackgroundResponse(running.response_id, running.model, running.bytes)
+
+
+def _end(calls: BackgroundCalls, running: RunningResponse) -> ModelReply | ActaError | None:
+    """Best effort: what cannot be ended ends by itself, and is charged at its reservation."""
+    with suppress(SessionError, TransientError):
+        answer = calls.cancel(_named(running), timeout=END_SECONDS)
+        calls.forget(_named(running), timeout=END_SECONDS)
+        return answer
+    return None
+
+
+def _bill(
+    deps: TurnDeps, session: Session, running: RunningResponse, answer: ModelReply | ActaError | None
+) -> Bill:
+    """With the attempts that no commit has settled, the response's own the last."""
+    head = session.head
+    marker = deps.attempts.read(head.tenant, head.session_id)
+    unsettled = open_attempts(head, marker.attempts)
+    own = next((one for one in marker.attempts if one.attempt_id == running.attempt_id), None)
+    own = own or _unmarked(head, running)
+    if isinstance(answer, ModelReply | SessionError | TransientError):
+        own = with_outcome(own, answer, deps.clock.now())
+    others = tuple(one for one in unsettled if one.attempt_id != running.attempt_id)
+    return Bill((*others, own), running.bytes, deps.token_window)
+
+
+def _unmarked(head: Head, running: RunningResponse) -> Attempt:
+    """Where another run's marker has taken the place of its own: it was charged before that began."""
+    run = head.run
+    return Attempt(
+        attempt_id=running.attempt_id, key="", run_id=run.run_id if run is not None else "", turn=0, kind="llm",
+        number=0, provider=running.provider, model=running.model, started=running.started, input_tokens=0,
+        output_tokens=0, billed=0,
+    )  # fmt: skip

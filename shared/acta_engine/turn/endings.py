@@ -1,0 +1,123 @@
+"""How a run ends: completed, failed or cancelled. It withdraws every open intervention and closes a live plan."""
+
+from typing import Literal
+
+from acta_engine.log.change import Change
+from acta_engine.log.head import Ending, Failure, Head, Result
+from acta_engine.log.repository import CommitDraft
+from acta_engine.plans.plan import without_permissions
+from acta_engine.turn.engine_decision import next_decision
+
+RESTORED = "restored"
+"""Why a run is over that was at work when its session was backed up."""
+
+
+def ended(change: Change, ending: Ending) -> CommitDraft:
+    """Ends the run as `ending` says."""
+    if ending.result is not None:
+        return completed(change, ending.result)
+    assert ending.error is not None
+    return failed(change, ending.error.code, ending.error.message)
+
+
+def failed(change: Change, code: str, message: str) -> CommitDraft:
+    """`code` and `message` are shown to the user (design §3, `error`)."""
+    withdraw(change)
+    _close_plan(change, "failed", code.lower())
+    change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)
+    change.to_state("failed", code.lower())
+    change.event("run.finished", {"state": "failed", "code": code})
+    return CommitDraft(change, next_decision(change.head, change.now))
+
+
+def completed(change: Change, result: Result, by: str | None = None) -> CommitDraft:
+    """`by`: the person who finished the run, if one did."""
+    withdraw(change, by)
+    _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
+    change.set(result=result, calls=(), held=None, outage=None, delay=None)
+    _leave_to_next_generation(change)
+    change.to_state("completed", result.reason)
+    finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
+    change.event("run.finished", finished)
+    return CommitDraft(change, next_decision(change.head, change.now))
+
+
+def cancelled(change: Change, by: str | None) -> CommitDraft:
+    """Calls that have started stay in the head, and so do calls whose end is unknown: they may still act, and their
+    finish may still be recorded. `by` None: nobody decided in time.
+    """
+    withdraw(change, by)
+    _close_plan(change, "failed", "cancelled")
+    begun = (call for call in change.head.calls if call.is_in_flight)
+    started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
+    change.set(calls=started, held=None, outage=None, delay=None)
+    _leave_to_next_generation(change)
+    change.to_state("cancelled", "cancelled")
+    change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
+    return CommitDraft(change)
+
+
+def restored(change: Change, run_id: str) -> None:
+    """Of a session that comes out of a backup: what gives rights or belongs to work under way has stayed behind. A run
+    that had not ended is cancelled, with the reason `restored`. `run_id`: names the run from now on, so that no worker
+    and no execution of the session that was backed up is taken for its own.
+    """
+    was_open = change.head.is_open
+    withdraw(change)
+    if was_open:
+        _close_plan(change, "failed", RESTORED)
+    head = change.head
+    change.set(
+        calls=(),
+        held=None,
+        outage=None,
+        delay=None,
+        lease=None,
+        background=None,
+        plan=None if head.plan is None else without_permissions(head.plan),
+        run=None if head.run is None else head.run.model_copy(update={"run_id": run_id}),
+    )
+    if was_open:
+        change.to_state("cancelled", RESTORED)
+        change.event("run.finished", {"state": "cancelled", "reason": RESTORED})
+    else:  # it ended as it did, and the log tells that it came back
+        change.event("state.changed", {"from": head.state, "to": head.state, "reason": RESTORED})
+
+
+def _leave_to_next_generation(change: Change) -> None:
+    """Where a person ends a run whose answer is still being made, or one of whose calls a server still works on, the
+    execution may wait for minutes. Another one tells the provider and the server: `end_engine` in
+    `shared/acta_engine/recovery/recover.py` starts it.
+    """
+    run = change.head.run
+    if leaves_work(change.head) and run is not None:
+        change.set(
+            run=run.model_copy(update={"generation": run.generation + 1, "events": 0, "parked": False})
+        )
+
+
+def leaves_work(head: Head) -> bool:
+    """Whether a run that is over has to tell somebody outside to end what they do for it."""
+    return head.background is not None or bool(head.tasks)
+
+
+def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:
+    """Tells that a live plan ends with its run, `completed` with all its steps finished, else `failed`, and why.
+
+    A plan that was not completed is stored as it stands: `Head.plan_status` shows it closed while the run is over, and
+    the next run, or a repair, may take it up again with the permissions that it owes.
+    """
+    plan = change.head.plan
+    if plan is None or not plan.is_live:
+        return
+    if status == "completed":
+        change.set(plan=plan.model_copy(update={"status": status, "updated_at": change.now}))
+    change.event("plan.closed", {"version": plan.version, "status": status, "reason": reason})
+
+
+def withdraw(change: Change, by: str | None = None) -> None:
+    """Closes every open intervention. `by`: the person whose decision left nothing to decide."""
+    withdrawn = {"state": "withdrawn", "resolved_at": change.now, "resolved_by": by}
+    for one in change.head.interventions:
+        change.close_intervention(one.model_copy(update=withdrawn))
+    change.set(wait=None)

@@ -1,0 +1,173 @@
+"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
+§2). Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing.
+Parking: what waits for long has no execution meanwhile, and costs its storage (ADR 104).
+
+Not decided here: how long an outage is waited out (`shared/acta_engine/recovery/wait_out.py`), a roll-over
+(`next_turn.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
+
+A cancel is no fencing: a result that comes after it is still recorded (`_finish` in
+`shared/acta_engine/tools/execute.py`). The guard in the store is that a commit's number is taken once: `append` in
+`shared/acta_engine/log/dynamodb.py`.
+
+The generation of a parked session is committed and not started. Whoever settles the last thing that it waits for starts
+it. Where that is a time, recovery starts it a little earlier, and the execution waits for the rest: the scan comes once
+a minute, so nothing fires late.
+"""
+
+import math
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+
+from acta_engine.errors import Fenced
+from acta_engine.log.commit import Decision, Position
+from acta_engine.log.head import Head
+
+
+def position(head: Head) -> Position:
+    """Where the engine stands after this head."""
+    if head.run is None:
+        raise ValueError("a session without a run has no position")
+    run = head.run
+    return Position(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        run_id=run.run_id,
+        generation=run.generation,
+        turn=run.turn,
+        first=run.first,
+    )
+
+
+class Timeouts(NamedTuple):
+    """Seconds: how long an approval waits, and how long before its expiry the warning comes.
+
+    `approval`: `Settings.approval_timeout_seconds`, where the agent's limits name none (`TurnDeps.context` in
+    `shared/acta_engine/turn/turn_context.py`). `warn`: `Settings.intervention_warn_seconds`.
+    """
+
+    approval: float
+    warn: float
+
+
+def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
+    """The engine waits for people. `wake_at`: when it looks again, at each warning and each expiry."""
+    times = []
+    for one in head.interventions:
+        if one.timeout_at is not None:
+            expiry = one.timeout_at.timestamp()
+            times += [expiry] if one.warned else [expiry - timeouts.warn, expiry]
+    return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
+
+
+def end_decision(head: Head) -> Decision:
+    """The execution of a run that is over ends."""
+    return Decision(next="failed" if head.state == "failed" else "done", at=position(head))
+
+
+def next_decision(head: Head, now: datetime) -> Decision:
+    """Where the engine goes on: first the rest of a wait, then the open calls, then the next turn. That turn
+    waits where a person is asked. A run that is over ends, once its provider and the servers of its calls have been
+    told to end what they still do.
+    """
+    at = position(head)
+    if head.is_over and head.tasks:
+        return Decision(next="act", at=at, calls=tuple(call.call_id for call in head.tasks))
+    if head.is_over:
+        return end_decision(head) if head.background is None else Decision(next="think", at=at)
+    turn = next_turn_kind(head)
+    if head.interventions:
+        return Decision(next=turn, at=at)
+    if head.delay_at(now):
+        return outage_wait(head, now)
+    calls = head.unfinished_calls
+    due = tuple(call.call_id for call in calls if call.task is None or call.task.is_due(now))
+    if due:
+        return Decision(next="act", at=at, calls=due)
+    if calls:
+        return _wait_for_servers(head, now)
+    return Decision(next=turn, at=at)
+
+
+def _wait_for_servers(head: Head, now: datetime) -> Decision:
+    """The engine waits until it looks for the first task of a server again, at no compute cost."""
+    first = min(call.task.look_at for call in head.unfinished_calls if call.task is not None)
+    seconds = max(1, math.ceil((first - now).total_seconds()))
+    return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
+
+
+def outage_wait(head: Head, now: datetime) -> Decision:
+    """The engine waits until the next try, at no compute cost, whether or not people are asked at the same time."""
+    seconds = head.delay.seconds_left(now) if head.delay is not None else 1
+    return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
+
+
+def next_turn_kind(head: Head) -> Literal["plan", "think"]:
+    """`think` where the session has a live plan, `plan` where it has none.
+
+    A live plan of an earlier run does not count: this run's first message is not delivered yet, and the turn that
+    delivers it plans for it.
+    """
+    is_new = head.run is not None and head.run.goal_id in head.undelivered
+    return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"
+
+
+def check_turn(head: Head, at: Position) -> None:
+    """Raises Fenced where another run, generation or turn has taken over."""
+    check_run(head, at)
+    if head.run is not None and head.run.turn != at.turn and not head.is_over:
+        raise Fenced("the session is at another turn")
+
+
+def check_run(head: Head, at: Position) -> None:
+    """Raises Fenced where another run or generation has the session."""
+    if is_overtaken(head, at):
+        raise Fenced("another run or generation has the session")
+
+
+def is_overtaken(head: Head, at: Position) -> bool:
+    """Whether another run or generation has the session: a worker standing at `at` may not commit."""
+    return head.run is None or head.run.run_id != at.run_id or head.run.generation != at.generation
+
+
+def is_at(head: Head, at: Position) -> bool:
+    """Whether the session stands in this very turn."""
+    return not is_overtaken(head, at) and head.run is not None and head.run.turn == at.turn
+
+
+LEAD = timedelta(seconds=90)
+"""How long before its time a parked session gets its execution: the minute between two scans, and half of one for the
+scan itself."""
+LEAST = timedelta(seconds=180)
+"""What goes on by itself earlier than this keeps its execution."""
+
+
+def resumes_at(head: Head, warn: float = 0.0) -> datetime | None:
+    """When the session goes on by itself. None: only when a person decides, or at once where nothing is open.
+
+    `warn`: seconds before its expiry at which a question is warned of.
+    """
+    if not head.interventions:
+        return head.delay.until if head.delay is not None else None
+    warning = timedelta(seconds=warn)
+    times = [
+        one.timeout_at if one.warned else one.timeout_at - warning
+        for one in head.interventions
+        if one.timeout_at is not None
+    ]
+    return min(times, default=None)
+
+
+def is_due(head: Head, now: datetime, warn: float = 0.0) -> bool:
+    """Whether a parked session is to have an execution again: its time has nearly come, or nothing is left to wait
+    for.
+    """
+    at = resumes_at(head, warn)
+    return not head.interventions if at is None else at - LEAD <= now
+
+
+def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:
+    """Whether the session waits, and long enough."""
+    if head.run is None or head.is_over or is_due(head, now, warn):
+        return False
+    at = resumes_at(head, warn)
+    return at is None or at - now >= LEAST

@@ -1,0 +1,128 @@
+"""What the model is asked in a turn: system prompt, tools, conversation, and the suffix that changes each turn.
+
+The suffix (plan status, memories, limits, hint) comes last, so that everything before it stays the same from turn to
+turn and the provider can cache it (design §9). `hint` puts a text into the suffix of the next turn.
+"""
+
+from collections.abc import Iterable
+
+from acta_engine.log.change import Change
+from acta_engine.log.conversation import Entry
+from acta_engine.log.head import Head
+from acta_engine.models.model import ModelRequest, ToolDefinition
+from acta_engine.plans.plan import PlanStep
+from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.turn.turn_context import TurnContext
+from acta_engine.untrusted.visible import visible
+
+PLAN_RETRIES = 3
+"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
+
+_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
+
+
+_PLAN_RULES = """\
+What a plan has to be: action "create"; a goal that is not blank; 1 to 10 steps, each with a description; step numbers,
+where you give them, all different; `tool`, where you name one, one of: {tools}. No other fields."""
+
+_PLAN_EXAMPLE = """\
+An example of the whole input, for another goal:
+{"action": "create", "goal": "A list of the open invoices in invoices.csv", "steps": [
+  {"step_number": 1, "description": "Read invoices.csv", "tool": "read_file"},
+  {"step_number": 2, "description": "Pick the open invoices and check their sum"},
+  {"step_number": 3, "description": "Write open-invoices.md", "tool": "create_file"}]}"""
+
+_SIMPLEST_PLAN = """\
+Let us make it simple. Call update_plan with action "create", the goal in one sentence, and a single step that has
+nothing but a description. You can revise the plan later."""
+
+
+def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
+    """Offers `update_plan` and nothing else, and makes the model call it."""
+    spec = context.specs[UPDATE_PLAN]
+    return ModelRequest(
+        model=context.model_name,
+        system=context.system,
+        tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
+        entries=entries,
+        suffix=_planning_suffix(head, context.specs, context.notes.text),
+        max_tokens=context.max_output_tokens,
+        tool_choice=UPDATE_PLAN,
+    )
+
+
+def thinking_request(
+    context: TurnContext, head: Head, entries: tuple[Entry, ...], failing: str
+) -> ModelRequest:
+    """Offers every tool of the agent; plan status, memories and hints come last. `failing`: the hint about a call that
+    has just failed again.
+    """
+    return ModelRequest(
+        model=context.model_name,
+        system=context.system,
+        tools=tuple(
+            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
+        ),
+        entries=entries,
+        suffix=_turn_suffix(head, context.notes.text, failing),
+        max_tokens=context.max_output_tokens,
+    )
+
+
+def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
+    """Each retry says more about what is wanted, and the last one asks for less (design §4). The refusal itself is in
+    the conversation, as the call's result. `notes`: memories of earlier sessions.
+    """
+    attempts = head.progress.planning_attempts
+    if attempts > PLAN_RETRIES:
+        return _SIMPLEST_PLAN
+    said = [text for text in (notes, head.scratchpad.text, head.progress.hint) if text]
+    said.append(
+        "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
+    )
+    if attempts:
+        said.append(
+            "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
+            "above says what was wrong."
+        )
+    if attempts > 1:
+        said.append(_PLAN_RULES.replace("{tools}", ", ".join(tools)))
+    if attempts > 2:
+        said.append(_PLAN_EXAMPLE)
+    return "\n\n".join(said)
+
+
+def _turn_suffix(head: Head, notes: str, failing: str) -> str:
+    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hints."""
+    said = [text for text in (notes, head.scratchpad.text) if text]
+    if head.plan is not None:
+        status = "executing" if head.plan.is_live else head.plan.status
+        title = f"Plan, version {head.plan.version} ({status}): {_words(head.plan.goal)}"
+        said.append("\n".join((title, *map(_line, head.plan.steps))))
+    if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
+        left = head.run.max_steps - head.run.iteration
+        said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
+    said += [text for text in (head.progress.hint, failing) if text]
+    return "\n\n".join(said)
+
+
+def _line(step: PlanStep) -> str:
+    tool = f" ({step.tool})" if step.tool else ""
+    result = f" -> {_words(step.result)}" if step.result else ""
+    return f"{_MARKS[step.status]} {step.step_number}. {_words(step.description)}{tool}{result}"
+
+
+def _words(text: str) -> str:
+    """The text on one line. What a model wrote into its plan cannot look like a line of the runtime's."""
+    return visible(" ".join(text.split()), keep_newlines=False)
+
+
+def hint(change: Change, text: str) -> None:
+    """Tells the model something at the end of its next request, once. It is an event as well."""
+    if not text:
+        return
+    known = change.head.progress.hint
+    change.set(
+        progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
+    )
+    change.event("hint.injected", {"text": text})

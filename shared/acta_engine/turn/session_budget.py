@@ -1,0 +1,343 @@
+"""A session's budget: checked before a model call, settled in the commit after it. At a limit the run asks a
+person instead of calling the model: nothing is killed (design §5).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from acta_engine.errors import (
+    PoisonedSession,
+    ProviderTimeout,
+    SessionError,
+    StreamBroken,
+    TransientError,
+)
+from acta_engine.log.attempt import ANSWERED, Attempt, open_attempts
+from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision, Position, StepRecord, milliseconds
+from acta_engine.log.head import Head
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.prices import NamedModel, charged_tokens, cost_usd
+from acta_engine.people.opening import AskingRules, open_question, wait_for_people
+from acta_engine.turn import budget
+from acta_engine.turn.budget import Pending, Reservation, spent_usd
+from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision, wait_decision
+from acta_engine.usage.tally import ModelUse
+
+
+def ask_at_limit(
+    repository: SessionRepository,
+    session: Session,
+    at: Position,
+    kind: str,
+    timeouts: Timeouts,
+    ask: Callable[[Change], None],
+) -> Decision:
+    """Commits what `ask` opens, once per `kind`; nothing where a person is asked already or the run has ended.
+
+    Returns where the engine goes on. Raises Fenced where another run, generation or turn has taken over.
+    """
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_turn(change.head, at)
+        if change.head.interventions or change.head.is_over:
+            return None
+        ask(change)
+        return CommitDraft(change)
+
+    repository.commit(session, at.key(kind), build)
+    head = session.head
+    if head.interventions:
+        return wait_decision(head, timeouts)
+    return next_decision(head, repository.clock.now())
+
+
+VANISHED = "VANISHED"
+"""The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""
+
+
+class SizedRequest(NamedTuple):
+    """A request, and the bytes that its tokens are estimated from."""
+
+    request: ModelRequest
+    bytes: int
+
+
+class NextCall(NamedTuple):
+    """A call that the budget may not carry. `bytes`: of its request. `models`: those that may answer."""
+
+    bytes: int
+    max_output: int
+    models: Sequence[NamedModel]
+
+    def needed_limits(self, head: Head) -> budget.NeededLimits:
+        return budget.needed_limits(head, *self)
+
+
+class Bill(NamedTuple):
+    """What one call may cost: the attempts that no commit had settled when it began, its own the last of them, and the
+    bytes of its request. `window`: of the token budget, in seconds.
+    """
+
+    attempts: tuple[Attempt, ...]
+    bytes: int
+    window: float
+
+    @property
+    def own(self) -> Attempt:
+        return self.attempts[-1]
+
+    @property
+    def as_begun(self) -> tuple[Attempt, ...]:
+        """The attempts as they are written down while the call's own is under way."""
+        begun = self.own.model_copy(update={"outcome": "", "billed": 1, "ended": None})
+        return (*self.attempts[:-1], begun)
+
+
+def affordable(
+    head: Head, asked: SizedRequest, models: Sequence[NamedModel], open_ones: Iterable[Attempt] = ()
+) -> tuple[ModelRequest, Reservation] | None:
+    """The request with no more output than the budget carries; None: not even a small one.
+
+    `models`: those that may answer. `open_ones`: attempts that are not charged yet.
+    """
+    most = asked.request.max_tokens
+    reservation = budget.reserve(head, asked.bytes, most, models, Pending.of(open_ones))
+    if reservation is None:
+        return None
+    return asked.request._replace(max_tokens=reservation.output), reservation
+
+
+def ask_for_budget(
+    repository: SessionRepository,
+    session: Session,
+    at: Position,
+    timeouts: Timeouts,
+    rules: AskingRules,
+    call: NextCall,
+    attempts: tuple[Attempt, ...],
+    window: float,
+) -> Decision:
+    """Asks a person for a budget that carries the call, and charges the attempts before it. Where the token budget has
+    renewed meanwhile and carries the call, nothing is asked.
+
+    `window`: of the token budget, in seconds. Raises Fenced.
+    """
+
+    def ask(change: Change) -> None:
+        charge_attempts(change, attempts, window)
+        change.set(budget=budget.renewed(change.head, change.now, window))
+        if any(call.needed_limits(change.head)):
+            warn(change)
+            open_budget_question(change, rules, call)
+
+    # asked anew after each answer that does not help: not one key a turn
+    kind = f"budget-{session.head.last_seq}"
+    return ask_at_limit(repository, session, at, kind, timeouts, ask)
+
+
+def open_budget_question(change: Change, rules: AskingRules, call: NextCall) -> None:
+    """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call."""
+    needed = call.needed_limits(change.head)._asdict()
+    more = {f"{limit}_needed": value for limit, value in needed.items() if value is not None}
+    text = "The session's budget does not carry another call."
+    open_question(change, "budget_exceeded", text, rules, **_figures(change.head), **more)
+    wait_for_people(change)
+
+
+def with_outcome(
+    attempt: Attempt, answer: ModelReply | SessionError | TransientError, now: datetime
+) -> Attempt:
+    """The attempt with what came of it. Silence and half an answer may have to be paid for, and say no count."""
+    outcome = ANSWERED if isinstance(answer, ModelReply) else answer.code
+    billed = int(isinstance(answer, ProviderTimeout | StreamBroken))
+    return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
+
+
+def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | None:
+    """What a commit that ends a run charges, so far as it is open. None: the marker cannot be read now, and the
+    session's next run charges it.
+    """
+    try:
+        return store.read(head.tenant, head.session_id).attempts
+    except (TransientError, PoisonedSession):
+        return None
+
+
+def charge_attempts(
+    change: Change, attempts: Iterable[Attempt] | None, window: float, *, with_running: bool = False
+) -> None:
+    """Charges what attempts may have cost that gave no usage, to the session and to the tenant's hour, each once: a row
+    of the step log for each. It comes before the row of the reply.
+
+    Every call passes here before it is settled, so the token window that it was made in begins here. `attempts` None:
+    they cannot be read. `window`: in seconds. `with_running`: also the one whose answer is being made in the
+    background, because nobody will fetch it.
+    """
+    if attempts is None:
+        keep_what_is_uncharged(change)
+        return
+    response = change.head.background
+    running = response.attempt_id if response is not None and not with_running else ""
+    known = tuple(one for one in attempts if one.attempt_id != running)
+    for one in open_attempts(change.head, known):
+        change.set(budget=budget.renewed(change.head, one.started, window))
+        if one.outcome != ANSWERED:
+            change.failed_attempt(partial(_row, one, change.now))
+        _estimate(change, one.estimated_tokens, one.estimated_usd)
+    if known:
+        settled = tuple(one.attempt_id for one in known)
+        change.set(budget=change.head.budget.model_copy(update={"settled": settled}))
+
+
+def _row(one: Attempt, now: datetime, number: int) -> StepRecord:
+    ended = one.ended or one.started
+    return StepRecord(
+        step_number=number,
+        kind=one.kind,
+        name=one.model,
+        started_at=one.started,
+        completed_at=ended,
+        duration_ms=milliseconds(one.started, ended),
+        attempt=one.number,
+        cost_usd=0.0,
+        error=one.outcome or VANISHED,
+        estimated_tokens=one.estimated_tokens,
+        estimated_cost_usd=one.estimated_usd,
+    )
+
+
+def _estimate(change: Change, tokens: int, usd: float) -> None:
+    before = change.head.budget
+    charged = {
+        "vanished_tokens": before.vanished_tokens + tokens,
+        "charged_usd": round(spent_usd(change.head) + usd, 6),
+    }
+    change.set(budget=before.model_copy(update=charged))
+    charge_lease(change, tokens)
+
+
+def keep_what_is_uncharged(change: Change) -> None:
+    """For a commit that may end a run without knowing what the run's lost calls have used: what is left of its lease of
+    the tenant's hour is not given back, or others would spend it once more.
+    """
+    change.set(lease=None)
+
+
+def charge_lease(change: Change, tokens: int) -> None:
+    """Charges the tenant's hour. A lease of an hour that is over takes it without harm."""
+    lease = change.head.lease
+    if lease is not None and tokens:
+        change.set(lease=lease.charged(tokens))
+
+
+def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply) -> None:
+    """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
+    vanished and charged its reservation, that is taken back.
+    """
+    charged = bill.own.attempt_id in change.head.budget.settled
+    charge_attempts(change, bill.attempts, bill.window)
+    taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
+    record_call(change, asked, reply, bill.own, taken_back)
+    charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))
+    warn_if_due(change)
+
+
+def calibrate(change: Change, bill: Bill, input_tokens: int) -> None:
+    """Takes in what the call showed about how many bytes a token has."""
+    change.set(budget=budget.calibrated(change.head.budget, bill.bytes, input_tokens))
+
+
+def warn_if_due(change: Change) -> None:
+    """Adds the event that the budget is nearly used up, once per budget."""
+    if budget.warning_due(change.head):
+        warn(change)
+
+
+def warn(change: Change) -> None:
+    """The same, however much is left: a limit is never met without a warning before."""
+    head = change.head
+    if not head.budget.warned:
+        change.set(budget=head.budget.model_copy(update={"warned": True}))
+        change.event("budget.warning", _figures(head))
+
+
+def record_call(
+    change: Change, asked: NamedModel, reply: ModelReply, attempt: Attempt, taken_back: Attempt | None = None
+) -> None:
+    """Adds a model call to the step log and to the session's sums, from the same numbers (design §3).
+
+    The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
+    charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
+    been charged for it, below 0; None: nothing.
+    """
+    provider, model = _answered_by(asked, reply)
+    used, cost = reply.usage, cost_usd(provider, model, reply.usage)
+    started, ended = attempt.started, attempt.ended or change.now
+    estimated = (
+        (taken_back.estimated_tokens, taken_back.estimated_usd) if taken_back is not None else (0, 0.0)
+    )
+    change.step(
+        lambda number: StepRecord(
+            step_number=number,
+            kind=attempt.kind,
+            name=model,
+            started_at=started,
+            completed_at=ended,
+            duration_ms=milliseconds(started, ended),
+            attempt=attempt.number,
+            input_tokens=used.input,
+            output_tokens=used.output,
+            cached_input_tokens=used.cached_input,
+            cost_usd=cost,
+            estimated_tokens=estimated[0],
+            estimated_cost_usd=estimated[1],
+        )
+    )
+    _estimate(change, *estimated)
+    for one in reply.failed_models:
+        data = {"code": one.code, "wait_seconds": 0, "model": one.model, "answered_by": model}
+        change.event("llm.retried", data)
+    before = change.head.usage
+    total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
+    sums = {
+        "input_tokens": before.input_tokens + used.input,
+        "output_tokens": before.output_tokens + used.output,
+        "cached_input_tokens": before.cached_input_tokens + used.cached_input,
+        "llm_calls": before.llm_calls + 1,
+        "cost_usd": round(total, 6) if total is not None else None,
+    }
+    charged = cost if cost is not None else cost_usd(*asked, used)
+    of_budget = change.head.budget
+    charges = {
+        "charged_usd": round(spent_usd(change.head) + (charged or 0.0), 6),
+        "charged_tokens": of_budget.charged_tokens + charged_tokens(NamedModel(provider, model), used),
+    }
+    change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
+    use = ModelUse(
+        calls=1,
+        input=used.input,
+        cached=used.cached_input,
+        output=used.output,
+        microdollars=round((cost or 0.0) * 1_000_000),
+        unpriced=int(cost is None),
+    )
+    change.set(tally=change.head.tally.with_call(model, use))
+
+
+def _answered_by(asked: NamedModel, reply: ModelReply) -> NamedModel:
+    return NamedModel(reply.provider or asked.provider, reply.model or asked.model)
+
+
+def _figures(head: Head) -> dict[str, Any]:
+    return {
+        "total_tokens": budget.tokens_used(head),
+        "token_budget": head.budget.token_budget,
+        "cost_usd": head.usage.cost_usd if head.budget.cost_budget_usd is None else budget.spent_usd(head),
+        "cost_budget_usd": head.budget.cost_budget_usd,
+    }

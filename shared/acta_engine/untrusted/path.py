@@ -1,0 +1,133 @@
+"""File paths: they are relative, and only the normalised spelling is accepted (design §7).
+
+A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
+Names of new files are stricter than what is read: who puts objects into the bucket may take other ones.
+"""
+
+import hashlib
+import unicodedata
+
+from acta_engine.untrusted.visible import escape, is_hidden
+
+MAX_PATH_BYTES = 1_024
+PRIVATE = "~/"
+"""How paths of private files begin."""
+
+
+class PathRefused(ValueError):
+    """The message says which rule the path breaks."""
+
+
+def check_path(path: str) -> str:
+    """Returns the path of a file unchanged. Raises PathRefused."""
+    if not path:
+        raise PathRefused("the path is empty")
+    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
+        raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
+    if not path.isprintable() and any(map(_is_control, path)):
+        raise PathRefused("the path has a control character")
+    if "\\" in path:
+        raise PathRefused("the path has a backslash; folders are separated by /")
+    if "%" in path:
+        raise PathRefused("the path has a percent sign; write the character itself instead of its encoding")
+    if path.startswith("/"):
+        raise PathRefused("the path is absolute; write it without the leading /")
+    parts = path.split("/")
+    if any(part in (".", "..") for part in parts):
+        raise PathRefused("the path has a . or .. part")
+    if any(part == "" for part in parts):
+        raise PathRefused("the path has an empty part (// or a trailing /)")
+    if any(part != part.strip() for part in parts):
+        raise PathRefused("a part of the path begins or ends with a space")
+    return path
+
+
+def _is_control(char: str) -> bool:
+    """A control character or a surrogate; none of them is printable."""
+    return ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000
+
+
+def check_shown_path(path: str) -> str:
+    """As `check_path`, and nothing of it is hidden: who decides on it sees what it is. Raises PathRefused."""
+    check_path(path)
+    if path.isascii() and path.isprintable():
+        return path
+    hidden = next((char for char in path if is_hidden(char, keep_newlines=False)), None)
+    if hidden is not None:
+        raise PathRefused(f"the path has the hidden character {escape(hidden)}")
+    return path
+
+
+def check_new_path(path: str) -> str:
+    """As `check_shown_path`, and the path is in Unicode's form NFC: no two new files have names that look alike only
+    because their accents are stored in two ways. One that begins with `~` is private. Raises PathRefused.
+    """
+    check_shown_path(path)
+    if path.startswith("~") and not path.startswith(PRIVATE):
+        raise PathRefused(
+            "the path begins with ~; private files are ~/name, and no other name of a new file begins so"
+        )
+    if not unicodedata.is_normalized("NFC", path):
+        raise PathRefused(
+            "the path is not in Unicode's form NFC; write each accented letter as one character"
+        )
+    return path
+
+
+def check_folder(path: str) -> str:
+    """Returns the prefix of all paths in a folder: the path with one / at its end; for the root ('', '.' or '/') ''.
+
+    Raises PathRefused.
+    """
+    if path in ("", ".", "/", "./"):
+        return ""
+    return check_path(path.removesuffix("/")) + "/"
+
+
+# A path beginning with `~/` is a file of whoever asks (ADR 50). It is stored below the tenant's prefix, in a folder
+# that no path of a tenant's own files leads into.
+_FOLDER = "~%"
+"""How folders of private files begin. No path has a percent sign (`check_path`)."""
+_LAST = "\U0010ffff"
+
+NOT_HERE = (
+    "~/ holds one person's private files, which only a session of theirs with visibility private reaches. Use a path "
+    "that does not begin with ~/, or have the user start such a session"
+)
+
+
+def private_folder(subject: str) -> str:
+    """The folder of a person's private files: `~%` and the SHA-256 of their token's subject in UTF-8, 66 characters.
+
+    Subjects that differ in anything, be it case or Unicode's form, have folders that differ in more than that: a disk
+    that takes such names for one keeps them apart. Raises ValueError where the subject is empty.
+    """
+    if not subject:
+        raise ValueError("private files need a person")
+    return _FOLDER + hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_private(path: str) -> bool:
+    return path.startswith(PRIVATE)
+
+
+def stored_path(path: str, user: str | None) -> str:
+    """Where the file of that path, or all files under that prefix, are below the tenant's prefix. `user`: whose private
+    files `~/` means; None: nobody's. Raises PathRefused.
+    """
+    if not is_private(path):
+        return path
+    if user is None:
+        raise PathRefused(NOT_HERE)
+    return private_folder(user) + "/" + path.removeprefix(PRIVATE)
+
+
+def listed_path(stored: str, prefix: str, user: str | None) -> str | None:
+    """The path under which a listing of `prefix` shows what is stored there. None: it is in no such listing."""
+    if is_private(prefix):
+        return PRIVATE + stored.removeprefix(stored_path(PRIVATE, user))
+    return None if stored.startswith(_FOLDER) else stored
+
+
+AFTER_PRIVATE = _FOLDER + _LAST
+"""Comes after everybody's private files as they are stored, and before what follows them."""

@@ -1,0 +1,154 @@
+"""Text from outside reaches a model only as a quotation: between two marker lines that name its origin (design §7).
+
+    --- file: notes.md (812 bytes) #3f2a90c1 ---
+    …
+    --- end of file: notes.md #3f2a90c1 ---
+
+So the model can tell data from instructions. Both lines have the same mark, and the mark does not occur between them,
+in whatever characters. It is made from the text and from an id that the text's author does not know. So no text can
+pretend that the quotation ends: whether a line looks like a marker line is never asked. All work here grows with the
+length of the text and no faster.
+"""
+
+import hashlib
+import re
+import unicodedata
+from itertools import groupby
+from typing import NamedTuple
+
+from acta_engine.untrusted.visible import is_hidden, visible
+
+MAX_BLANK_LINES = 2
+"""More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
+MAX_NAME_CHARS = 200
+"""Of a longer name the marker lines have the two ends."""
+
+
+class OutsideText(NamedTuple):
+    """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
+    `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
+    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning. `status`: of
+    the HTTP answer that the text is of; no model is told.
+    """
+
+    kind: str
+    name: str
+    text: str
+    exact: bool = False
+    note: str = ""
+    size: int | None = None
+    status: int | None = None
+
+    @property
+    def cleaned(self) -> str:
+        """The text to be quoted: valid Unicode, and without padding unless it is `exact`."""
+        text = self.text.encode("utf-8", "replace").decode()
+        return text if self.exact else without_padding(text)
+
+
+def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str) -> str:
+    """The text between its marker lines. A line break is added where the last line has none.
+
+    `size`: the bytes of the complete text, where `text` is only its beginning. `key`: an id that the text's author does
+    not know (`unused_mark`).
+    """
+    count = len(text.encode()) if size is None else size
+    label = f"{kind}: {one_line(name)}"
+    mark = unused_mark(f"{label}\n{text}", key)
+    end = "" if text.endswith("\n") or not text else "\n"
+    unit = "byte" if count == 1 else "bytes"
+    return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
+
+
+def unquoted(result: str) -> str:
+    """A tool's result without the two marker lines around a text from outside, and without what stands after them."""
+    lines = result.split("\n")
+    opening = re.fullmatch(r"--- \w+: .*\((\d+) bytes?\) (#\w+) ---", lines[0])
+    if opening is None:
+        return result
+    closing = f"{opening[2]} ---"
+    ends = [n for n, line in enumerate(lines) if line.startswith("--- end of ") and line.endswith(closing)]
+    body = "".join(f"{line}\n" for line in lines[1 : ends[-1] if ends else None])
+    # `quoted` has added a line break where the text has none at its end.
+    return body if len(body.encode()) <= int(opening[1]) else body.removesuffix("\n")
+
+
+def one_line(name: str, most: int = MAX_NAME_CHARS) -> str:
+    """A name from outside as it stands in a line of Acta's: hidden characters escaped, of a long one the two ends."""
+    shown = visible(
+        name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) :]}", keep_newlines=False
+    )
+    return shown if len(shown) <= 2 * most else f"{shown[:most]}…"
+
+
+def without_padding(text: str) -> str:
+    """Replaces more than `MAX_BLANK_LINES` blank lines in a row by one."""
+    kept: list[str] = []
+    for blank, lines in groupby(text.splitlines(), key=lambda line: not line.strip()):
+        run = list(lines)
+        kept += [""] if blank and len(run) > MAX_BLANK_LINES else run
+    return "\n".join(kept) + ("\n" if text.endswith("\n") and kept else "")
+
+
+def unused_mark(text: str, key: str) -> str:
+    """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text with the
+    same key always gets the same mark, whatever process makes it.
+
+    `key`: an id that the text's author does not know. Else a text could be tried out until it holds what the eye, or a
+    model, takes for its own mark.
+    """
+    seed, plain = f"{key}\n{text}".encode("utf-8", "surrogatepass"), in_plain_characters(text)
+    while True:
+        seed = hashlib.sha256(seed).digest()
+        mark = seed.hex()[:8]
+        if mark not in plain:
+            return mark
+
+
+# What a reader would take for a given text is found by its letters and digits, whatever other characters stand for
+# them. Only what looks like a hexadecimal digit is folded: marks of quotations are made of those.
+LOOK_ALIKES = {
+    "0": "oO\u043e\u041e\u03bf\u039f\u0585\u0555\u1d0f\u2c9e\u2c9f\u2d54\u3007\u05e1",
+    "1": "lIi|!\u04cf\u04c0\u0406\u0456\u0399\u03b9\u05c0\u05d5\u05df\u0627\u01c0\u2223\u16c1\u2d4f\ua4f2\u0131",
+    "2": "\u01a7\u01a8\u03e8\u03e9\u14bf",
+    "3": "\u0417\u0437\u01b7\u0292\u04e0\u04e1\u021c\u021d\u025c\ua7ab\u2ccc\u2ccd",
+    "4": "\u0427\u0447\u13ce",
+    "5": "\u01bc\u01bd",
+    "6": "\u0431\u13ee\u2cd2\u2cd3",
+    "8": "\u0222\u0223",
+    "9": "\ua76e\ua76f\u2cca\u2ccb",
+    "a": "\u0430\u0410\u0251\u03b1\u0391\u1d00\u237a\u13aa\ua4ee\u15c5\u04d5\u04d4",
+    "b": "\u0432\u0412\u042c\u044c\u0392\u03b2\u0184\u0185\u0299\u13cf\u13f4\u15af\u15f7\ua4d0\ua7b4",
+    "c": "\u0441\u0421\u03f2\u03f9\u1d04\u2ca4\u2ca5\u13df\uabaf\ua4da\u00a2",
+    "d": "\u0501\u0500\u1d05\u13a0\u13e7\u146f\u15de\u15ea\ua4d2\ua4d3\u0111\u0110",
+    "e": "\u0435\u0415\u0395\u03b5\u04bd\u04bc\u212e\uab32\u22ff\u2d39\u13ac\ua4f0\u025b\u1d07",
+    "f": "\u017f\u0192\u03dc\u03dd\u0584\ua798\ua799\uab35\u1e9d\u15b4\ua4dd\ua730",
+}
+"""By digit, characters that look like it and that Unicode does not call a form of it. Most are in Unicode's table
+`confusables.txt` (UTS 39)."""
+_FOLDED = {ord(form): digit for digit, forms in LOOK_ALIKES.items() for form in forms}
+
+
+def in_plain_characters(text: str) -> str:
+    """The text in lower case, without hidden characters and accents, with letters and digits for what looks like them:
+    `３`, `𝟑` and `٣` are 3, a Cyrillic `а` is an a. Each character is looked at by itself: to normalise a whole text
+    takes time that grows faster than it.
+    """
+    if text.isascii():
+        return text.translate(_FOLDED).lower()
+    return text.translate({ord(char): _plain(char) for char in set(text)}).lower()
+
+
+def _plain(char: str) -> str:
+    if is_hidden(char, keep_newlines=True):
+        return ""
+    parts = char if ord(char) in _FOLDED else unicodedata.normalize("NFKD", char)
+    return "".join(map(_folded, parts))
+
+
+def _folded(char: str) -> str:
+    """Empty for a mark above, below or around another character."""
+    if unicodedata.category(char).startswith("M"):
+        return ""
+    digit = unicodedata.digit(char, None)
+    return _FOLDED.get(ord(char), char) if digit is None else str(digit)

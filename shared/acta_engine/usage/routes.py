@@ -1,0 +1,55 @@
+"""What a tenant has used: `/v1/usage` (design §3). Admins see the tenant's, everybody else their own (ADR 67)."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, success
+from acta_engine.api.listing_cursor import Instant, ListingCursor
+from acta_engine.audit.store import Pseudonyms
+from acta_engine.clock import Clock
+from acta_engine.errors import Forbidden, ValidationFailed
+from acta_engine.usage.aws_estimate import AwsRates
+from acta_engine.usage.report import By, Span, report
+from acta_engine.usage.store import UsageReader
+from acta_engine.usage.views import usage_view
+
+USUAL = timedelta(days=7)
+OWN: tuple[By, ...] = ("day", "user")
+"""What is kept of one person."""
+
+
+def add_usage(api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, rates: AwsRates) -> None:
+    @api.get("/v1/usage")
+    def of_tenant(
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        by: By = "day",
+        limit: Annotated[int, Field(ge=1, le=200)] = 100,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        caller = api.caller
+        who = None if "admin" in caller.roles else pseudonyms.of(caller.tenant, caller.user)
+        if who is not None and by not in OWN:
+            raise Forbidden(f"Usage by {by} is for admins.", {"role": ["admin"]})
+        found = report(usage, caller.tenant, by, _span(from_, to, clock.now()), who)
+        left = [name for name in found.items if cursor is None or name > cursor]
+        names = left[:limit]
+        next_cursor = names[-1] if len(left) > limit else None
+        agent_names = usage.agent_names(caller.tenant, names) if by == "agent" else {}
+
+        return success(usage_view(found, by, names, next_cursor, rates, agent_names))
+
+
+def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:
+    """Raises ValidationFailed."""
+    until = now + timedelta(microseconds=1) if until is None else until
+    try:
+        since = until - USUAL if since is None else since
+    except OverflowError:
+        raise ValidationFailed("There was no such time.", {"to": ["a later instant"]}) from None
+    if since >= until or since.year < 1970:
+        raise ValidationFailed("The time is empty.", {"from": ["an instant before `to`"]})
+    return Span(since, until)

@@ -1,0 +1,82 @@
+"""What a tenant has used, in sum (ADR 67)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import Head
+from acta_engine.usage.usage import Amounts, Counted, Dimension, RowKey, Rows
+
+
+class Partition(NamedTuple):
+    """A session as the stream's keys name it: parts of keys, which are hashes where a name is long."""
+
+    tenant: str
+    session: str
+
+
+class Committed(NamedTuple):
+    """A commit that the stream tells of. `at`: about when it was written."""
+
+    partition: Partition
+    number: int
+    at: datetime
+
+
+class Fold(NamedTuple):
+    """One session's part of a write: it is made only where `before` is still the number last counted (0: none).
+    `leaves`: what a deletion left of it has been counted and goes.
+    """
+
+    partition: Partition
+    before: int
+    now: Counted
+    leaves: bool = False
+
+
+class FoldLost(Exception):
+    """Somebody else has counted one of the sessions meanwhile. Nothing was written."""
+
+
+class UsageStore(Protocol):
+    """What the projector reads and writes. All methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
+
+    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+        """What was counted last of each; None: it is deleted, and all of it is counted. Sessions of which nothing was
+        are left out. Raises PoisonedSession and SchemaUnknown where a count of any of them cannot be read.
+        """
+
+    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+        """The heads after these commits, strongly consistent. Left out: what is gone or cannot be read."""
+
+    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+        """The session's commits of these numbers, newest first, strongly consistent. Left out: what is gone or cannot
+        be read.
+        """
+
+    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+        """What a deletion left to be counted: the tenant, and the counts with the subject of who started the session
+        instead of a pseudonym. None: nothing, or it was counted. Raises PoisonedSession, SchemaUnknown.
+        """
+
+    def add(self, folds: Sequence[Fold], rows: Rows) -> None:
+        """All or nothing, for sessions of one tenant. Raises FoldLost."""
+
+    def reach(self, tenant_part: str, until: datetime) -> None:
+        """The tenant's commits up to `until` are counted, as far as this reader knows them. Changes nothing where a
+        later time was said before.
+        """
+
+
+class UsageReader(Protocol):
+    def rows(
+        self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
+    ) -> Iterator[tuple[RowKey, Amounts]]:
+        """In the order of time. `first`, `last`: hours or days, both included. `name`: rows of that name alone."""
+
+    def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
+        """What the agents are called now, by their ids. Those that are deleted are left out."""
+
+    def counted_until(self, tenant: str) -> datetime | None:
+        """The time of the newest commit that is counted. None: none is."""

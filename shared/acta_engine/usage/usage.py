@@ -1,0 +1,204 @@
+"""A tenant's usage: the sums of what its sessions count, by hour and by what was used for whom (ADR 67).
+
+A session's counts only grow or are replaced by later ones, and its commits are numbered. So what two of its heads
+differ in is what was used between them, however many commits lie there: a projector that keeps the last head it has
+counted can miss commits, meet them again or in another order, and its sums stay exact.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+from acta_engine.log.head import Head
+from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.usage.tally import Done, ModelUse, Tally
+
+HOUR = 3_600
+HOURS_OF_DAY = 24
+
+Dimension = Literal["tenant", "agent", "model", "user", "end"]
+"""What a row is about. `tenant`: of an hour; all others: of a day (UTC). `end`: how runs ended."""
+Standing = Literal["idle", "active", "waiting_for_user", "completed", "failed", "cancelled", "deleted"]
+"""Where a session stands."""
+
+
+class Amounts(NamedTuple):
+    """Counts of a row. Tokens: `fresh` and `cached` input, and output. `microdollars`: of model calls with a price;
+    `unpriced`: how many had none. From `runs` on: `Done`. From `idle` on: sessions
+    that began in the row's time, by where they stand now. The last three: runs by how they ended.
+    """
+
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+    calls: int = 0
+    microdollars: int = 0
+    unpriced: int = 0
+    runs: int = 0
+    user_messages: int = 0
+    agent_messages: int = 0
+    plans: int = 0
+    plans_completed: int = 0
+    asked: int = 0
+    answered: int = 0
+    expired: int = 0
+    withdrawn: int = 0
+    waited_ms: int = 0
+    tools_ok: int = 0
+    tools_failed: int = 0
+    calling_turns: int = 0
+    fused_turns: int = 0
+    fused_calls: int = 0
+    first_writes: int = 0
+    waits: int = 0
+    executions: int = 0
+    step_ms: int = 0
+    tool_ms: int = 0
+    idle: int = 0
+    active: int = 0
+    waiting_for_user: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    deleted: int = 0
+    runs_completed: int = 0
+    runs_failed: int = 0
+    runs_cancelled: int = 0
+
+    def plus(self, other: "Amounts") -> "Amounts":
+        return Amounts(*(one + more for one, more in zip(self, other, strict=True)))
+
+    @property
+    def done(self) -> Done:
+        return Done(*(getattr(self, name) for name in Done._fields))
+
+    def minus(self, other: "Amounts") -> "Amounts":
+        return Amounts(*(one - less for one, less in zip(self, other, strict=True)))
+
+
+NOTHING = Amounts()
+
+
+class RowKey(NamedTuple):
+    """`at`: hours since 1970 for `tenant`, days for every other dimension. `name`: of the agent, the model, the user's
+    pseudonym, the way a run ended; empty for `tenant`.
+    """
+
+    dimension: Dimension
+    at: int
+    name: str = ""
+
+
+Rows = Mapping[RowKey, Amounts]
+
+
+class Counted(FrozenModel):
+    """What a session had counted up to a commit: all that the next difference needs. `who`: the pseudonym of who
+    started it.
+    """
+
+    number: int
+    at: datetime
+    began: datetime
+    agent_id: str
+    who: str
+    standing: Standing
+    amounts: Amounts
+    models: dict[str, ModelUse]
+    ended: dict[str, int]
+
+
+def counted(head: Head, number: int, who: str) -> Counted:
+    """`number`: of the commit that the head stands after."""
+    usage, tally = head.usage, head.tally
+    amounts = Amounts(
+        fresh=usage.input_tokens - usage.cached_input_tokens,
+        cached=usage.cached_input_tokens,
+        output=usage.output_tokens,
+        calls=usage.llm_calls,
+        microdollars=sum(use.microdollars for use in tally.models.values()),
+        unpriced=sum(use.unpriced for use in tally.models.values()),
+        runs_completed=_ended(tally, "completed"),
+        runs_failed=_ended(tally, "failed"),
+        runs_cancelled=_ended(tally, "cancelled"),
+        **dict(zip(Done._fields, tally.done, strict=True)),
+    )
+    return Counted(
+        number=number,
+        at=head.updated_at,
+        began=head.created_at,
+        agent_id=head.agent_id,
+        who=who,
+        standing="deleted" if head.deleted else head.coarse_state,
+        amounts=amounts,
+        models=tally.models,
+        ended=tally.ended,
+    )
+
+
+def difference(before: Counted | None, now: Counted) -> Rows:
+    """What `now` adds to the rows, where `before` is in them; empty where `now` is no newer. A part may be below 0: a
+    session that stands elsewhere now, a price that is known since.
+    """
+    if before is not None and now.number <= before.number:
+        return {}
+    rows: dict[RowKey, Amounts] = {}
+    used = now.amounts.minus(before.amounts if before is not None else NOTHING)
+    _add(rows, _keys(now, now.at), used)
+    day = day_of(now.at)
+    for name in now.models.keys() | (before.models.keys() if before is not None else set()):
+        use = _of_model(now.models.get(name)).minus(_of_model(before.models.get(name) if before else None))
+        _add(rows, [RowKey("model", day, name)], use)
+    ended_before = before.ended if before is not None else {}
+    for end in now.ended.keys() | ended_before.keys():
+        more = now.ended.get(end, 0) - ended_before.get(end, 0)
+        _add(rows, [RowKey("end", day, end)], Amounts(runs=more))
+    stood = NOTHING if before is None else Amounts(**{before.standing: 1})
+    _add(rows, _keys(now, now.began), Amounts(**{now.standing: 1}).minus(stood))
+    return rows
+
+
+def _keys(now: Counted, at: datetime) -> list[RowKey]:
+    day = day_of(at)
+    return [RowKey("tenant", hour_of(at)), RowKey("agent", day, now.agent_id), RowKey("user", day, now.who)]
+
+
+def _add(rows: dict[RowKey, Amounts], keys: Iterable[RowKey], more: Amounts) -> None:
+    if more != NOTHING:
+        for key in keys:
+            rows[key] = rows.get(key, NOTHING).plus(more)
+
+
+def _of_model(use: ModelUse | None) -> Amounts:
+    if use is None:
+        return NOTHING
+    return Amounts(
+        fresh=use.input - use.cached,
+        cached=use.cached,
+        output=use.output,
+        calls=use.calls,
+        microdollars=use.microdollars,
+        unpriced=use.unpriced,
+    )
+
+
+def _ended(tally: Tally, state: str) -> int:
+    return sum(count for end, count in tally.ended.items() if end.partition("/")[0] == state)
+
+
+def hour_of(at: datetime) -> int:
+    """Hours since 1970, in UTC."""
+    return int(at.timestamp() // HOUR)
+
+
+def day_of(at: datetime) -> int:
+    """Days since 1970, in UTC."""
+    return hour_of(at) // HOURS_OF_DAY
+
+
+def hour_begins(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * HOUR, UTC)
+
+
+def day_begins(day: int) -> datetime:
+    return hour_begins(day * HOURS_OF_DAY)
