@@ -1,5 +1,5 @@
 # ruff: noqa: F403
-"""The types of what the API answers: those of `shared/api/response/shapes`, from which the document is made, too.
+"""The types of what the API answers: those from which the document of the API is made, too.
 
 They are there for type checkers. A program that only calls an API never loads them, nor pydantic, which they need; one
 that names a type while it runs (`from acta.client.shapes import Session`) loads that type's module.
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from acta_engine.usage.receipt_shapes import *
     from acta_engine.usage.shapes import *
 
-MODULES = ("sessions", "interventions", "plans", "history", "receipts", "definitions", "records", "usage")
+MODULES = (
+    "sessions.shapes", "people.shapes", "plans.shapes", "sessions.history_shapes", "usage.receipt_shapes",
+    "agents.shapes", "sessions.record_shapes", "usage.shapes",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         for each in MODULES:
-            module = import_module(f"shared.api.response.shapes.{each}")
+            module = import_module(f"acta_engine.{each}")
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -131,7 +131,7 @@ class Settings(BaseModel):
     provider: str = ""
     """`anthropic`, `openai`, `bedrock` or, where `offline` is true, `offline`. Empty: the first one with a key."""
     model: str = ""
-    """Empty: the provider's default model (`shared/adapters/llm`)."""
+    """Empty: the provider's default model (`shared/acta_engine/models`)."""
     anthropic_secret: str = ""
     openai_secret: str = ""
     openai_api: Literal["", "responses", "chat"] = ""

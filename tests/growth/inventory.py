@@ -117,7 +117,7 @@ def _library(call: ast.Call) -> str:
 def _evaluated(path: str, name: str, call: ast.Call, tree: ast.Module) -> Used:
     first = call.args[0]
     name = first.id if isinstance(first, ast.Name) and first.id.isupper() else name
-    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
+    module = importlib.import_module(path.removeprefix("shared/").removesuffix(".py").replace("/", "."))
     held: Any = getattr(module, name, None)
     if isinstance(held, re.Pattern):
         return Used(path, name, held.pattern, held.flags & ~re.UNICODE, _use(name, call, tree))

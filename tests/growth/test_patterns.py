@@ -31,7 +31,7 @@ class Met(NamedTuple):
     held: str = ""
 
 
-LLM = "shared/adapters/llm"
+LLM = "shared/acta_engine/models"
 TABLE = {
     "shared/acta_engine/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
     f"{LLM}/anthropic/bedrock.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),

@@ -17,7 +17,7 @@ from acta_engine.tools.tenant.definition import Unusable, check_schema
 from acta_engine.tools.tool import MAX_SCHEMA_BYTES, ToolSpec
 from tests.growth.inventory import VALIDATORS, importers
 
-HOLDERS = "shared/adapters/tools/schema"
+HOLDERS = "shared/acta_engine/tools/schema"
 TABLE = {
     "jsonschema": [
         "acta/cli/apply/schema.py",

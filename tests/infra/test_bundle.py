@@ -54,11 +54,11 @@ def small_tree(tmp_path: Path) -> Path:
         "functions/start/handler.py",
         "functions/start/__init__.py",
         "functions/__init__.py",
-        "shared/x.py",
+        "shared/acta_engine/x.py",
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("" if name.endswith("__init__.py") else f"import shared.x\nNAME = {name!r}\n")
+        path.write_text("" if name.endswith("__init__.py") else f"import acta_engine.x\nNAME = {name!r}\n")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "functions.txt").write_text("# nothing\n")
     return tmp_path
@@ -74,8 +74,8 @@ def test_what_answers_over_http_is_small(function: str, target: Target) -> None:
 def test_only_step_ships_llm_sdks_and_none_ships_what_the_runtime_has(function: str) -> None:
     shipped = {path.name for path in Bundler(HOST).build(function).iterdir()}
     assert ({"anthropic", "openai"} <= shipped) == (function == "step")
-    assert {"functions", "shared", "pydantic", "aws_lambda_powertools"} <= shipped
-    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "infra", "acta"}
+    assert {"functions", "acta_engine", "pydantic", "aws_lambda_powertools"} <= shipped
+    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "acta_infra", "acta"}
     assert "aws_xray_sdk" not in shipped, "Lambda traces the invocations, and nothing traces what is in them"
 
 
@@ -90,7 +90,7 @@ def shipped(name: str) -> set[str]:
 def test_the_offline_stand_in_is_in_the_zips_of_environments_that_may_choose_it(
     name: str, is_there: bool
 ) -> None:
-    assert ("shared/acta_engine/models/offline.py" in shipped(name)) is is_there
+    assert ("acta_engine/models/offline.py" in shipped(name)) is is_there
 
 
 def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
@@ -170,17 +170,17 @@ def test_an_unchanged_tree_is_not_built_again_and_a_changed_one_is(small_tree: P
     first = bundler.build("start")
     (first / "mark").write_text("")
     assert (bundler.build("start") / "mark").exists()
-    (small_tree / "shared" / "x.py").write_text("NAME = 'new'\n")
+    (small_tree / "shared" / "acta_engine" / "x.py").write_text("NAME = 'new'\n")
     again = bundler.build("start")
     assert not (again / "mark").exists()
-    assert (again / "shared" / "x.py").read_text() == "NAME = 'new'\n"
+    assert (again / "acta_engine" / "x.py").read_text() == "NAME = 'new'\n"
 
 
 def test_what_tests_and_editors_leave_behind_changes_nothing(small_tree: Path) -> None:
     bundler = Bundler(HOST, small_tree)
     before = bundler.key("start")
-    (small_tree / "shared" / "__pycache__").mkdir()
-    (small_tree / "shared" / "__pycache__" / "x.pyc").write_bytes(b"old")
+    (small_tree / "shared" / "acta_engine" / "__pycache__").mkdir()
+    (small_tree / "shared" / "acta_engine" / "__pycache__" / "x.pyc").write_bytes(b"old")
     assert bundler.key("start") == before
 
 
@@ -194,7 +194,7 @@ def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path)
 def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
     bundler = Bundler(HOST, small_tree)
     for change in range(KEPT + 2):
-        (small_tree / "shared" / "x.py").write_text(f"NAME = {change}\n")
+        (small_tree / "shared" / "acta_engine" / "x.py").write_text(f"NAME = {change}\n")
         newest = bundler.build("start")
     left = list((small_tree / "build" / "bundle").glob("start-*"))
     assert len(left) == KEPT
@@ -218,9 +218,9 @@ def test_what_strangers_reach_is_a_small_zip_all_the_same(function: str) -> None
 
 def test_another_document_is_another_bundle(tmp_path: Path) -> None:
     def key(text: str) -> str:
-        maker = tmp_path / "infra" / "document"
+        maker = tmp_path / "infra" / "acta_infra" / "document"
         maker.mkdir(parents=True, exist_ok=True)
-        for package in ("infra", "infra/acta_infra/document", "functions", "functions/fallback"):
+        for package in ("infra/acta_infra", "infra/acta_infra/document", "functions", "functions/fallback"):
             (tmp_path / package).mkdir(parents=True, exist_ok=True)
             (tmp_path / package / "__init__.py").touch()
         (maker / "__main__.py").write_text(

@@ -67,5 +67,5 @@ def test_a_full_execution_has_room_for_one_more_turn_with_all_its_calls_and_for_
 
 
 def test_a_new_execution_has_room_for_all_looks_at_one_answer_in_the_background() -> None:
-    """One that has counted nothing yet does not roll over for them (`background.py` in `shared/agent/model_call`)."""
+    """One that has counted nothing yet does not roll over for them (`background.py` in `shared/acta_engine/turn`)."""
     assert (1 + looks(MOST_SECONDS)) * EVENTS_PER_TURN <= MOST_EVENTS / 2

@@ -234,13 +234,14 @@ def test_two_folders_with_a_tool_of_one_name_are_refused(write: Write) -> None:
 
 
 def test_the_catalogue_is_where_the_functions_that_have_a_registry_look_for_it() -> None:
-    assert ROOT / CATALOGUE == catalogue.FILE
+    assert ROOT / "shared" / CATALOGUE == catalogue.FILE
     having = {
         path.name
         for path in (ROOT / "functions").iterdir()
         if path.is_dir()
         and path.name != "__pycache__"
-        and ROOT / CATALOGUE.with_name("catalogue.py") in reach(ROOT, f"functions.{path.name}").files
+        and ROOT / "shared" / CATALOGUE.with_name("catalogue.py")
+        in reach(ROOT, f"functions.{path.name}").files
     }
     assert having == KNOW_TOOLS
 

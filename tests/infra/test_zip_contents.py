@@ -10,7 +10,8 @@ from acta_infra.sizing import FunctionName
 
 def write(root: Path, **modules: str) -> None:
     for name, text in modules.items():
-        path = root / (name.replace("__", "/") + ".py")
+        module = name.replace("__", "/")
+        path = root / (f"shared/{module}.py" if module.startswith("acta_engine") else f"{module}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / "__init__.py").touch()
         path.write_text(text)
@@ -23,42 +24,42 @@ def names(root: Path) -> list[str]:
 def test_a_function_reaches_what_it_imports_and_what_that_imports(tmp_path: Path) -> None:
     write(
         tmp_path,
-        functions__start__handler="from shared.a import b\nimport boto3.session\n",
-        shared__a__b="def f():\n    import shared.c\n",
-        shared__c="from pydantic import BaseModel\n",
-        shared__d="",
+        functions__start__handler="from acta_engine.a import b\nimport boto3.session\n",
+        acta_engine__a__b="def f():\n    import acta_engine.c\n",
+        acta_engine__c="from pydantic import BaseModel\n",
+        acta_engine__d="",
     )
     assert [name for name in names(tmp_path) if not name.endswith("__init__.py")] == [
         "functions/start/handler.py",
-        "shared/a/b.py",
-        "shared/c.py",
+        "shared/acta_engine/a/b.py",
+        "shared/acta_engine/c.py",
     ]
     assert reach(tmp_path, "functions.start").libraries == {"boto3", "pydantic"}
 
 
 def test_a_package_comes_with_its_init_and_its_data(tmp_path: Path) -> None:
-    write(tmp_path, functions__start__handler="import shared.a.b\n", shared__a__b="")
-    (tmp_path / "shared" / "a" / "prompt.md").write_text("plan")
-    assert {"shared/a/__init__.py", "shared/a/prompt.md"} <= set(names(tmp_path))
+    write(tmp_path, functions__start__handler="import acta_engine.a.b\n", acta_engine__a__b="")
+    (tmp_path / "shared" / "acta_engine" / "a" / "prompt.md").write_text("plan")
+    assert {"shared/acta_engine/a/__init__.py", "shared/acta_engine/a/prompt.md"} <= set(names(tmp_path))
 
 
 def test_a_package_that_is_left_out_is_not_reached_nor_what_it_alone_imports(tmp_path: Path) -> None:
     write(
         tmp_path,
-        functions__start__handler="def f():\n    from shared.a.b import c\n",
-        shared__a__b="import shared.e\nimport httpx\n",
-        shared__c="",
-        shared__e="",
+        functions__start__handler="def f():\n    from acta_engine.a.b import c\n",
+        acta_engine__a__b="import acta_engine.e\nimport httpx\n",
+        acta_engine__c="",
+        acta_engine__e="",
     )
-    found = reach(tmp_path, "functions.start", without=("shared.a",))
+    found = reach(tmp_path, "functions.start", without=("acta_engine.a",))
     assert {path.name for path in found.files} == {"__init__.py", "handler.py"}
     assert found.libraries == set()
 
 
 def test_nobody_but_who_chooses_a_model_imports_the_offline_stand_in() -> None:
     """That a handler imports without it is a test of the bundles."""
-    module = ROOT / f"{OFFLINE.replace('.', '/')}.py"
-    others = [path for top in OURS for path in (ROOT / top).rglob("*.py") if path != module]
+    module = ROOT / "shared" / f"{OFFLINE.replace('.', '/')}.py"
+    others = [path for top in OURS.values() for path in (ROOT / top).rglob("*.py") if path != module]
     imports = [path.name for path in others if f"from {OFFLINE} import" in path.read_text()]
     assert imports == ["choose.py"]
 
@@ -73,7 +74,7 @@ def test_a_relative_import_is_refused_by_its_place(tmp_path: Path) -> None:
 def test_no_function_but_step_reaches_an_llm_or_its_sdk(function: str) -> None:
     found = reach(ROOT, f"functions.{function}")
     assert not found.libraries & {"anthropic", "openai"}
-    assert not [path for path in found.files if "shared/adapters/llm" in path.as_posix()]
+    assert not [path for path in found.files if "acta_engine/models/anthropic" in path.as_posix()]
 
 
 @pytest.mark.parametrize("function", get_args(FunctionName))

@@ -7,7 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("acta", "functions", "infra", "shared")
+PRODUCT = ("acta", "functions", "infra/acta_infra", "shared/acta_engine")
+"""Folders of packages."""
 
 
 def modules(root: Path = ROOT, packages: Sequence[str] = PRODUCT) -> dict[str, Path]:
@@ -16,7 +17,8 @@ def modules(root: Path = ROOT, packages: Sequence[str] = PRODUCT) -> dict[str, P
     for package in packages:
         for path in sorted((root / package).rglob("*.py")):
             if "tests" not in path.parts and (path.name != "__init__.py" or path.stat().st_size):
-                name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+                base = (root / package).parent
+                name = ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
                 found[name] = path
     return found
 

@@ -16,7 +16,7 @@ from tests.structure.modules import PRODUCT, ROOT
 REGION, NAME = "us-east-1", "structure"
 STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
 ROLE = "arn:aws:iam::123456789012:role/engine"
-STAND_IN = "shared/adapters/llm/offline"
+STAND_IN = "shared/acta_engine/models/offline"
 """The model's stand-in is not part of the way: a provider would be asked in its place."""
 
 
@@ -87,7 +87,7 @@ def _recorded() -> Iterator[set[Path]]:
             name = frame.f_code.co_filename
             if name not in known:
                 path = Path(name)
-                inside = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PRODUCT
+                inside = path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix().startswith(PRODUCT)
                 known[name] = path.relative_to(ROOT) if inside else None
             found = known[name]
             if found is not None:

@@ -23,6 +23,7 @@ PAGES = sorted(
 RECORDS = sorted((DOCS / "decisions").rglob("[0-9]*.md"))
 FOLDERS = (
     "acta",
+    "console",
     "docs",
     "examples",
     "functions",

@@ -7,7 +7,7 @@ import pytest
 from tests.structure.modules import PRODUCT, circle, closure, graph, imports, modules, rooms
 
 ROOT = Path(__file__).parents[2]
-MOST_MODULES = 16
+MOST_MODULES = 40
 """Side by side in one folder."""
 
 

@@ -12,7 +12,7 @@ from acta_infra.deployed.permissions import QUALIFIER
 from acta_infra.environments import Environment
 from acta_infra.options import EDGE_REGION
 
-CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
+CDK_JSON = Path(__file__).resolve().parents[3] / "cdk.json"
 CHOSEN = "@aws-cdk/core:bootstrapQualifier"
 ABSENT = "ParameterNotFound"
 OLDEST = 6

@@ -61,7 +61,8 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
     raise TooMuchReserved(
         f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
         f"has {limit['ConcurrentExecutions']} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
-        f"reserve some, so it can reserve {reservable}. Lower reserved_concurrency in infra/acta_infra/environments.py, or ask "
+        f"reserve some, so it can reserve {reservable}. Lower reserved_concurrency in "
+        f"infra/acta_infra/environments.py, or ask "
         "AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent executions)"
     )
 

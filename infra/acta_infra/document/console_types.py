@@ -11,8 +11,8 @@ from pathlib import Path
 
 from acta_infra.document.openapi import document
 
-ROOT = Path(__file__).resolve().parents[2]
-WEB = ROOT / "functions" / "console" / "web"
+ROOT = Path(__file__).resolve().parents[3]
+WEB = ROOT / "console"
 FOLDER = ROOT / "build" / "console"
 TYPES, SOURCE = FOLDER / "document.d.ts", FOLDER / "document.json"
 BIN = ROOT / "node_modules" / ".bin"

@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from acta_engine.agents.bodies import PutAgent, PutMcpServer, PutPrompt, PutTool
 from acta_infra.document.schemas import HTTP_CONFIG, LAMBDA_CONFIG, REF, Json, schemas_of
 
-FOLDER = Path(__file__).resolve().parents[2] / "acta" / "cli" / "apply" / "schemas"
+FOLDER = Path(__file__).resolve().parents[3] / "acta" / "cli" / "apply" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DEFS = "#/$defs/"
 

@@ -16,7 +16,7 @@ from acta_engine.recovery.outage_causes import explanations
 
 ADDED = (UnsupportedMediaType, MethodNotAllowed)
 """Imported, so that they are among the classes."""
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 BEGIN, END = "<!-- errors: made from their classes -->\n", "<!-- end of errors -->\n"
 
 Raised = TypeVar("Raised", bound=Exception)

@@ -1,4 +1,4 @@
-"""What the fields of request bodies mean. Answers have their words in `shared/api/response/shapes`."""
+"""What the fields of request bodies mean. Answers have their words in the `shapes` modules of the engine's rooms."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -30,7 +30,7 @@ from acta_infra.document.schemas import REF, schemas_of, shapes_with_words
 from acta_infra.document.words import DESCRIPTION, HEADERS, NEEDED, RESPONSE_HEADERS, TAG_WORDS
 
 Json = dict[str, Any]
-PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 GATEWAY: Json = {
     "description": "The gateway's own refusal: no function of Acta has seen the request.",

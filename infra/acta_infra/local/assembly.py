@@ -13,7 +13,9 @@ from acta_infra.local.toolchain import ROOT
 from acta_infra.rollout.release import digest_of_sources
 
 CACHE = ROOT / "build" / "cdk"
-SOURCES = ("infra", "functions", "shared", "acta/tools", "requirements", "cdk.json", "package-lock.json")
+SOURCES = (
+    "infra", "functions", "console", "shared", "acta/tools", "requirements", "cdk.json", "package-lock.json",
+)  # fmt: skip
 NOT_SOURCE = ("infra/acta_infra/local",)
 KEPT = 4
 

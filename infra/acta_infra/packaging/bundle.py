@@ -23,9 +23,9 @@ from typing import Any
 
 from acta_infra.packaging.install import Target, install
 from acta_infra.packaging.prune import compile_bytecode, normalise, prune
-from acta_infra.packaging.zip_contents import Reach, reach
+from acta_infra.packaging.zip_contents import Reach, place_in_zip, reach
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path("build") / "bundle"
 
 KEPT = 6
@@ -108,7 +108,7 @@ class Bundler:
             with Fresh(done) as work:
                 copy_tree(libraries, work, without=_unreached(needed))
                 for source in needed.files:
-                    copy = work / source.relative_to(self.root)
+                    copy = work / place_in_zip(source.relative_to(self.root))
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(source, copy)
                 for source, place in made_for(function, self.root):
@@ -116,7 +116,7 @@ class Bundler:
                     shutil.copyfile(source, work / place)
                 for place, text in self.added.items():
                     (work / place).write_bytes(text)
-                self._finish(work, (work / "shared", work / "functions"))
+                self._finish(work, (work / "acta_engine", work / "functions"))
             forget_old(done.parent, f"{function}-*")
         return done
 
@@ -174,6 +174,11 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
                 # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
                 [sys.executable, "-X", f"pycache_prefix={compiled}", "-m", module, str(work)],
                 cwd=root,
+                # Of this tree, also where it is not the one that is installed.
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(map(str, (root / "infra", root / "shared", root))),
+                },
                 capture_output=True,
                 text=True,
                 check=False,

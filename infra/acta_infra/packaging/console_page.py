@@ -13,8 +13,8 @@ from pathlib import Path
 
 from zopfli import gzip
 
-ROOT = Path(__file__).resolve().parents[2]
-WEB = ROOT / "functions" / "console" / "web"
+ROOT = Path(__file__).resolve().parents[3]
+WEB = ROOT / "console"
 ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
 OPTIONS = (
     "--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=none",

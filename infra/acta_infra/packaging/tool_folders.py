@@ -35,7 +35,7 @@ LOCK = Path("requirements") / "tools.txt"
 RECIPE = "1"
 """Part of every key. Raise it when the way these bundles are built changes."""
 HANDLER = "acta.tools.handler.handler"
-CATALOGUE = Path("shared") / "adapters" / "tools" / "python" / "catalogue.json"
+CATALOGUE = Path("acta_engine") / "tools" / "python" / "catalogue.json"
 """Its place in the zips of Acta's functions."""
 USED_SECONDS = 600
 """So long a synthesis may take from the bundle that it asks for to the one that it reads."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-OURS = ("functions", "shared")
+OURS = {"functions": "functions", "acta_engine": "shared/acta_engine"}
+"""Package -> its folder in the tree."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _there(root: Path) -> Iterator[str]:
     """Every file of Acta's own, from `root` on. Looked up once: to ask for each import whether there is such a file
     was half of what a synthesis takes in Python.
     """
-    for top in OURS:
+    for top in OURS.values():
         for folder, below, names in os.walk(root / top):
             below[:] = [name for name in below if name != "__pycache__"]  # os.walk looks into these
             place = Path(folder).relative_to(root).as_posix()
@@ -88,7 +89,14 @@ def _names(path: str, text: bytes) -> Iterator[str]:
 
 
 def _place(name: str) -> str:
-    return name.replace(".", "/")
+    """Where a module or package of Acta stands in the tree, without `.py`."""
+    package, _, below = name.partition(".")
+    return "/".join((OURS[package], *below.split("."))) if below else OURS[package]
+
+
+def place_in_zip(path: Path) -> Path:
+    """Where a file of the tree stands in the zip, whose top is on Python's path. `path`: relative to the tree."""
+    return path.relative_to("shared") if path.parts[0] == "shared" else path
 
 
 def _inits(file: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which models agents may have in this deployment (design §9). How models differ: `shared/adapters/llm`."""
+"""Which models agents may have in this deployment (design §9). How models differ: `model_catalogue.py`."""
 
 import re
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """Converts domain documents to the bytes that are stored, and back.
 
 The bytes are the document's complete JSON, compressed. The schema version is stored beside the bytes and is checked
-first; `shared.domain.schema` converts between versions. An unknown version raises SchemaUnknown, a damaged document
+first; `convert.py` converts between versions. An unknown version raises SchemaUnknown, a damaged document
 PoisonedSession; no message quotes the document.
 """
 

@@ -38,7 +38,8 @@ The index `live` has keys only. `live` is {kind}#{shard:02d}. `live_at` is
 The index `open` has keys only, too: `op`, which begins as its tenant's partition does, and `sk`. It has the tenant's
 pending interventions, T#{tenant}#=I, and its sessions that are not over, T#{tenant}#=S#{state}.
 
-How long items with a ttl live: the `..._LIFE` constants of `shared/ports/`. A session that nobody deletes has none.
+How long items with a ttl live: the `..._LIFE` constants of each room's `store.py`. A session that nobody deletes has
+none.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
 Parking: what waits for long has no execution meanwhile, and costs its storage (ADR 104).
 
 Not decided here: how long an outage is waited out (`shared/acta_engine/recovery/wait_out.py`), a roll-over
-(`next_turn.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` in `shared/agent/turn`).
+(`next_turn.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` beside this file).
 
 A cancel is no fencing: a result that comes after it is still recorded (`_finish` in
 `shared/acta_engine/tools/execute.py`). The guard in the store is that a commit's number is taken once: `append` in

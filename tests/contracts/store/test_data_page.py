@@ -51,11 +51,11 @@ pytestmark = pytest.mark.contract
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "data.md"
-ADAPTERS = ROOT / "shared" / "adapters"
+ENGINE = ROOT / "shared" / "acta_engine"
 SOURCES = (
-    *(ADAPTERS / "dynamodb").rglob("*.py"),
-    *(ADAPTERS / "audit").glob("*.py"),
-    ADAPTERS / "storage" / "keys.py",
+    *ENGINE.rglob("dynamodb*.py"),
+    *(ENGINE / "store").glob("*.py"),
+    ENGINE / "audit" / "trail.py",
 )
 TENANT, SESSION, GONE = "acme", "ses_1", "ses_2"
 

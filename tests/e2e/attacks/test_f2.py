@@ -39,7 +39,7 @@ BY_TENANT = [name for name, grants in GRANTS.items() if grants.by_tenant]
 FILE = "salaries.csv"
 ACCOUNT = TABLES.split(":")[4]
 """The number that the evaluator has for the account."""
-BROKEN = "shared/adapters/dynamodb/table_layout"
+BROKEN = "acta_engine/store/table_layout"
 MISTAKE = """
 import os
 

@@ -42,7 +42,7 @@ def test_a_moved_source_is_another_assembly(root: Path) -> None:
 
 def test_what_synth_does_not_read_changes_nothing(root: Path) -> None:
     before = key(root)
-    (root / "infra" / "local" / "stack.py").write_text("changed")
+    (root / "infra" / "acta_infra" / "local" / "stack.py").write_text("changed")
     (root / "acta" / "cli" / "main.py").write_text("changed")
     (root / "shared" / "__pycache__").mkdir()
     (root / "shared" / "__pycache__" / "x.pyc").write_text("made")

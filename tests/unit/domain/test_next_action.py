@@ -127,10 +127,11 @@ def test_a_model_that_only_talks_is_put_before_a_person_after_a_few_replies(fact
     for _ in range(MAX_TEXT_REPLIES + 1):
         if not isinstance(next_action(facts), ThinkAgain):
             return
-        # The next reply: it has read every message, and again calls nothing.
+        # The next reply: it has read every message, and again calls nothing. A wrong answer used up one of its tries.
         facts = facts._replace(
-            text_replies=facts.text_replies + 1, undelivered=0, question=None, closing=None
-        )
+            text_replies=facts.text_replies + 1, undelivered=0, question=None, closing=None,
+            answers_left=max(0, facts.answers_left - (facts.answer == "wrong")),
+        )  # fmt: skip
     raise AssertionError("the run goes on and on")
 
 

@@ -60,7 +60,8 @@ def require_unprotected(chosen: Target, fate: Fate) -> None:
         name = chosen.environment.name
         raise CliError(
             f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
-            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run acta deploy --env {name}, and then "
+            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run "
+            f"acta deploy --env {name}, and then "
             "this again"
         )
 
