@@ -233,6 +233,8 @@ def test_another_document_is_another_bundle(tmp_path: Path) -> None:
 
     assert key("one") != key("two")
     assert key("one") == key("one")
-    (tmp_path / "infra" / "document" / "__main__.py").write_text("raise SystemExit('no such route')")
+    (tmp_path / "infra" / "acta_infra" / "document" / "__main__.py").write_text(
+        "raise SystemExit('no such route')"
+    )
     with pytest.raises(NotMade, match="no such route"):
         Bundler(HOST, tmp_path).key("fallback")
