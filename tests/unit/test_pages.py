@@ -18,6 +18,7 @@ PAGES = sorted(
         *DOCS.glob("*.md"),
         *(DOCS / "design").glob("*.md"),
         DOCS / "decisions" / "README.md",
+        ROOT / "shared" / "README.md",
     ]
 )
 RECORDS = sorted((DOCS / "decisions").rglob("[0-9]*.md"))
