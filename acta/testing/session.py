@@ -15,8 +15,9 @@ from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, pla
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
 from acta_engine.errors import Conflict
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, chosen, usual
-from acta_engine.log.commit import Event, StepRecord
+from acta_engine.log.commit import StepRecord
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry
+from acta_engine.log.events import Event
 from acta_engine.log.head import Failure, Head, SessionState
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.intervention import Intervention

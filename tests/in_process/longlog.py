@@ -2,13 +2,22 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.events import (
+    PlanCreated,
+    RunStarted,
+    Thought,
+    ToolFinished,
+    ToolRequested,
+    ToolStarted,
+    UserMessage,
+)
 from acta_engine.log.head import Budget, Head, OpenCall, Run
 from acta_engine.log.large_texts import offloaded
 from acta_engine.plans.plan import ExecutionPlan, PlanStep
@@ -68,10 +77,10 @@ def write(
 
 
 def _begins(change: Change) -> None:
-    change.event("run.started", {"run_id": "run_1"})
+    change.event(RunStarted(run_id="run_1"))
     change.to_state("planning")
     change.entry(UserEntry(message_id="msg_0", content=Content.of("Go far")))
-    change.event("message.user", {"message_id": "msg_0"})
+    change.event(UserMessage(message_id="msg_0"))
 
 
 def _thinks(change: Change, turn: int, replans: bool) -> tuple[str, ...]:
@@ -83,16 +92,16 @@ def _thinks(change: Change, turn: int, replans: bool) -> tuple[str, ...]:
         for n in range(CALLS)
     )
     change.entry(AssistantEntry(message_id=f"msg_{turn}", content=Content.of(f"Turn {turn}."), calls=calls))
-    change.event("thought", {"message_id": f"msg_{turn}"})
+    change.event(Thought(message_id=f"msg_{turn}"))
     for call in calls:
-        change.event("tool.requested", {"call_id": call.call_id, "name": call.name})
+        change.event(ToolRequested(**call.event_data))
     if replans:
         steps = tuple(PlanStep(step_number=n, description=f"Step {n} of turn {turn}") for n in range(1, 6))
         plan = ExecutionPlan(
             version=turn, goal="Go far", steps=steps, created_at=change.now, updated_at=change.now
         )
         change.set(plan=plan)
-        change.event("plan.created", {"plan": plan.model_dump(mode="json")})
+        change.event(PlanCreated(version=turn, plan=plan.model_dump(mode="json")))
     change.set(calls=tuple(OpenCall(call_id=call.call_id, name=call.name) for call in calls))
     change.to_state("executing")
     change.to_state("waiting_for_tool")
@@ -101,10 +110,16 @@ def _thinks(change: Change, turn: int, replans: bool) -> tuple[str, ...]:
 
 def _acts(change: Change, turn: int, call: int, result: str) -> None:
     name = f"call_{turn}_{call}"
-    change.event("tool.started", {"call_id": name})
+    about: dict[str, Any] = {
+        "call_id": name,
+        "effect_id": f"eff_{turn}_{call}",
+        "name": "read_file",
+        "input_hash": "",
+    }
+    change.event(ToolStarted(**about))
     change.step(lambda number: _step(change, number, "tool"))
     change.entry(ToolEntry(call_id=name, name="read_file", content=Content.of(result)))
-    change.event("tool.finished", {"call_id": name, "ok": True})
+    change.event(ToolFinished(**about, ok=True, duration_ms=1, bytes=len(result)))
 
 
 def _step(change: Change, number: int, kind: Literal["llm", "tool"]) -> StepRecord:

@@ -1,6 +1,6 @@
 """A session in lines of text: its events, its plan, its usage."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from acta.cli.terminal.text import dollars, one_line
@@ -8,6 +8,7 @@ from acta.client.interventions import is_paused
 
 Data = Mapping[str, Any]
 TEXT_LIMIT = 140
+EVENT_LIMIT = 400
 DESCRIPTION_LIMIT = 96
 MARKED = ("pending", "in_progress", "completed", "failed", "skipped", "left", "not_met")
 MARKS = dict(zip(MARKED, "·▶✔✘–■◐", strict=True))
@@ -66,40 +67,10 @@ def counted(number: Any, noun: str) -> str:
     return f"{int(number or 0):,} {noun}{'' if number == 1 else 's'}"
 
 
-def event_line(event: Mapping[str, Any]) -> str | None:
+def event_line(event: Data) -> str | None:
     """What happened, safe to print; None for an event that only repeats what another one says."""
-    describe = EVENT_LINES.get(event.get("type", ""))
-    return describe(event.get("data") or {}) if describe else None
-
-
-def speech(who: str) -> Callable[[Data], str | None]:
-    def line(data: Data) -> str | None:
-        text = data.get("content") or data.get("text")
-        return f"{who}: {one_line(text, TEXT_LIMIT)}" if text else None
-
-    return line
-
-
-def plan_change(verb: str) -> Callable[[Data], str | None]:
-    def line(data: Data) -> str:
-        steps = (data.get("plan") or {}).get("steps") or []
-        return f"plan {verb} with {len(steps)} step{'' if len(steps) == 1 else 's'}"
-
-    return line
-
-
-def tool_name(data: Data) -> str:
-    return one_line(str(data.get("name") or "a tool"), 64)
-
-
-def tool_finished(data: Data) -> str:
-    outcome = "done" if data.get("ok", True) else "failed"
-    figures = [f"{data['duration_ms']} ms"] if "duration_ms" in data else []
-    if data.get("bytes"):
-        figures.append(f"{data['bytes']} bytes")
-    if data.get("fused"):
-        figures.append("fused")
-    return f"tool {tool_name(data)} {outcome}" + (f" ({', '.join(figures)})" if figures else "")
+    text = event.get("text")
+    return one_line(str(text), EVENT_LIMIT) if text else None
 
 
 class Awaited(NamedTuple):
@@ -211,70 +182,7 @@ def _time(instant: object) -> str:
     return f"{one_line(str(instant), 32)[11:19]} UTC"
 
 
-def state_changed(data: Data) -> str:
-    what, reason = awaited(data), data.get("reason")
-    if what is not None and data.get("retry_at"):
-        return _wait(what, data["retry_at"], data.get("code"))
-    return f"now {one_line(str(data.get('to')), 40)}" + (
-        f": {one_line(reason, TEXT_LIMIT)}" if reason else ""
-    )
-
-
 def begun_wait(event: Data) -> Awaited | None:
     """What the session waits for from this event on; None: the event says nothing of the kind."""
     data = event.get("data") or {}
     return awaited(data) if event.get("type") == "state.changed" and data.get("retry_at") else None
-
-
-def resolved(data: Data) -> str:
-    by = data.get("resolved_by")
-    return f"decided: {one_line(str(data.get('option')), 40)}" + (
-        f", by {one_line(str(by), 60)}" if by else ""
-    )
-
-
-def expired(data: Data) -> str:
-    option = data.get("option")
-    return f"nobody decided in time: {one_line(str(option), 40) if option else 'the default applies'}"
-
-
-def plan_step(data: Data) -> str:
-    status = str(data.get("status", "")).replace("_", " ")
-    return f"step {data.get('plan_step')} {one_line(status, 40)}"
-
-
-def retried(data: Data) -> str | None:
-    """Another model answered instead. Otherwise the session waits, which has an event of its own."""
-    if data.get("answered_by"):
-        model, other = (one_line(str(data.get(name)), 60) for name in ("model", "answered_by"))
-        return f"{model} did not answer: {other} did"
-    return None
-
-
-def hinted(data: Data) -> str:
-    return f"hint to the model: {one_line(data.get('text') or 'it seems stuck', TEXT_LIMIT)}"
-
-
-EVENT_LINES: Mapping[str, Callable[[Data], str | None]] = {
-    "run.started": lambda _: "run started",
-    "run.finished": lambda _: "run finished",
-    "state.changed": state_changed,
-    "message.user": speech("you"),
-    "message.assistant": speech("agent"),
-    "thought": speech("thought"),
-    "plan.created": plan_change("made"),
-    "plan.revised": plan_change("revised"),
-    "plan.step": plan_step,
-    "plan.closed": lambda data: f"plan closed: {one_line(str(data.get('status')), 40)}",
-    "plan.rejected": lambda data: f"plan update refused: {one_line(data.get('message') or '', TEXT_LIMIT)}",
-    "tool.requested": lambda data: f"asks for tool {tool_name(data)}",
-    "tool.finished": tool_finished,
-    "intervention.opened": lambda data: f"waits for a person: {one_line(str(data.get('type')), 60)}",
-    "intervention.warned": lambda _: "a decision is due soon",
-    "intervention.resolved": resolved,
-    "intervention.expired": expired,
-    "hint.injected": hinted,
-    "budget.warning": lambda _: "the budget is nearly used",
-    "llm.retried": retried,
-    "context.compacted": lambda _: "older turns were summarised",
-}

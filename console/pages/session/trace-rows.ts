@@ -5,9 +5,9 @@ import type { Event } from "../../api/shapes";
 export interface Row {
   key: string;
   depth: 0 | 1 | 2;
-  kind: "thought" | "call" | "input" | "observation" | "message" | "plan" | "person" | "note";
+  kind: "thought" | "call" | "input" | "observation" | "message" | "note";
   at: string;
-  /** The page's own word for it. */
+  /** The page's own word for it; empty where the text says it all. */
   name: string;
   /** Somebody else's words, or a fact. */
   text: string;
@@ -22,14 +22,6 @@ export interface Row {
 }
 
 const FIRST_CHARS = 300;
-const ENDS: Record<string, string> = {
-  goal_complete: "with its final answer",
-  plan_completed: "its plan is closed",
-  max_steps: "no turns were left",
-  budget_exceeded: "no budget was left",
-};
-const HIDDEN = new Set(["run.started", "tool.started", "run.finished"]);
-
 /** All rows, in order; a parent stands before its children. */
 export function rowsOf(events: readonly Event[]): Row[] {
   const rows: Row[] = [];
@@ -64,10 +56,11 @@ export function rowsOf(events: readonly Event[]): Row[] {
       rows[place + 2] = { ...rows[place + 2]!, text: data["ok"] ? took : `failed, ${took}`, ended: event };
     } else if (type === "plan.step" && thought && thought.event.step_number === step_number) {
       thought.hasChildren = true;
-      rows.push(made(event, 1, "plan", "Plan", `step ${number(data["plan_step"])} is ${words(data["status"])}`, false));
-    } else if (!HIDDEN.has(type)) {
-      const row = other(event);
-      if (row) rows.push(row);
+      rows.push(note(event, 1));
+    } else if (type === "message.user") {
+      rows.push(made(event, 0, "message", "Message", said(data), true));
+    } else if (event.text !== null) {
+      rows.push(note(event, 0));
     }
   }
   return rows;
@@ -90,50 +83,10 @@ export function inSight(rows: readonly Row[], turned: ReadonlySet<string>): Row[
 export const isOpen = (row: Row, turned: ReadonlySet<string>): boolean =>
   row.depth === 0 ? !turned.has(row.key) : turned.has(row.key);
 
-function other(event: Event): Row | undefined {
-  const { type, data } = event;
-  const note = (name: string, about: string, kind: Row["kind"] = "note", isTheirs = false) =>
-    made(event, 0, kind, name, about, isTheirs);
-  switch (type) {
-    case "message.user":
-      return note("Message", said(data), "message", true);
-    case "plan.created":
-      return note("Plan", `version ${number(data["version"])} is made`, "plan");
-    case "plan.revised":
-      return note("Plan", `version ${number(data["version"])}${data["by"] ? `, by ${text(data["by"])}` : ""}`, "plan", true);
-    case "plan.closed":
-      return note("Plan", `closed: ${words(data["status"])}`, "plan");
-    case "plan.rejected":
-      return note("Plan refused", text(data["message"]), "plan", true);
-    case "intervention.opened":
-      return note("Asked a person", words(data["type"]), "person");
-    case "intervention.resolved":
-      return note("Decided", `${text(data["option"])} by ${text(data["resolved_by"])}`, "person", true);
-    case "intervention.warned":
-      return note("Nearly expired", words(data["type"]), "person");
-    case "intervention.expired":
-      return note("Expired", words(data["type"]), "person");
-    case "hint.injected":
-      return note("Hint", text(data["text"]));
-    case "budget.warning":
-      return note("Budget", "nearly used up");
-    case "llm.retried":
-      return note("Model", `tried again after ${number(data["wait_seconds"])} s`);
-    case "context.compacted":
-      return note("Conversation", "shortened to fit the model");
-    case "state.changed":
-      return data["code"] ? note("Waits", words(data["code"])) : stateRow(event, note);
-    default:
-      return note(type, "");
-  }
-}
-
-function stateRow(event: Event, note: (name: string, about: string) => Row): Row | undefined {
-  const to = text(event.data["to"]);
-  const reason = text(event.data["reason"]);
-  if (to === "completed") return note("Ended", ENDS[reason] ?? words(reason));
-  if (to === "failed") return note("Ended", `failed: ${words(reason)}`);
-  return to === "cancelled" ? note("Ended", "cancelled") : undefined;
+/** An event in the API's words. What others wrote stands in quotation marks there. */
+function note(event: Event, depth: Row["depth"]): Row {
+  const line = event.text ?? "";
+  return made(event, depth, "note", "", line.charAt(0).toUpperCase() + line.slice(1), line.includes('"'));
 }
 
 function made(event: Event, depth: Row["depth"], kind: Row["kind"], name: string, about: string, isTheirs: boolean): Row {
@@ -156,5 +109,4 @@ function json(value: unknown): string {
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const words = (value: unknown): string => text(value).replace(/_/g, " ").toLowerCase();
 const number = (value: unknown): string => (typeof value === "number" ? value.toLocaleString("en-US") : "?");

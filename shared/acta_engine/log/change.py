@@ -6,18 +6,25 @@ without gaps and keeps the head's counters right.
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from acta_engine.log.commit import Commit, Decision, Event, EventDraft, EventType, StepRecord
+from acta_engine.log.commit import Commit, Decision, StepRecord
 from acta_engine.log.conversation import Content, Entry, UserEntry
+from acta_engine.log.events import (
+    Event,
+    EventData,
+    QuestionOpened,
+    RunFinished,
+    StateChanged,
+    UserMessage,
+)
 from acta_engine.log.head import TRANSITIONS, Head, IllegalTransition, SessionState
 from acta_engine.people.intervention import Intervention
 from acta_engine.recovery.outage import DELAY_REASONS, Delay
 from acta_engine.turn.compaction import Compacted
 from acta_engine.usage.tally import Tally
 
-OF_FUSED_WORK = frozenset({"thought", "message.assistant", "tool.started", "tool.finished"})
-"""Types of events that say so where a worker went on by itself (ADR 57)."""
+Told = TypeVar("Told", bound=EventData)
 
 
 class Change:
@@ -33,7 +40,7 @@ class Change:
         self.number = number
         self.now = now
         self.is_fused = False
-        self._drafts: list[tuple[EventDraft, int | None]] = []
+        self._events: list[tuple[EventData, int | None]] = []
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
         self._failed_attempts: list[StepRecord] = []
@@ -55,7 +62,7 @@ class Change:
         if before != state and state not in TRANSITIONS[before]:
             raise IllegalTransition(f"{before} -> {state}")
         self.set(state=state, state_reason=reason)
-        self.event("state.changed", {"from": before, "to": state, "reason": reason})
+        self.event(StateChanged(before=before, to=state, reason=reason))
 
     def begin_wait(self, delay: Delay) -> None:
         """The session waits: its state stays, and each wait has an event. While people are asked, what they are asked
@@ -64,9 +71,16 @@ class Change:
         state, now = self.head.state, self.now
         reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
         self.set(delay=delay, state_reason=reason)
-        data = {"from": state, "to": state, "reason": reason, "code": delay.code}
-        retry_at = delay.until.isoformat() if delay.until is not None else None
-        self.event("state.changed", data | {"retry_at": retry_at, "wait_seconds": delay.seconds_left(now)})
+        self.event(
+            StateChanged(
+                before=state,
+                to=state,
+                reason=reason,
+                code=delay.code,
+                retry_at=delay.until.isoformat() if delay.until is not None else None,
+                wait_seconds=delay.seconds_left(now),
+            )
+        )
 
     def end_wait(self, trying: Delay | None = None) -> None:
         """The session waits for the world no more. `trying`: the wait, where its next try is made before its time."""
@@ -84,21 +98,17 @@ class Change:
         if state not in TRANSITIONS[None]:
             raise IllegalTransition(f"new -> {state}")
         self.set(state=state)
-        self.event("state.changed", {"from": None, "to": state, "reason": None})
+        self.event(StateChanged(before=None, to=state, reason=None))
 
-    def event(self, type: EventType, data: dict[str, Any] | None = None) -> None:
-        """Adds an event."""
-        self.draft(EventDraft(type=type, data=data or {}))
-
-    def draft(self, draft: EventDraft) -> None:
+    def event(self, event: EventData) -> None:
         """Adds an event. It carries the number of the step that this change has taken, if it has."""
-        if self.is_fused and draft.type in OF_FUSED_WORK:
-            draft = draft.model_copy(update={"data": {**draft.data, "fused": True}})
-        self._drafts.append((draft, self._step.step_number if self._step else None))
+        if self.is_fused and "fused" in event.fields():
+            event = type(event)(**{**vars(event), "fused": True})
+        self._events.append((event, self._step.step_number if self._step else None))
 
-    def newest(self, type: EventType) -> dict[str, Any] | None:
-        """The data of this change's newest event of that type."""
-        return next((draft.data for draft, _ in reversed(self._drafts) if draft.type == type), None)
+    def newest(self, type: type[Told]) -> Told | None:
+        """This change's newest event of that type."""
+        return next((event for event, _ in reversed(self._events) if isinstance(event, type)), None)
 
     def entry(self, entry: Entry) -> None:
         """Adds an entry to the conversation."""
@@ -118,7 +128,7 @@ class Change:
         """
         self.words_of(by)
         self.entry(UserEntry(message_id=message_id, content=Content.of(text)))
-        self.event("message.user", {"message_id": message_id})
+        self.event(UserMessage(message_id=message_id))
         self.set(
             undelivered=(*self.head.undelivered, message_id),
             progress=self.head.progress.model_copy(update={"text_replies": 0}),
@@ -144,7 +154,7 @@ class Change:
         )
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
-        self.event("intervention.opened", {"intervention_id": opened.intervention_id, "type": opened.type})
+        self.event(QuestionOpened(intervention_id=opened.intervention_id, question=opened.type))
 
     def replace_intervention(self, changed: Intervention) -> None:
         """Replaces an open intervention by `changed`, which has the same id and is still open."""
@@ -180,8 +190,8 @@ class Change:
         what the engine does next. `delivered`: ids of the users' messages that join the conversation.
         """
         events = tuple(
-            Event(seq=seq, at=self.now, type=draft.type, step_number=step, data=draft.data)
-            for seq, (draft, step) in enumerate(self._drafts, start=self.head.last_seq + 1)
+            Event(seq=seq, at=self.now, type=event.type, step_number=step, data=event.stored())
+            for seq, (event, step) in enumerate(self._events, start=self.head.last_seq + 1)
         )
         head = self.head.model_copy(
             update={
@@ -205,9 +215,10 @@ class Change:
         )
 
     def _tally(self, decision: Decision | None) -> Tally:
-        tally, types = self.head.tally, {draft.type for draft, _ in self._drafts}
-        for draft, _ in self._drafts:
-            tally = tally.with_event(draft.type, draft.data)
+        tally, types = self.head.tally, {event.type for event, _ in self._events}
+        for event, _ in self._events:
+            tally = tally.plus(**{event.counted: 1}) if event.counted else tally
+            tally = tally.with_end(event.end) if isinstance(event, RunFinished) else tally
         before, run = self._before.run, self.head.run
         goes_on = before is not None and run is not None and before.run_id == run.run_id
         more = {

@@ -1,46 +1,12 @@
 """A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
 
 from datetime import datetime
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from acta_engine.log.conversation import Content, Entry
+from acta_engine.log.events import Event
 from acta_engine.log.head import Head
-from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.store.stored_model import StoredModel, VersionedModel
-
-EventType = Literal[
-    "run.started", "run.finished", "state.changed", "message.user", "message.assistant", "thought",
-    "plan.created", "plan.revised", "plan.step", "plan.closed", "plan.rejected",
-    "tool.requested", "tool.started", "tool.finished",
-    "intervention.opened", "intervention.warned", "intervention.resolved", "intervention.expired",
-    "hint.injected", "budget.warning", "llm.retried", "context.compacted",
-]  # fmt: skip
-
-
-class EventDraft(FrozenModel):
-    """An event that has no number yet; its commit gives it one.
-
-    The data of `message.*` and `thought` has a `message_id` and no text: the text stands in the conversation's entry
-    and is added when the event is read.
-    """
-
-    type: EventType
-    data: dict[str, Any] = Field(default_factory=dict)
-
-
-class Event(StoredModel):
-    """`seq`: 1, 2, 3, … in the session, without gaps. `step_number`: the step of the step log; None: outside a step.
-    `type`: an `EventType`, or one that the next release has added.
-    """
-
-    seq: int
-    at: datetime
-    type: str
-    step_number: int | None = None
-    data: dict[str, Any] = Field(default_factory=dict)
-
 
 NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", "failed"]
 

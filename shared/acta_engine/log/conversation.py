@@ -64,7 +64,7 @@ class ToolCall(StoredModel):
     input_content: Content | None = None
 
     @property
-    def event_data(self) -> dict[str, str]:
+    def event_data(self) -> dict[str, Any]:
         """The data of every `tool.*` event about this call. A large input must be loaded."""
         hashed = input_hash(self.input or {})
         return {"call_id": self.call_id, "effect_id": self.effect_id, "name": self.name, "input_hash": hashed}

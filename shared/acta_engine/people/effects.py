@@ -9,6 +9,7 @@ from typing import Any
 from acta_engine.log.change import Change
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.conversation import Content, ToolEntry, input_hash
+from acta_engine.log.events import QuestionExpired, QuestionResolved, ToolFinished
 from acta_engine.log.head import OpenCall, Result
 from acta_engine.people.intervention import Intervention, is_about_outage, is_about_restore, is_pause
 from acta_engine.people.opening import wait_for_people
@@ -73,14 +74,14 @@ def settle(
         )
     )
     change.close_intervention(closed)
-    data = {"intervention_id": one.intervention_id, "type": one.type, "option": option}
+    data: dict[str, Any] = {"intervention_id": one.intervention_id, "question": one.type, "option": option}
     if one.tool_call is not None:
         data["input_hash"] = input_hash(given["input"]) if option == "modify" else one.tool_call.input_hash
     if expired:
-        change.event("intervention.expired", data)
+        change.event(QuestionExpired(**data))
     else:
         said = {"comment": comment} if comment else {}
-        change.event("intervention.resolved", data | {"resolved_by": by} | said)
+        change.event(QuestionResolved(**data, resolved_by=by, **said))
     was_in_outage = change.head.outage is not None
     _apply(change, one, option, given, comment, by, message_id, expired)
     if by is not None or is_about_outage(
@@ -230,16 +231,17 @@ def _finish(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
     call = one.tool_call
     assert call is not None
     _answer(change, one, text, ok=ok)
-    data = {
-        "call_id": call.call_id,
-        "effect_id": one.context.get("effect_id", ""),
-        "name": call.name,
-        "input_hash": call.input_hash,
-        "ok": ok,
-        "duration_ms": 0,
-        "bytes": len(text.encode()),
-    }
-    change.event("tool.finished", data)
+    change.event(
+        ToolFinished(
+            call_id=call.call_id,
+            effect_id=one.context.get("effect_id", ""),
+            name=call.name,
+            input_hash=call.input_hash,
+            ok=ok,
+            duration_ms=0,
+            bytes=len(text.encode()),
+        )
+    )
 
 
 def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
+from acta_engine.log.events import QuestionWarned
 from acta_engine.log.head import Head, Wait
 from acta_engine.log.repository import Build, CommitDraft, SessionRepository
 from acta_engine.log.session import Recorded, Session
@@ -102,9 +103,7 @@ def ask(
         for one in change.head.interventions:
             if _warning_due(one, change.now, timeouts):
                 change.replace_intervention(one.model_copy(update={"warned": True}))
-                change.event(
-                    "intervention.warned", {"intervention_id": one.intervention_id, "type": one.type}
-                )
+                change.event(QuestionWarned(intervention_id=one.intervention_id, question=one.type))
         change.set(wait=wait if change.head.interventions else None)
         if change.head.run is not None:
             counted = change.head.run.events + EVENTS_PER_ASK

@@ -14,6 +14,7 @@ from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, PlanNotFound, PreconditionFailed
 from acta_engine.ids import MESSAGE
 from acta_engine.log.change import Change
+from acta_engine.log.events import PlanRevised
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
@@ -69,8 +70,10 @@ def edit_plan(
         plan = _editable(change.head, edit)
         changed = edited(plan, edit.operations, tools, change.now, deps.registry.check)
         change.set(plan=changed.plan, plan_edit=message_id)
-        told = {"version": changed.plan.version, "plan": changed.plan.as_event()}
-        change.event("plan.revised", told | {"by": requester.user, "message_id": message_id})
+        plan = changed.plan
+        change.event(
+            PlanRevised(version=plan.version, plan=plan.as_event(), by=requester.user, message_id=message_id)
+        )
         answered = tell(change, message_id, _message(changed, edit.comment), requester, agent)
         return CommitDraft(change, idempotency=requester.key)
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
 
 from acta_engine.errors import PlanRefused, ToolInputInvalid
-from acta_engine.log.commit import EventDraft
+from acta_engine.log.events import EventData, PlanClosed, PlanCreated, PlanRevised, PlanStepChanged
 from acta_engine.plans.plan import (
     MAX_RESULT_CHARS,
     MAX_STEPS,
@@ -114,7 +114,7 @@ class AppliedUpdate(NamedTuple):
     """`plan` None: the model asks a question before it has made a plan. `result`: the tool's result for the model."""
 
     plan: ExecutionPlan | None
-    events: tuple[EventDraft, ...]
+    events: tuple[EventData, ...]
     result: str
     update: PlanUpdate
 
@@ -185,8 +185,8 @@ def _create(
         created_at=now,
         updated_at=now,
     )
-    kind = "plan.revised" if plan is not None and plan.is_live else "plan.created"
-    event = EventDraft(type=kind, data={"version": created.version, "plan": created.as_event()})
+    told = PlanRevised if plan is not None and plan.is_live else PlanCreated
+    event = told(version=created.version, plan=created.as_event())
     text = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
     return AppliedUpdate(created, (event,), text, update)
 
@@ -276,9 +276,7 @@ def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Appl
             "completed_at": None if to == "in_progress" else now,
         }
     )
-    event = EventDraft(
-        type="plan.step", data={"plan_step": step.step_number, "from": step.status, "status": to}
-    )
+    event = PlanStepChanged(plan_step=step.step_number, before=step.status, status=to)
     following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
     return AppliedUpdate(following, (event,), f"Step {step.step_number} is {to}.", update)
 
@@ -297,10 +295,10 @@ def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> Applied
 
 def _closed(
     plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
-) -> tuple[ExecutionPlan, tuple[EventDraft, ...]]:
+) -> tuple[ExecutionPlan, tuple[EventData, ...]]:
     _require_reason(update)
     closed = plan.model_copy(update={"status": status, "updated_at": now})
-    return closed, (EventDraft(type="plan.closed", data={"version": plan.version, "status": status}),)
+    return closed, (PlanClosed(version=plan.version, status=status),)
 
 
 def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> AppliedUpdate:

@@ -9,6 +9,7 @@ retries before the first failure counts: `infra/acta_infra/engine/retries.py`.
 
 import math
 import zlib
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 
@@ -19,6 +20,14 @@ DelayReason = Literal[
 ]
 """What the session waits for; its `state_reason` meanwhile."""
 DELAY_REASONS: tuple[str, ...] = get_args(DelayReason)
+WAITS_FOR: Mapping[str, str] = {
+    "waiting_for_provider": "the model's provider",
+    "waiting_for_aws": "AWS",
+    "waiting_for_key": "a valid key or quota",
+    "waiting_for_tokens": "its next tokens",
+    "queued": "the limit of the model's provider",
+}
+"""The same in words, after "waits for"."""
 
 TOKEN_LIMIT = "TOKEN_LIMIT"
 QUEUED = "QUEUED"

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.log.change import Change
+from acta_engine.log.events import ModelRetried
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft
 from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
@@ -93,7 +94,7 @@ def wait_or_ask(
         return True
     delay = outage.pause(head.session_id, now, limits, retry_after)
     if cause.reason == "waiting_for_provider":
-        change.event("llm.retried", {"code": cause.code, "wait_seconds": delay.seconds_left(now)})
+        change.event(ModelRetried(code=cause.code, wait_seconds=delay.seconds_left(now)))
     change.begin_wait(delay)
     return False
 

@@ -10,6 +10,7 @@ from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.limits.caps import Caps, Limited, refuse_beyond
 from acta_engine.log.change import Change
+from acta_engine.log.events import StateChanged
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
@@ -129,8 +130,7 @@ def _apply(change: Change, new: NewLimits, by: str) -> None:
         "cost_budget_usd": budget.cost_budget_usd,
         "review_every": now.review_every,
     }
-    same = {"from": head.state, "to": head.state, "reason": head.state_reason}
-    change.event("state.changed", {**same, "limits": told, "by": by})
+    change.event(StateChanged(before=head.state, to=head.state, reason=head.state_reason, limits=told, by=by))
     delay = head.delay_at(change.now)
     if is_more and delay is not None and delay.code == TOKEN_LIMIT and is_waiting(head, change.now):
         try_now(change)

@@ -12,6 +12,7 @@ from acta_engine.log.blobs import BlobMissing
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
+from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
@@ -106,7 +107,7 @@ def _go_on(change: Change, run_id: str, before: Run, max_steps: int) -> Decision
     run = Run(run_id=run_id, first=1, max_steps=max_steps, goal_id=before.goal_id)
     change.first_state("planning")
     change.set(run=run)
-    change.event("run.started", {"run_id": run_id})
+    change.event(RunStarted(run_id=run_id))
     kind = next_turn_kind(change.head)
     if kind == "think":
         change.to_state("executing")

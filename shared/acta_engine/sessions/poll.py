@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import CursorInvalid, SessionNotFound
-from acta_engine.log.commit import Commit, Event
+from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import INLINE_BYTES, AssistantEntry, Content, ToolCall, UserEntry
+from acta_engine.log.events import Event
 from acta_engine.log.head import Head
 from acta_engine.log.store import SessionLog
 from acta_engine.turn.goal_marker import for_people

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from acta_engine.api.formats import Counter, Instant
-from acta_engine.log.commit import EventType
+from acta_engine.log.events import EVENTS
 from acta_engine.log.head import SessionState, Visibility
 from acta_engine.people.shapes import Intervention
 from acta_engine.plans.shapes import Plan
@@ -203,25 +203,27 @@ class DeletedSession(TypedDict):
     session_id: str
 
 
+_FIELDS = (f"`{kind.type}` {', '.join(kind.fields().values())}" for kind in EVENTS.values())
+DATA = f"""By type, at most: {" · ".join(_FIELDS)}.
+
+`message.assistant` is the text of a reply without tool calls, `thought` that of a reply with some, or what the model
+thought where its reply has no text. The final answer may come as either, so take it from `result.answer`. An input or
+content of more than 4 KB is in the conversation alone."""
+
+
 class Event(TypedDict):
     """What happened. Events are numbered without gaps over the session."""
 
     seq: Annotated[int, Field(ge=1)]
     at: Instant
-    type: EventType
+    type: Annotated[str, Field(json_schema_extra={"enum": list(EVENTS)})]
     """Later releases may add types: skip one that you do not know."""
+    text: str | None
+    """The event in one line, for people. Words of agents, tools and people in it stand in quotation marks. null: other
+    events say it already."""
     step_number: int | None
     """The row of the step log that it belongs to."""
-    data: dict[str, Any]
-    """By type, at least: `state.changed` from, to, reason · `plan.created` and `plan.revised` version, plan ·
-    `plan.step` plan_step, from, status · `plan.closed` version, status · `plan.rejected` action, code, message ·
-    `tool.*` call_id, effect_id, name, input_hash, `tool.requested` input too and `tool.finished` ok, duration_ms, bytes
-    · `intervention.*` intervention_id, type, and `intervention.resolved` option, resolved_by · `message.*` and
-    `thought` message_id, content, bytes: `message.assistant` is the text of a reply without tool calls, `thought` that
-    of a reply with some, or what the model thought where its reply has no text; the final answer may come as either, so
-    take it from `result.answer` · `hint.injected` text: what the model was told · `llm.retried` wait_seconds.
-    An input or content of more than 4 KB is in the conversation alone.
-    """
+    data: Annotated[dict[str, Any], Field(description=DATA)]
 
 
 class Partial(TypedDict):

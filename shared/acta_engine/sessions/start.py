@@ -12,6 +12,7 @@ from acta_engine.ids import MESSAGE, RUN, SESSION
 from acta_engine.limits.caps import NO_CAPS, Caps, Limited, chosen
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
+from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run, Visibility
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
@@ -216,7 +217,7 @@ def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps
         progress=Progress(hint=unread),
         wait=None,
     )
-    change.event("run.started", {"run_id": run_id})
+    change.event(RunStarted(run_id=run_id))
     change.to_state("planning")
     change.user_message(message_id, text, by)
     return Decision(next="plan", at=position(change.head))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from acta_engine.log.attempt import Partial
-from acta_engine.log.commit import Event, EventType, StepRecord
+from acta_engine.log.commit import StepRecord
+from acta_engine.log.events import Event
 from acta_engine.log.head import Ending, Head
 from acta_engine.people.intervention import (
     OTHERS_ONLY,
@@ -190,7 +191,8 @@ def event_view(event: Event) -> sessions.Event:
     return {
         "seq": event.seq,
         "at": instant(event.at),
-        "type": cast("EventType", event.type),
+        "type": event.type,
+        "text": event.text,
         "step_number": event.step_number,
         "data": _event_data(event),
     }

@@ -11,6 +11,7 @@ from acta_engine.errors import Refused
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
+from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import Head, OpenCall
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
@@ -102,7 +103,7 @@ def _log_first(
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
         if not open_call.starter:  # else it was told, and taken back because nothing had run
-            change.event("tool.started", call.event_data)
+            change.event(ToolStarted(**call.event_data))
         return CommitDraft(change)
 
     if repository.commit(session, at.call_key(call.call_id, f"start/{mine}"), build) is not None:

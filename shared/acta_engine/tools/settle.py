@@ -9,6 +9,7 @@ from typing import Any
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Position, StepRecord, milliseconds
 from acta_engine.log.conversation import Content, ToolCall, ToolEntry
+from acta_engine.log.events import ToolFinished, ToolStarted
 from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.people.excerpt import amended_note
@@ -42,7 +43,7 @@ def record_finish(
         change.is_fused = fused
         if not start_is_logged:
             check_run(change.head, at)
-            change.event("tool.started", call.event_data)
+            change.event(ToolStarted(**call.event_data))
         took = milliseconds(started, change.now)
         change.step(
             lambda number: StepRecord(
@@ -83,7 +84,7 @@ def finish(now: Session, change: Change, call: ToolCall, result: CallResult, dur
         if result.ok and call.name == CREATE_FILE:
             # The input that ran, which a person may have changed. `tool.requested` has it only where it is short.
             finished["path"] = (call.input or {}).get("path")
-        change.event("tool.finished", call.event_data | finished)
+        change.event(ToolFinished(**call.event_data, **finished))
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
         return CommitDraft(change)

@@ -2,6 +2,7 @@
 
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
+from acta_engine.log.events import PlanRejected
 from acta_engine.log.head import Ending, Failure
 from acta_engine.log.repository import CommitDraft
 from acta_engine.models.model import ModelReply
@@ -39,12 +40,13 @@ def after_planning(
         change.to_state("executing")
         return CommitDraft(change, Decision(next="think", at=position(change.head)))
     if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has its own event
-        change.event("plan.rejected", {"action": "none", "code": "NO_PLAN", "message": NO_PLAN})
+        change.event(PlanRejected(action="none", code="NO_PLAN", message=NO_PLAN))
     attempts = progress.planning_attempts + 1
     if attempts > PLAN_RETRIES + 1:
         change.set(progress=progress.model_copy(update={"planning_attempts": 0}))
-        refused = change.newest("plan.rejected") or {}
-        return _ask(context, change, applied, STUCK_QUESTION, "acta", cause=refused.get("message", ""))
+        refused = change.newest(PlanRejected)
+        cause = refused.message if refused is not None else ""
+        return _ask(context, change, applied, STUCK_QUESTION, "acta", cause=cause)
     change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
     hint(change, advice(reply, progress.cut_offs, planning=True))
     if change.head.interventions:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
+from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Ending, Failure, Result
 from acta_engine.log.repository import CommitDraft
 from acta_engine.models.model import ModelReply
@@ -72,7 +73,7 @@ def after_thinking(
     advised = advice(reply, cut_offs, planning=False)
     if stuck is not None and stuck.reaction == "hint":
         if stuck.was_told:
-            change.event("hint.injected", {"text": stuck.hint})
+            change.event(HintInjected(hint=stuck.hint))
         else:
             hint(change, stuck.hint)
     action = next_action(facts)

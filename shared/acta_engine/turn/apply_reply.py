@@ -10,6 +10,7 @@ from acta_engine.errors import ModelFeedback, PlanRefused
 from acta_engine.ids import CALL, EFFECT, MESSAGE
 from acta_engine.log.change import Change
 from acta_engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry
+from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from acta_engine.models.model import ModelReply
 from acta_engine.people import approval
@@ -149,10 +150,13 @@ def apply_reply(
         )
     )
     if text.strip():
-        data = {"message_id": identified.message_id} | ({"continues": first.message_id} if first else {})
-        change.event("thought" if identified.calls else "message.assistant", data)
+        said = Thought if identified.calls else Reply
+        if first is not None:
+            change.event(said(message_id=identified.message_id, continues=first.message_id))
+        else:
+            change.event(said(message_id=identified.message_id))
     elif reply.thinking.strip():
-        change.event("thought", {"message_id": identified.message_id})
+        change.event(Thought(message_id=identified.message_id))
     plan_before = change.head.plan
     outcome = _Outcome()
     for call in identified.calls:
@@ -183,7 +187,7 @@ def apply_reply(
             refuse(change, call, refusal)
         else:
             outcome.to_run.append(call)
-            change.event("tool.requested", call.event_data)
+            change.event(ToolRequested(**call.event_data))
     change.set(calls=tuple(_opened(change, call, specs) for call in outcome.to_run))
     return AppliedReply(
         message_id=identified.message_id,
@@ -255,8 +259,8 @@ def _take(applied: plan_update.AppliedUpdate, change: Change, call: ToolCall, ou
     elif applied.update.action in ("complete", "fail"):
         outcome.closing = applied.update.reason
     change.set(plan=applied.plan)
-    for draft in applied.events:
-        change.draft(draft)
+    for event in applied.events:
+        change.event(event)
     change.entry(own_result(call, applied.result))
 
 
@@ -313,4 +317,4 @@ def refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
         code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
         # a model can make up an action of any length
         shown = action[:MAX_NAME_CHARS] if isinstance(action, str) else None
-        change.event("plan.rejected", {"action": shown, "code": code, "message": str(refusal)})
+        change.event(PlanRejected(action=shown, code=code, message=str(refusal)))

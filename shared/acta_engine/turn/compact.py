@@ -10,6 +10,7 @@ from typing import NamedTuple
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import Content, Entry, ToolEntry
+from acta_engine.log.events import ContextCompacted
 from acta_engine.log.repository import Build, CommitDraft
 from acta_engine.log.session import Recorded, Session
 from acta_engine.turn.budget import calibrated
@@ -67,14 +68,14 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
         return shorter
     repository = turn.deps.repository
     entries = repository.as_stored(session.head, shorter.entries)
-    data = {
-        "turns": shorter.turns,
-        "summarised": shorter.summarised,
-        "results_elided": shorter.elided,
-        "entries": len(entries),
-        "tokens_before": int(asked.bytes / per_token),
-        "tokens_after": int((asked.bytes - _freed(session, shorter)) / per_token),
-    }
+    shortened = ContextCompacted(
+        turns=shorter.turns,
+        summarised=shorter.summarised,
+        results_elided=shorter.elided,
+        entries=len(entries),
+        tokens_before=int(asked.bytes / per_token),
+        tokens_after=int((asked.bytes - _freed(session, shorter)) / per_token),
+    )
 
     def build(now: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, turn.at)
@@ -91,7 +92,7 @@ def make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Deci
                 results=repository.as_stored(now.head, (now.results | shorter.results).values()),
             )
         )
-        change.event("context.compacted", data)
+        change.event(shortened)
         return CommitDraft(change)
 
     if _committed(turn, key, build, shorter.spent) is not None:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from acta_engine.log.change import Change
+from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
 from acta_engine.log.head import Ending, Failure, Head, Result
 from acta_engine.log.repository import CommitDraft
 from acta_engine.plans.plan import without_permissions
@@ -26,7 +27,7 @@ def failed(change: Change, code: str, message: str) -> CommitDraft:
     _close_plan(change, "failed", code.lower())
     change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)
     change.to_state("failed", code.lower())
-    change.event("run.finished", {"state": "failed", "code": code})
+    change.event(RunFinished(state="failed", code=code))
     return CommitDraft(change, next_decision(change.head, change.now))
 
 
@@ -37,8 +38,7 @@ def completed(change: Change, result: Result, by: str | None = None) -> CommitDr
     change.set(result=result, calls=(), held=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
-    finished = {"state": "completed", "goal_met": result.goal_met, "reason": result.reason}
-    change.event("run.finished", finished)
+    change.event(RunFinished(state="completed", goal_met=result.goal_met, reason=result.reason))
     return CommitDraft(change, next_decision(change.head, change.now))
 
 
@@ -53,7 +53,7 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     change.set(calls=started, held=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("cancelled", "cancelled")
-    change.event("run.finished", {"state": "cancelled", "by": by or "timeout"})
+    change.event(RunFinished(state="cancelled", by=by or "timeout"))
     return CommitDraft(change)
 
 
@@ -79,9 +79,9 @@ def restored(change: Change, run_id: str) -> None:
     )
     if was_open:
         change.to_state("cancelled", RESTORED)
-        change.event("run.finished", {"state": "cancelled", "reason": RESTORED})
+        change.event(RunFinished(state="cancelled", reason=RESTORED))
     else:  # it ended as it did, and the log tells that it came back
-        change.event("state.changed", {"from": head.state, "to": head.state, "reason": RESTORED})
+        change.event(StateChanged(before=head.state, to=head.state, reason=RESTORED))
 
 
 def _leave_to_next_generation(change: Change) -> None:
@@ -112,7 +112,7 @@ def _close_plan(change: Change, status: Literal["completed", "failed"], reason: 
         return
     if status == "completed":
         change.set(plan=plan.model_copy(update={"status": status, "updated_at": change.now}))
-    change.event("plan.closed", {"version": plan.version, "status": status, "reason": reason})
+    change.event(PlanClosed(version=plan.version, status=status, reason=reason))
 
 
 def withdraw(change: Change, by: str | None = None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from acta_engine.log.change import Change
 from acta_engine.log.conversation import Entry
+from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, ToolDefinition
 from acta_engine.plans.plan import PlanStep
@@ -125,4 +126,4 @@ def hint(change: Change, text: str) -> None:
     change.set(
         progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
     )
-    change.event("hint.injected", {"text": text})
+    change.event(HintInjected(hint=text))

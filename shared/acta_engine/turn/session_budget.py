@@ -18,6 +18,7 @@ from acta_engine.log.attempt import ANSWERED, Attempt, open_attempts
 from acta_engine.log.attempts import AttemptStore
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position, StepRecord, milliseconds
+from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
@@ -264,7 +265,7 @@ def warn(change: Change) -> None:
     head = change.head
     if not head.budget.warned:
         change.set(budget=head.budget.model_copy(update={"warned": True}))
-        change.event("budget.warning", _figures(head))
+        change.event(BudgetWarning(**_figures(head)))
 
 
 def record_call(
@@ -301,8 +302,7 @@ def record_call(
     )
     _estimate(change, *estimated)
     for one in reply.failed_models:
-        data = {"code": one.code, "wait_seconds": 0, "model": one.model, "answered_by": model}
-        change.event("llm.retried", data)
+        change.event(ModelRetried(code=one.code, wait_seconds=0, model=one.model, answered_by=model))
     before = change.head.usage
     total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
     sums = {

@@ -4,8 +4,8 @@ Every commit adds what its own events say, so counting writes nothing of its own
 once. A tuple instead of names keeps the head small.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -82,16 +82,11 @@ class Tally(StoredModel):
     models: Annotated[dict[str, ModelUse], Field(max_length=MAX_MODELS + 1)] = Field(default_factory=dict)
     ended: Annotated[dict[str, int], Field(max_length=MAX_ENDS + 1)] = Field(default_factory=dict)
 
-    def with_event(self, type: str, data: Mapping[str, Any]) -> "Tally":
-        name = _counted(type, data)
-        tally = self if name is None else self.plus(**{name: 1})
-        if type != "run.finished":
-            return tally
-        why = data.get("reason") or str(data.get("code", "")).lower()  # each out of a fixed set
-        end = f"{data['state']}/{why}" if why else str(data["state"])
+    def with_end(self, end: str) -> "Tally":
+        """`end`: how a run has ended, as of `RunFinished`."""
         if end not in self.ended and len(self.ended) >= MAX_ENDS:
             end = OTHER_END
-        return tally.model_copy(update={"ended": {**self.ended, end: self.ended.get(end, 0) + 1}})
+        return self.model_copy(update={"ended": {**self.ended, end: self.ended.get(end, 0) + 1}})
 
     def with_closed(self, interventions: Iterable[Intervention]) -> "Tally":
         """Interventions that a commit has closed."""
@@ -112,23 +107,3 @@ class Tally(StoredModel):
     def plus(self, **more: int) -> "Tally":
         done = self.done._replace(**{name: getattr(self.done, name) + add for name, add in more.items()})
         return self.model_copy(update={"done": done})
-
-
-def _counted(type: str, data: Mapping[str, Any]) -> str | None:
-    """The field of `Done` that an event of this type counts in."""
-    match type:
-        case "run.started":
-            return "runs"
-        case "message.user":
-            return "user_messages"
-        case "message.assistant" | "thought":
-            return "agent_messages"
-        case "plan.created":
-            return "plans"
-        case "plan.closed" if data.get("status") == "completed":
-            return "plans_completed"
-        case "intervention.opened":
-            return "asked"
-        case "tool.finished":
-            return "tools_ok" if data.get("ok") else "tools_failed"
-    return None

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from acta_engine.clock import Clock
-from acta_engine.log.commit import Commit, Decision, Event, Position, StepRecord
+from acta_engine.log.commit import Commit, Decision, Position, StepRecord
 from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
@@ -15,6 +15,7 @@ from acta_engine.log.conversation import (
     ToolEntry,
     UserEntry,
 )
+from acta_engine.log.events import Event
 from acta_engine.log.head import (
     MAX_CALLS,
     MAX_GOAL_CHARS,

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.commit import Event, StepRecord
+from acta_engine.log.commit import StepRecord
+from acta_engine.log.events import Event
 from acta_engine.log.head import Ending, Failure, Result
 from acta_engine.people.intervention import Intervention, PendingCall, with_others_only
 from acta_engine.sessions.views import (
@@ -185,11 +186,16 @@ def test_shown_texts_hide_nothing_and_a_call_s_input_stays_exact() -> None:
 
 def test_an_event_and_a_step_show_their_numbers_and_times() -> None:
     event = Event(
-        seq=3, at=AT, type="state.changed", step_number=2, data={"from": "planning", "to": "executing"}
+        seq=3,
+        at=AT,
+        type="state.changed",
+        step_number=2,
+        data={"from": "planning", "to": "executing", "reason": None},
     )
     assert event_view(event) == {
         "seq": 3, "at": "2026-01-31T09:30:00.123Z", "type": "state.changed", "step_number": 2,
-        "data": {"from": "planning", "to": "executing"},
+        "text": None,
+        "data": {"from": "planning", "to": "executing", "reason": None},
     }  # fmt: skip
     step = StepRecord(
         step_number=1, kind="llm", started_at=AT, completed_at=AT, duration_ms=7, input_tokens=9

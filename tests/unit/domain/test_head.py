@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from acta_engine.log.change import Change
+from acta_engine.log.events import RunStarted
 from acta_engine.log.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -44,7 +45,7 @@ def test_an_illegal_change_is_refused() -> None:
 def test_events_continue_the_sessions_numbers() -> None:
     change = Change(HEAD.model_copy(update={"last_seq": 7}), 3, NOW)
     change.to_state("planning")
-    change.event("run.started")
+    change.event(RunStarted(run_id="run_1"))
     commit = change.commit("key")
     assert [event.seq for event in commit.events] == [8, 9]
     assert (commit.number, commit.head.last_seq, commit.head.state) == (3, 9, "planning")

@@ -14,6 +14,7 @@ from acta_engine.errors import ActaError, Fenced, ToolAsks, ToolNotRun, ToolUnan
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
+from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import OpenCall
 from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
@@ -64,7 +65,7 @@ def begin_task(
         started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
         change.set(calls=change.head.with_call(started).calls)
         if not start_is_logged:
-            change.event("tool.started", call.event_data)
+            change.event(ToolStarted(**call.event_data))
         count_again(change, 1)
         return CommitDraft(change)
 

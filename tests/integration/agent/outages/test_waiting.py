@@ -21,7 +21,7 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.log.commit import Event
+from acta_engine.log.events import Event
 from acta_engine.log.head import Head
 from acta_engine.log.store import LogPage
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies

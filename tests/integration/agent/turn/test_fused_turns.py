@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import StreamBroken
-from acta_engine.log.commit import Event
+from acta_engine.log.events import Event
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.tools.registry import BuiltinRegistry
 from acta_engine.tools.tool import ToolSpec

@@ -3,8 +3,9 @@
 import pytest
 
 from acta_engine.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
-from acta_engine.log.commit import Decision, Event
+from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import ToolEntry, UserEntry
+from acta_engine.log.events import Event
 from acta_engine.log.head import MAX_UNDELIVERED
 from acta_engine.people.options_and_defaults import Policy
 from acta_engine.plans.edit import AddStep, ChangeStep, ReorderSteps, SkipStep

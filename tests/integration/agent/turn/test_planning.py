@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.log.commit import Event
 from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.events import Event
 from acta_engine.models.model import ModelRequest
 from acta_engine.people.opening import MAX_SAID_CHARS
 from acta_engine.plans.plan import ExecutionPlan

@@ -3,8 +3,9 @@
 import pytest
 
 from acta_engine.errors import StreamBroken
-from acta_engine.log.commit import Decision, Event
+from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.events import Event
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, RequestedCall
 from acta_engine.turn.cut_off_replies import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER

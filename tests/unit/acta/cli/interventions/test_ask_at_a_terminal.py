@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acta.cli import exit_codes
+from acta_engine.log.events import Event
+from acta_engine.sessions.views import event_view
 from acta_infra.local.issuer import Issuer
 from tests.unit.acta.cli.interventions.at_a_terminal import Terminal, at_a_terminal
 from tests.unit.acta.fake_deployment import (
@@ -39,8 +42,11 @@ def waiting(*events: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return poll(session("waiting_for_user", interventions=[one]), *events, poll_after_ms=50)
 
 
+AT = datetime(2026, 1, 31, 9, tzinfo=UTC)
+
+
 def event(type: str, **data: Any) -> dict[str, Any]:
-    return {"seq": 7, "type": type, "data": {**ABOUT, **data}}
+    return dict(event_view(Event(seq=7, at=AT, type=type, data={**ABOUT, **data})))
 
 
 def going_on(*events: dict[str, Any]) -> dict[str, Any]:
@@ -58,10 +64,10 @@ def watching(deployment: FakeDeployment, token: str = "a.b.c") -> Iterator[Termi
     [
         (
             event("intervention.resolved", option="approve", resolved_by="ben"),
-            "no longer open: decided: approve, by ben",
+            'no longer open: decided: approve, by "ben"',
         ),
         (event("intervention.expired", option="reject"), "no longer open: nobody decided in time: reject"),
-        (event("thought", text="hm"), "no longer open: it was decided elsewhere"),
+        (event("thought", message_id="msg_1", content="hm"), "no longer open: it was decided elsewhere"),
     ],
 )
 def test_a_prompt_goes_when_the_matter_is_over_and_the_session_is_followed_on(

@@ -24,7 +24,9 @@ def test_run_starts_a_session_and_follows_it_to_its_answer(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
-    deployment.polls(poll(session("planning"), {"seq": 1, "type": "run.started"}), poll(ENDED))
+    deployment.polls(
+        poll(session("planning"), {"seq": 1, "type": "run.started", "text": "run started"}), poll(ENDED)
+    )
     assert acta("run", "Do it", "--max-steps", "7", "--token-budget", "900") == 0
     assert deployment.requests[0].json == {"content": "Do it", "max_steps": 7, "token_budget": 900}
     shown = capsys.readouterr()
@@ -191,6 +193,7 @@ def test_a_paused_session_is_one_that_waits_for_a_person(acta: Acta, deployment:
 WAIT = {
     "seq": 2,
     "type": "state.changed",
+    "text": "waits for AWS until 09:30:00 UTC (AWS_DENIED)",
     "data": {
         "from": "planning", "to": "planning", "reason": "waiting_for_aws", "code": "AWS_DENIED",
         "retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64,

@@ -1,4 +1,5 @@
 import io
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,7 +8,6 @@ from rich.console import Console
 from acta.cli.terminal.live import Display
 from acta.cli.terminal.session_lines import (
     ASCII_MARKS,
-    EVENT_LINES,
     WAITS_FOR,
     event_line,
     marks_for,
@@ -17,7 +17,9 @@ from acta.cli.terminal.session_lines import (
 )
 from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
+from acta_engine.log.events import Event
 from acta_engine.recovery.outage import DELAY_REASONS
+from acta_engine.sessions.views import event_view
 from tests.unit.acta.fake_deployment import session
 
 
@@ -42,9 +44,9 @@ def test_a_step_that_its_closed_plan_left_in_the_middle_is_not_shown_as_worked_o
     assert [line.mark for line in plan_lines(waiting)] == ["▶"]
 
 
-def test_a_hint_is_shown_in_its_words() -> None:
-    hint = {"seq": 7, "type": "hint.injected", "data": {"text": "Try\nanother\x1b[2J tool."}}
-    assert event_line(hint) == "hint to the model: Try another\\x1b[2J tool."
+def test_an_event_is_one_line_whatever_its_words_have_in_them() -> None:
+    hint = {"seq": 7, "type": "hint.injected", "text": "hint: Try\nanother\x1b[2J tool.", "data": {}}
+    assert event_line(hint) == "hint: Try another\\x1b[2J tool."
 
 
 def test_a_terminal_without_unicode_gets_plain_marks() -> None:
@@ -55,7 +57,7 @@ def test_a_terminal_without_unicode_gets_plain_marks() -> None:
 def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_control_sequences() -> None:
     stream = io.StringIO()
     view = PlainView(stream, RESUME)
-    started: Any = {"seq": 1, "type": "run.started"}
+    started: Any = {"seq": 1, "type": "run.started", "text": "run started"}
     view.show(Update(session("planning", plan=plan("in_progress", "pending")), [started]))
     view.show(Update(session("executing", plan=plan("completed", "pending")), []))
     view.close()
@@ -75,7 +77,7 @@ def test_the_live_display_shows_foreign_text_as_it_is() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120, no_color=True, highlight=False)
     display = Display("utf-8", RESUME)
-    thought: Any = {"seq": 1, "type": "thought", "data": {"text": "[red]look\x1b]0;title\x07[/red]"}}
+    thought: Any = {"seq": 1, "type": "thought", "text": "thought: [red]look\x1b]0;title\x07[/red]"}
     display.update_with(Update(session("executing", plan=plan("in_progress")), [thought]))
     console.print(display)
     shown = stream.getvalue()
@@ -84,18 +86,8 @@ def test_the_live_display_shows_foreign_text_as_it_is() -> None:
     assert "\x1b]0;" not in shown
 
 
-@pytest.mark.parametrize("type", [*EVENT_LINES, "something.new"])
-def test_every_event_can_be_described_with_no_data_at_all(type: str) -> None:
-    line = event_line({"seq": 1, "type": type})
-    assert line is None or line.isprintable()
-
-
-def test_a_model_that_another_one_stood_in_for_is_named() -> None:
-    data = {"code": "PROVIDER_OVERLOADED", "wait_seconds": 0, "model": "first", "answered_by": "second"}
-    assert event_line({"seq": 1, "type": "llm.retried", "data": data}) == "first did not answer: second did"
-
-
 RESUME = "acta resume ses_1"
+AT = datetime(2026, 1, 31, 9, tzinfo=UTC)
 RETRY_AT = "2026-01-31T09:30:00.000Z"
 
 
@@ -103,7 +95,7 @@ def wait(reason: str = "waiting_for_provider", code: str = "PROVIDER_OVERLOADED"
     """The event of a session that begins to wait."""
     data: dict[str, Any] = {"from": "executing", "to": "executing", "reason": reason, "code": code}
     data |= {"retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64}
-    return {"seq": 7, "type": "state.changed", "data": data}
+    return event_view(Event(seq=7, at=AT, type="state.changed", data=data))
 
 
 def waits(reason: str = "waiting_for_provider", **values: Any) -> Any:
@@ -114,9 +106,6 @@ def waits(reason: str = "waiting_for_provider", **values: Any) -> Any:
 def test_a_wait_is_one_line_that_says_for_what_until_when_and_its_code() -> None:
     line = "waits for the model's provider until 09:30:00 UTC (PROVIDER_OVERLOADED)"
     assert event_line(wait()) == line
-    retried = {"code": "PROVIDER_OVERLOADED", "wait_seconds": 64}
-    assert event_line({"seq": 6, "type": "llm.retried", "data": retried}) is None
-    assert event_line({"seq": 8, "type": "state.changed", "data": {"to": "executing"}}) == "now executing"
 
 
 def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_column() -> None:

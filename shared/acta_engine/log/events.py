@@ -1,0 +1,491 @@
+"""What a session's log tells: each event is one class, with its data and the sentence that people read.
+
+To add an event, add a class here and emit it with `Change.event`. The API's answers, the command line, the page and the
+document take the rest from the class. A stored event is `Event`: the class's name for itself and its data as JSON.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, Literal, dataclass_transform
+
+from pydantic import Field
+
+from acta_engine.recovery.outage import WAITS_FOR
+from acta_engine.store.stored_model import StoredModel
+from acta_engine.turn.goal_marker import in_words
+from acta_engine.untrusted.visible import visible
+
+QUOTED_CHARS = 140
+"""A sentence quotes so much of a text that others wrote."""
+
+
+@dataclass_transform(kw_only_default=True)
+class EventData:
+    """What an event of one type says.
+
+    The fields are class annotations, as of a dataclass, and mypy checks them. Nothing is generated for them at import,
+    because every cold start would wait for it. Only the fields that are given are stored.
+    """
+
+    type: ClassVar[str] = ""
+    """The event's name in the log and in the API. It never changes."""
+    counts: ClassVar[str | None] = None
+    """The field of `Done` (`shared/acta_engine/usage/tally.py`) that counts it."""
+    stored_as: ClassVar[Mapping[str, str]] = {}
+    """A field's name in the stored data, where Python or this class uses that name for something else."""
+
+    def __init__(self, **data: Any) -> None:
+        vars(self).update(data)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({vars(self)})"
+
+    @property
+    def counted(self) -> str | None:
+        """`counts`, where that depends on the data."""
+        return self.counts
+
+    @property
+    def text(self) -> str | None:
+        """The event in one line. What others wrote stands in quotation marks. None: other events say it already."""
+        return None
+
+    def stored(self) -> dict[str, Any]:
+        return {self.stored_as.get(name, name): value for name, value in vars(self).items()}
+
+    @classmethod
+    def fields(cls) -> Mapping[str, str]:
+        """Their names, and those that they are stored under."""
+        bases = [each for each in reversed(cls.__mro__) if each not in (EventData, object)]
+        named = {name: None for each in bases for name in inspect.get_annotations(each)}
+        return {name: cls.stored_as.get(name, name) for name in named if name not in vars(EventData)}
+
+
+class Event(StoredModel):
+    """An event of the log."""
+
+    seq: int
+    """1, 2, 3, … in the session, without gaps."""
+    at: datetime
+    type: str
+    """A type of `EVENTS`, or one that the next release has added."""
+    step_number: int | None = None
+    """The row of the step log that it belongs to. None: it happened outside a step."""
+    data: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def text(self) -> str | None:
+        """The event in one line, as of `EventData`. An event that this release does not know has its name."""
+        kind = EVENTS.get(self.type)
+        if kind is None:
+            return self.type
+        fields = kind.fields()
+        known = {name: self.data[stored] for name, stored in fields.items() if stored in self.data}
+        if any(name not in known and not hasattr(kind, name) for name in fields):
+            return self.type
+        return kind(**known).text
+
+
+def quoted(text: object) -> str:
+    """Somebody else's words on one line, in quotation marks that they cannot close."""
+    line = visible(" ".join(str(text).split()), keep_newlines=False).replace('"', "'")
+    return f'"{line if len(line) <= QUOTED_CHARS else line[: QUOTED_CHARS - 1] + "…"}"'
+
+
+def words(name: object) -> str:
+    """A name of ours, such as `approval_required`, as people write it."""
+    return visible(str(name)[:QUOTED_CHARS], keep_newlines=False).replace("_", " ").lower()
+
+
+class RunStarted(EventData):
+    type = "run.started"
+    counts = "runs"
+
+    run_id: str
+
+    @property
+    def text(self) -> str:
+        return "run started"
+
+
+class RunFinished(EventData):
+    """The run is over. `state.changed` tells people about it."""
+
+    type = "run.finished"
+
+    state: Literal["completed", "failed", "cancelled"]
+    goal_met: bool = False
+    reason: str = ""
+    code: str = ""
+    """Of a failure."""
+    by: str = ""
+    """Who cancelled it: a person's subject, or `timeout`."""
+
+    @property
+    def end(self) -> str:
+        """How the run ended, in a form that can be counted: `completed/plan_completed`, `cancelled`."""
+        why = self.reason or self.code.lower()
+        return f"{self.state}/{why}" if why else self.state
+
+
+ENDS = {
+    "goal_complete": "ended with its final answer",
+    "plan_completed": "ended: its plan is closed",
+    "max_steps": "ended: no steps were left",
+    "budget_exceeded": "ended: no budget was left",
+}
+
+
+class StateChanged(EventData):
+    """The session's state, its wait or its limits have changed."""
+
+    type = "state.changed"
+
+    stored_as: ClassVar[Mapping[str, str]] = {"before": "from"}
+
+    before: str | None
+    to: str
+    reason: str | None
+    code: str = ""
+    """Of a wait for the world: what has failed."""
+    retry_at: str | None = None
+    """When a wait ends."""
+    wait_seconds: int | None = None
+    limits: dict[str, Any] | None = None
+    """The new limits, where a person has changed them."""
+    by: str = ""
+
+    @property
+    def text(self) -> str | None:
+        if self.limits is not None:
+            return f"limits changed by {quoted(self.by)}"
+        if self.code:
+            until = f" until {self.retry_at[11:19]} UTC" if self.retry_at else ""
+            return f"waits for {WAITS_FOR.get(self.reason or '', 'the world')}{until} ({visible(self.code)})"
+        match self.to:
+            case "completed":
+                return ENDS.get(self.reason or "", f"ended: {words(self.reason)}")
+            case "failed":
+                return f"ended: failed, {words(self.reason)}"
+            case "cancelled":
+                return "ended: cancelled"
+            case "planning" | "executing" | "waiting_for_tool" if self.reason:
+                return f"now {words(self.to)}: {words(self.reason)}"
+        return None  # the run's start, its calls and its questions have events of their own
+
+
+class Message(EventData):
+    """What is said. The text stands in the conversation's entry, and is added when the event is read."""
+
+    message_id: str
+    content: str | None = None
+    bytes: int | None = None
+
+    @property
+    def said(self) -> str | None:
+        return quoted(self.content) if self.content else None
+
+
+class UserMessage(Message):
+    """A person's message."""
+
+    type = "message.user"
+    counts = "user_messages"
+
+    @property
+    def text(self) -> str | None:
+        return f"you: {self.said}" if self.said else None
+
+
+class Reply(Message):
+    """The text of a reply without tool calls."""
+
+    type = "message.assistant"
+    counts = "agent_messages"
+
+    continues: str = ""
+    """The id of the message that was cut off and goes on here."""
+    fused: bool = False
+    """The worker went on by itself, without a state of the engine in between."""
+
+    @property
+    def text(self) -> str | None:
+        return f"agent: {self.said}" if self.said else None
+
+
+class Thought(Reply):
+    """The text of a reply with tool calls, or what the model thought where its reply has no text."""
+
+    type = "thought"
+
+    @property
+    def text(self) -> str | None:
+        return f"thought: {self.said}" if self.said else None
+
+
+class PlanVersion(EventData):
+    version: int
+    plan: dict[str, Any]
+    """The whole plan as it was made."""
+
+    @property
+    def steps(self) -> str:
+        count = len(self.plan.get("steps", ()))
+        return f"{count} step{'' if count == 1 else 's'}"
+
+
+class PlanCreated(PlanVersion):
+    type = "plan.created"
+    counts = "plans"
+
+    @property
+    def text(self) -> str:
+        return f"plan made with {self.steps}"
+
+
+class PlanRevised(PlanVersion):
+    type = "plan.revised"
+
+    by: str = ""
+    """The subject of the person who has changed it; empty: the agent has."""
+    message_id: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"plan revised with {self.steps}" + (f", by {quoted(self.by)}" if self.by else "")
+
+
+class PlanStepChanged(EventData):
+    """A step of the plan has another status."""
+
+    type = "plan.step"
+
+    stored_as: ClassVar[Mapping[str, str]] = {"before": "from"}
+
+    plan_step: int
+    before: str
+    status: str
+
+    @property
+    def text(self) -> str:
+        return f"step {self.plan_step} {words(self.status)}"
+
+
+class PlanClosed(EventData):
+    type = "plan.closed"
+
+    version: int
+    status: Literal["completed", "failed"]
+    reason: str = ""
+
+    @property
+    def counted(self) -> str | None:
+        return "plans_completed" if self.status == "completed" else None
+
+    @property
+    def text(self) -> str:
+        return f"plan closed: {words(self.status)}"
+
+
+class PlanRejected(EventData):
+    """An update of the plan was refused."""
+
+    type = "plan.rejected"
+
+    action: str | None
+    code: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        return f"plan update refused: {quoted(self.message)}"
+
+
+class ToolEvent(EventData):
+    """About a call. The same four fields tell of each of its events which call it is."""
+
+    call_id: str
+    effect_id: str
+    name: str
+    input_hash: str
+
+    @property
+    def tool(self) -> str:
+        return visible(self.name[:64], keep_newlines=False)
+
+
+class ToolRequested(ToolEvent):
+    type = "tool.requested"
+
+    input: dict[str, Any] | None = None
+    """Added when the event is read, up to 4 KB."""
+
+    @property
+    def text(self) -> str:
+        return f"asks for tool {self.tool}"
+
+
+class ToolStarted(ToolEvent):
+    type = "tool.started"
+
+    fused: bool = False
+
+
+class ToolFinished(ToolEvent):
+    type = "tool.finished"
+
+    ok: bool
+    duration_ms: int
+    bytes: int
+    """Of the whole result."""
+    path: str | None = None
+    """The file that it wrote."""
+    fused: bool = False
+
+    @property
+    def counted(self) -> str:
+        return "tools_ok" if self.ok else "tools_failed"
+
+    @property
+    def text(self) -> str:
+        figures = [f"{self.duration_ms} ms"]
+        figures += [f"{self.bytes} bytes"] if self.bytes else []
+        figures += ["fused"] if self.fused else []
+        return f"tool {self.tool} {'done' if self.ok else 'failed'} ({', '.join(figures)})"
+
+
+class QuestionEvent(EventData):
+    """About a question to a person."""
+
+    stored_as: ClassVar[Mapping[str, str]] = {"question": "type"}
+
+    intervention_id: str
+    question: str
+    """The question's: `approval_required`, …"""
+
+
+class QuestionOpened(QuestionEvent):
+    type = "intervention.opened"
+    counts = "asked"
+
+    @property
+    def text(self) -> str:
+        return f"waits for a person: {words(self.question)}"
+
+
+class QuestionWarned(QuestionEvent):
+    """The time to decide is nearly over."""
+
+    type = "intervention.warned"
+
+    @property
+    def text(self) -> str:
+        return "a decision is due soon"
+
+
+class QuestionResolved(QuestionEvent):
+    type = "intervention.resolved"
+
+    option: str
+    input_hash: str | None = None
+    """Of a decision about a call: of the input that runs."""
+    resolved_by: str | None = None
+    comment: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"decided: {words(self.option)}" + (
+            f", by {quoted(self.resolved_by)}" if self.resolved_by else ""
+        )
+
+
+class QuestionExpired(QuestionEvent):
+    """Nobody has decided in time: the default holds."""
+
+    type = "intervention.expired"
+
+    option: str
+    input_hash: str | None = None
+
+    @property
+    def text(self) -> str:
+        return f"nobody decided in time: {words(self.option)}"
+
+
+class HintInjected(EventData):
+    """The model is told something at the end of its next request."""
+
+    type = "hint.injected"
+
+    stored_as: ClassVar[Mapping[str, str]] = {"hint": "text"}
+
+    hint: str
+    """What it is told."""
+
+    @property
+    def text(self) -> str:
+        return f"hint to the model: {quoted(in_words(self.hint))}"
+
+
+class BudgetWarning(EventData):
+    type = "budget.warning"
+
+    total_tokens: int
+    token_budget: int
+    cost_usd: float | None
+    cost_budget_usd: float | None
+
+    @property
+    def text(self) -> str:
+        return "the budget is nearly used"
+
+
+class ModelRetried(EventData):
+    """A model did not answer. Another one did, or the session waits, which `state.changed` tells."""
+
+    type = "llm.retried"
+
+    code: str
+    wait_seconds: int
+    model: str = ""
+    answered_by: str = ""
+
+    @property
+    def text(self) -> str | None:
+        if not self.answered_by:
+            return None
+        return f"{visible(self.model)} did not answer: {visible(self.answered_by)} did"
+
+
+class ContextCompacted(EventData):
+    """The conversation was shortened to fit the model."""
+
+    type = "context.compacted"
+
+    turns: int
+    summarised: int
+    results_elided: int
+    entries: int
+    tokens_before: int
+    tokens_after: int
+
+    @property
+    def text(self) -> str:
+        return "older turns were summarised"
+
+
+def _all(kind: type[EventData]) -> Iterator[type[EventData]]:
+    for each in kind.__subclasses__():
+        if "type" in vars(each):
+            yield each
+        yield from _all(each)
+
+
+EVENTS: Mapping[str, type[EventData]] = {kind.type: kind for kind in _all(EventData)}
