@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
+from acta_engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
 from acta_infra.api.http_api import local_api_id
 from acta_infra.environments import PROD, Environment
 from acta_infra.issuers import ExternalIssuer
@@ -25,8 +25,8 @@ def function_of(stateless: Template, route: Mapping[str, Any]) -> str:
 
 def test_every_route_reaches_its_function_through_the_authorizer_its_role_asks_for(each: Synthesised) -> None:
     deployed = routes(each.stateless)
-    assert set(deployed) == {f"{route.method} {route.path}" for route in ROUTES} | {"$default"}
-    for route in ROUTES:
+    assert set(deployed) == {f"{route.method} {route.path}" for route in OPERATIONS} | {"$default"}
+    for route in OPERATIONS:
         made = deployed[f"{route.method} {route.path}"]
         assert function_of(each.stateless, made) == route.function
         assert made.get("AuthorizationType", "NONE") == ("NONE" if route.role is None else "JWT")

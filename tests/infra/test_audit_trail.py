@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.routes import ROUTES, routes_in
+from acta_engine.api.operations import OPERATIONS, operations_in
 from acta_infra.lambdas.grants import GRANTS
 from acta_infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised, Template, listed, text_of
@@ -115,8 +115,8 @@ def test_in_aws_the_table_itself_refuses_changes_whoever_asks(each: Synthesised)
 
 
 def test_who_does_what_is_recorded_may_record_it_and_nobody_else(each: Synthesised) -> None:
-    answering = {route.function for route in ROUTES}
-    recording = {name for name in answering if any(route.action is not None for route in routes_in(name))}
+    answering = {route.function for route in OPERATIONS}
+    recording = {name for name in answering if any(route.action is not None for route in operations_in(name))}
     assert {name for name, grants in GRANTS.items() if grants.audit} == recording
     for name in each.environment.functions:
         variables = each.stateless.function(name)["Environment"]["Variables"]
@@ -124,7 +124,10 @@ def test_who_does_what_is_recorded_may_record_it_and_nobody_else(each: Synthesis
 
 
 def test_who_answers_people_or_counts_them_knows_their_pseudonyms(each: Synthesised) -> None:
-    answering: set[FunctionName] = {"usage", *(route.function for route in ROUTES if route.role is not None)}
+    answering: set[FunctionName] = {
+        "usage",
+        *(route.function for route in OPERATIONS if route.role is not None),
+    }
     assert {name for name, grants in GRANTS.items() if grants.pseudonyms} == answering
     for name in each.environment.functions:
         variables = each.stateless.function(name)["Environment"]["Variables"]

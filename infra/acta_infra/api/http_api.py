@@ -1,5 +1,5 @@
-"""The HTTP API: the routes of `shared/acta_engine/api/routes.py`, the JWT authorizer, CORS, throttling and the access
-log."""
+"""The HTTP API: the routes of `shared/acta_engine/api/operations.py`, the JWT authorizer, CORS, throttling and the
+access log."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from acta_engine.api.routes import CATCH_ALL, OPEN_KEYS, ROUTES
+from acta_engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import LOCAL, Environment
 from acta_infra.names import metrics_namespace
@@ -118,11 +118,11 @@ class Api(Construct):
                 payload_format_version=apigw.PayloadFormatVersion.VERSION_2_0,
                 scope_permission_to_route=False,  # one permission per function instead of one per route
             )
-            for name in dict.fromkeys((*(route.function for route in ROUTES), CATCH_ALL))
+            for name in dict.fromkeys((*(route.function for route in OPERATIONS), CATCH_ALL))
         }
         made = [
             each
-            for route in ROUTES
+            for route in OPERATIONS
             for each in self.http_api.add_routes(
                 path=route.path,
                 methods=[apigw.HttpMethod[route.method]],
@@ -213,7 +213,7 @@ class Api(Construct):
 def _cors(environment: Environment) -> apigw.CorsPreflightOptions | None:
     if not environment.cors_origins:
         return None
-    methods = sorted({route.method for route in ROUTES})
+    methods = sorted({route.method for route in OPERATIONS})
     return apigw.CorsPreflightOptions(
         allow_origins=list(environment.cors_origins),
         allow_methods=[apigw.CorsHttpMethod[method] for method in methods],

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from acta_engine.api.error_answers import STATUSES
 from acta_engine.api.json_body import UnsupportedMediaType
-from acta_engine.api.routes import MethodNotAllowed
+from acta_engine.api.operations import MethodNotAllowed
 from acta_engine.errors import CallerError, SessionError
 from acta_engine.recovery.outage_causes import explanations
 

@@ -14,8 +14,10 @@ from pydantic import TypeAdapter
 from acta_engine.api.admin_routes import build as build_admin
 from acta_engine.api.app import Api
 from acta_engine.api.arguments import Arguments, Parameter
+from acta_engine.api.error_answers import STATUSES
 from acta_engine.api.fallback import build as build_fallback
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import AnswerSpec, Operation
+from acta_engine.api.operations import BY_TAG, OPERATIONS
 from acta_engine.console.routes import build as build_console
 from acta_engine.mcp_server.routes import build as build_mcp
 from acta_engine.models.routes import build as build_step
@@ -24,10 +26,18 @@ from acta_engine.sessions.routes import build as build_status
 from acta_engine.sessions.start_routes import build as build_start
 from acta_engine.settings import Settings
 from acta_infra.document import errors, webhooks
-from acta_infra.document.operations import OPERATIONS, TAGS
-from acta_infra.document.operations.operation import Answer, Operation
 from acta_infra.document.schemas import REF, schemas_of, shapes_with_words
-from acta_infra.document.words import DESCRIPTION, HEADERS, NEEDED, RESPONSE_HEADERS, TAG_WORDS
+from acta_infra.document.words import (
+    DESCRIPTION,
+    HEADERS,
+    MISSING,
+    NEEDED,
+    QUERY,
+    RESPONSE_HEADERS,
+    SEARCHED_TO,
+    TAG_WORDS,
+    VARIABLES,
+)
 
 Json = dict[str, Any]
 PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
@@ -54,26 +64,17 @@ EVERYWHERE = ("VALIDATION_ERROR", "FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
 WITH_TOKEN = ("UNAUTHORIZED",)
 
 
-class Undescribed(Exception):
-    """A route that no operation describes, or an operation that no route has."""
-
-
 @cache
 def document() -> Json:
-    """As JSON has it. Raises Undescribed. It is the same each time, and nobody may change it."""
-    shapes_with_words()
-    parameters = parameters_of_routes()
-    named = {key_of(route): route for route in ROUTES}
-    strange = sorted(named.keys() ^ OPERATIONS.keys())
-    if strange:
-        raise Undescribed(f"a route without an operation, or the other way round: {', '.join(strange)}")
-    schemas = _Schemas(parameters)
+    """As JSON has it. It is the same each time, and nobody may change it."""
+    shapes = shapes_with_words()
+    parameters = parameters_of_handlers()
+    schemas = _Schemas(parameters, shapes)
     paths: dict[str, Json] = {}
-    for key, route in named.items():
-        path = key.partition(" ")[2]
-        paths.setdefault(path, {})[route.method.lower()] = _operation(
-            route, OPERATIONS[key], parameters[route], schemas
-        )
+    for tag, rows in BY_TAG.items():
+        for row in rows:
+            described = {"tags": [tag], **_operation(row, parameters[row], schemas)}
+            paths.setdefault(row.plain_path, {})[row.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
@@ -102,11 +103,6 @@ def document() -> Json:
     }
 
 
-def key_of(route: Route) -> str:
-    """Method and path, a variable that may have slashes written as any other: OpenAPI has one kind."""
-    return str(route).replace("+}", "}")
-
-
 class Absent:
     """Stands for whatever a function works with."""
 
@@ -117,9 +113,9 @@ class Absent:
         return self
 
 
-def parameters_of_routes() -> dict[Route, tuple[Parameter, ...]]:
-    """Of each route's handler, in the order of the table of routes: the functions' APIs are built with nothing behind
-    them, and none is asked. Raises LookupError for a route without a handler.
+def parameters_of_handlers() -> dict[Operation, tuple[Parameter, ...]]:
+    """The functions' APIs are built with nothing behind them, and no handler is called. Raises LookupError for an
+    operation without a handler.
     """
     settings = Settings(env="document", table="none", bucket="none")
     absent: Any = Absent(settings)
@@ -127,98 +123,107 @@ def parameters_of_routes() -> dict[Route, tuple[Parameter, ...]]:
         build(absent) for build in (build_start, build_status, build_intervene, build_admin, build_mcp)
     ]
     apis += [build_step(settings, absent), build_console(settings), build_fallback(settings)]
-    handlers = {route: handle for api in apis for route, handle in api.handlers.items()}
-    missing = [str(route) for route in ROUTES if route not in handlers]
+    handlers = {row: handle for api in apis for row, handle in api.handlers.items()}
+    missing = [row.name for row in OPERATIONS if row not in handlers]
     if missing:
         raise LookupError(f"no handler: {', '.join(missing)}")
-    return {route: Arguments(route, handlers[route]).parameters for route in ROUTES}
+    return {row: Arguments(row, handlers[row]).parameters for row in OPERATIONS}
 
 
 class _Schemas:
-    """`by_key`: of every parameter and shape; `defined`: the components that they refer to."""
+    """`by_key`: of every parameter; `defined`: the components that they and the answers refer to."""
 
-    def __init__(self, parameters: Mapping[Route, tuple[Parameter, ...]]) -> None:
+    def __init__(
+        self, parameters: Mapping[Operation, tuple[Parameter, ...]], shapes: Mapping[str, Any]
+    ) -> None:
         wanted: dict[str, tuple[str, Any, TypeAdapter[Any]]] = {}
-        for route, each in parameters.items():
+        for row, each in parameters.items():
             for one in each:
-                name = f"{route} {one.name}"
-                wanted[name] = (name, "validation", one.adapter)
-        for operation in OPERATIONS.values():
-            for shape in (shape for answer in operation.answers for shape in answer.shapes):
-                wanted[shape.__name__] = (shape.__name__, "serialization", TypeAdapter(shape))
+                key = f"{row.name} {one.name}"
+                wanted[key] = (key, "validation", one.adapter)
+        for row in OPERATIONS:
+            for name in (name for answer in row.answers for name in answer.shapes):
+                wanted[name] = (name, "serialization", TypeAdapter(shapes[name]))
         wanted.update(webhooks.wanted())
         self.by_key, self.defined = schemas_of(wanted.values())
         webhooks.describe(self.defined)
 
-    def of_shape(self, shape: Any) -> Json:
-        assert shape.__name__ in self.defined
-        return {"$ref": REF.format(model=shape.__name__)}
 
-
-def _operation(
-    route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
-) -> Json:
-    key = key_of(route)
-    codes = operation.codes_at(route.path)
+def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas) -> Json:
+    codes = _codes(row)
     about = (
-        operation.about,
-        "Needs the role `admin`." if route.role == "admin" else "",
-        "No limit of the tenant's refuses it." if route.role and route.rated == "never" else "",
+        row.about,
+        "Needs the role `admin`." if row.role == "admin" else "",
+        "No limit of the tenant's refuses it." if row.role and row.rated == "never" else "",
         f"Errors of its own: {', '.join(f'`{code}`' for code in codes)}." if codes else "",
     )
     made: Json = {
-        "operationId": operation.name,
-        "tags": [TAGS[key]],
-        "summary": operation.summary,
+        "operationId": row.name,
+        "summary": row.summary,
         "description": "\n\n".join(filter(None, about)),
     }
-    if route.role is None:
+    if row.role is None:
         made["security"] = []
     made["parameters"] = [
-        *_parameters(route, operation, parameters, schemas),
-        *({"name": name, "in": "header", "required": False, **HEADERS[name]} for name in operation.takes),
-        *({"name": name, "in": "header", "required": True, **NEEDED[name]} for name in operation.needs),
+        *_parameters(row, parameters, schemas),
+        *({"name": name, "in": "header", "required": False, **HEADERS[name]} for name in row.takes),
+        *({"name": name, "in": "header", "required": True, **NEEDED[name]} for name in row.needs),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
-    sends, required = operation.sends, False
+    sends, examples, required = row.sends, row.examples, False
     if body is not None:
-        schema = schemas.by_key[f"{route} {body.name}"]
-        required = bool(schemas.defined.get(schema.get("$ref", "").rpartition("/")[2], {}).get("required"))
-        sends = {"application/json": schema}
+        schema = schemas.by_key[f"{row.name} {body.name}"]
+        required = bool(schemas.defined[schema["$ref"].rpartition("/")[2]].get("required"))
+        sends, examples = {"application/json": schema}, body.type.EXAMPLES
     if sends:
         content: Json = {kind: {"schema": schema} for kind, schema in sends.items()}
-        if operation.bodies:
-            examples = {name: {"value": value} for name, value in operation.bodies.items()}
-            content["application/json"]["examples"] = examples
+        if examples:
+            content["application/json"]["examples"] = {
+                name: {"value": value} for name, value in examples.items()
+            }
         made["requestBody"] = {"required": required, "content": content}
     made["responses"] = {
-        **_errors(route, codes, takes_json="application/json" in sends),
-        **{str(answer.status): _answer(route, answer, schemas) for answer in operation.answers},
+        **_errors(row, codes, takes_json="application/json" in sends),
+        **{str(answer.status): _answer(row, answer) for answer in row.answers},
     }
     return made
 
 
-def _parameters(
-    route: Route, operation: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas
-) -> Iterator[Json]:
+def _codes(row: Operation) -> tuple[str, ...]:
+    """All codes that are its own, in the order of `STATUSES`."""
+    codes = {*row.codes, *(code for variable, code in MISSING.items() if variable in row.path)}
+    if "Idempotency-Key" in row.takes:
+        codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
+    return tuple(code for code in STATUSES if code in codes)
+
+
+def _words(row: Operation, name: str) -> str:
+    """About a parameter: the row's own words, else those for all. Raises KeyError where there are none."""
+    if name in row.parameters:
+        return row.parameters[name]
+    before, variable, _ = row.plain_path.partition(f"/{{{name}}}")
+    return VARIABLES[before.rpartition("/")[2] + variable] if variable else QUERY[name]
+
+
+def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas) -> Iterator[Json]:
     """Variables of the path, as it has them, and then what a query may have."""
     typed = {one.name for one in parameters if one.where == "path"}
     plain: Json = {"type": "string"}
-    for name in re.findall(r"{(\w+)}", key_of(route)):
-        schema = schemas.by_key[f"{route} {name}"] if name in typed else plain
+    for name in re.findall(r"{(\w+)}", row.plain_path):
+        schema = schemas.by_key[f"{row.name} {name}"] if name in typed else plain
         if schema == plain:
-            schema = operation.values.get(name, {"type": "string", "minLength": 1})
-        words = operation.words(key_of(route), name)
+            schema = {"type": "string", "minLength": 1}
+        words = _words(row, name)
         yield {"name": name, "in": "path", "required": True, "description": words, "schema": schema}
     for one in parameters:
         if one.where != "query":
             continue
         name = one.name.removesuffix("_")
-        schema = operation.values.get(name) or _not_null(schemas.by_key[f"{route} {one.name}"])
+        schema = _not_null(schemas.by_key[f"{row.name} {one.name}"])
         is_required = one.default is Python.empty
         if not is_required and one.default is not None:
             schema = {**schema, "default": one.default}
-        words = operation.words(key_of(route), name)
+        words = _words(row, name)
         yield {"name": name, "in": "query", "required": is_required, "description": words, "schema": schema}
 
 
@@ -233,35 +238,36 @@ def _not_null(schema: Json) -> Json:
     return schema
 
 
-def _is_rated(route: Route) -> bool:
+def _is_rated(row: Operation) -> bool:
     """Whether a limit of its tenant's may refuse it."""
-    return route.role is not None and route.rated != "never"
+    return row.role is not None and row.rated != "never"
 
 
-def _answer(route: Route, answer: Answer, schemas: _Schemas) -> Json:
+def _answer(row: Operation, answer: AnswerSpec) -> Json:
     made: Json = {"description": answer.says}
     headers: dict[str, Json] = {
         **{name: {**RESPONSE_HEADERS[name], "required": True} for name in answer.headers},
         **{name: {"$ref": f"#/components/headers/{name}"} for name in answer.sometimes},
-        **(RATE_HEADERS if _is_rated(route) else {}),
+        **(RATE_HEADERS if _is_rated(row) else {}),
     }
     if headers:
         made["headers"] = headers
     content: Json = {kind: {"schema": schema} if schema else {} for kind, schema in answer.raw.items()}
-    if answer.form in ("data", "page"):
-        content["application/json"] = {"schema": _envelope(answer, schemas)}
+    if answer.form in ("data", "page", "searched page"):
+        content["application/json"] = {"schema": _envelope(answer)}
     if content:
         made["content"] = content
     return made
 
 
-def _envelope(answer: Answer, schemas: _Schemas) -> Json:
-    options = [schemas.of_shape(shape) for shape in answer.shapes]
+def _envelope(answer: AnswerSpec) -> Json:
+    options: list[Json] = [{"$ref": REF.format(model=shape)} for shape in answer.shapes]
     data = options[0] if len(options) == 1 else {"anyOf": options}
-    if answer.form == "page":
+    if answer.form != "data":
         items = {"type": "array", "items": data}
         page: Json = {"items": items, "next_cursor": {"type": ["string", "null"]}}
-        data = {**_object(page), "properties": {**page, **answer.beside}}
+        beside = {"searched_to": SEARCHED_TO} if answer.form == "searched page" else answer.beside
+        data = {**_object(page), "properties": {**page, **beside}}
     return _object({"success": {"const": True}, "data": data})
 
 
@@ -269,14 +275,14 @@ def _object(properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _errors(route: Route, own: tuple[str, ...], *, takes_json: bool) -> Json:
+def _errors(row: Operation, own: tuple[str, ...], *, takes_json: bool) -> Json:
     """By status, the shared answers, with this route's codes."""
     codes = [*own, *EVERYWHERE]
-    if route.role is not None:
+    if row.role is not None:
         codes += WITH_TOKEN
-    if "{" in route.path:
+    if "{" in row.path:
         codes.append("NOT_FOUND")
-    if _is_rated(route):
+    if _is_rated(row):
         codes.append("RATE_LIMITED")
     if takes_json:
         codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")

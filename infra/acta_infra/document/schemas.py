@@ -14,6 +14,7 @@ from typing_extensions import is_typeddict
 
 from acta_engine.agents import bodies as definition_bodies
 from acta_engine.agents import shapes as definitions
+from acta_engine.api.json_body import field_docs
 from acta_engine.people import shapes as interventions
 from acta_engine.plans import shapes as plans
 from acta_engine.sessions import bodies
@@ -24,7 +25,7 @@ from acta_engine.tools import tool
 from acta_engine.tools.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from acta_engine.tools.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
 from acta_engine.usage import receipt_shapes as receipts
-from acta_infra.document.fields import BODIES
+from acta_engine.usage import shapes as usage
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
@@ -36,6 +37,7 @@ SHAPES: Sequence[ModuleType] = (
     receipts,
     definitions,
     records,
+    usage,
 )
 
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
@@ -53,6 +55,18 @@ BY_CODE: Mapping[Callable[..., Any], Json] = {
 
 
 class Schemas(GenerateJsonSchema):
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """With what the docstrings of the class and of its fields say."""
+        made = super().model_schema(schema)
+        if "description" in made:
+            made["description"] = " ".join(made["description"].split())
+        for field, words in field_docs(schema["cls"]).items():
+            each = made["properties"][field]
+            each["description"] = words
+            if each.get("default", 0) is None:
+                del each["default"]  # absent and null say the same
+        return made
+
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
         made = super().function_after_schema(schema)
         return {**made, **BY_CODE.get(schema["function"]["function"], {})}
@@ -80,13 +94,16 @@ def schemas_of(
     return by_key, defined
 
 
-def shapes_with_words() -> None:
-    """The docstrings of their fields become descriptions."""
+def shapes_with_words() -> dict[str, Any]:
+    """The shapes of answers by name. The docstrings of their fields become descriptions."""
+    found: dict[str, Any] = {}
     for module in SHAPES:
         for each in vars(module).values():
             if is_typeddict(each) and each.__module__ == module.__name__:
                 config: ConfigDict = getattr(each, "__pydantic_config__", ConfigDict())
                 each.__pydantic_config__ = config | ConfigDict(use_attribute_docstrings=True)
+                found[each.__name__] = each
+    return found
 
 
 def _tidy(schema: Json, name: str) -> None:
@@ -97,11 +114,6 @@ def _tidy(schema: Json, name: str) -> None:
     change = CHANGES.get(name)
     if change is not None:
         change(properties)
-    if name in BODIES:
-        schema["description"], words = BODIES[name]
-        for field, each in properties.items():
-            each["description"] = words[field]
-            each.pop("default", None) if each.get("default", 0) is None else None
 
 
 def _without_titles(schema: Any) -> None:
@@ -119,9 +131,13 @@ def _without_titles(schema: Any) -> None:
 
 def _tool(properties: dict[str, Json]) -> None:
     """Of kind `mcp` there are none yet, and `config` depends on the kind."""
-    properties["kind"] = {"type": "string", "enum": ["http", "lambda"]}
-    properties["config"] = {"anyOf": [HTTP_CONFIG, LAMBDA_CONFIG]}
-    properties["name"] = {"type": "string", "pattern": tool.TOOL_NAME_PATTERN}
+    rules: Json = {
+        "kind": {"type": "string", "enum": ["http", "lambda"]},
+        "config": {"anyOf": [HTTP_CONFIG, LAMBDA_CONFIG]},
+        "name": {"type": "string", "pattern": tool.TOOL_NAME_PATTERN},
+    }
+    for field, rule in rules.items():
+        properties[field] = {**rule, "description": properties[field]["description"]}
 
 
 def _object(says: str, required: list[str], **properties: Json) -> Json:

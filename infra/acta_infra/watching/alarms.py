@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from acta_engine.api.routes import ROUTES, routes_in
+from acta_engine.api.operations import OPERATIONS, operations_in
 from acta_engine.recovery.scans import ROUNDS
 from acta_engine.telemetry import (
     KEY_REFUSED_METRIC,
@@ -27,11 +27,13 @@ from acta_infra.names import ALIAS, metrics_namespace, service_name
 from acta_infra.sizing import FunctionName
 from acta_infra.watching.catalogue import KINDS, description
 
-ANSWERING = tuple(dict.fromkeys(route.function for route in ROUTES))
-RECORDING = tuple(name for name in ANSWERING if any(route.action is not None for route in routes_in(name)))
+ANSWERING = tuple(dict.fromkeys(route.function for route in OPERATIONS))
+RECORDING = tuple(
+    name for name in ANSWERING if any(route.action is not None for route in operations_in(name))
+)
 """Functions that do what the audit trail has."""
 WITH_SESSIONS = tuple(
-    name for name in ANSWERING if any("{session_id}" in route.path for route in routes_in(name))
+    name for name in ANSWERING if any("{session_id}" in route.path for route in operations_in(name))
 )
 """Functions that can be asked for somebody's private session."""
 

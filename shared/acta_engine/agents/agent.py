@@ -52,16 +52,22 @@ class Models(FrozenModel):
     """Models by purpose. None: the agent's `model`."""
 
     plan: ModelName | None = None
+    """The model of planning turns."""
     think: ModelName | None = None
+    """The model of all other turns."""
     final: ModelName | None = None
+    """The model that writes the final answer."""
     summary: ModelName | None = None
+    """The model that summarises."""
 
 
 class Fallback(FrozenModel):
     """A model that is asked where the ones before it are overloaded or do not answer. `provider` None: the agent's."""
 
     provider: Provider | None = None
+    """Its provider. Absent: the agent's."""
     model: ModelName
+    """Its name."""
 
 
 class Limits(FrozenModel):
@@ -70,12 +76,17 @@ class Limits(FrozenModel):
     """
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
+    """The most iterations of a run, after which it ends gracefully."""
     token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+    """The most tokens in a window of time, after which a run waits or asks a person."""
     cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
+    """The most US dollars that the whole session may cost."""
     max_output_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] | None = None
+    """The most tokens of one reply."""
     approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
+    """How long an approval waits."""
     at_token_limit: Literal["wait", "ask"] | None = None
-    """Whether a run out of tokens waits until its budget renews, or asks a person; None: it waits."""
+    """Whether a run out of tokens waits for its budget to renew, or asks a person."""
 
 
 class AgentDefinition(FrozenModel):

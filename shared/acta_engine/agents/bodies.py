@@ -1,6 +1,6 @@
 """The bodies of requests about definitions: agents, prompts, memories, tools and their secrets."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
@@ -29,22 +29,32 @@ NoDefault = Annotated[None, BeforeValidator(refuse_default)]
 
 
 class Models(agent.Models):
+    """Models by purpose. Absent: the agent's `model`."""
+
     model_config = ConfigDict(strict=True)
 
 
 class Fallback(agent.Fallback):
+    """A model that is asked in another's place."""
+
     model_config = ConfigDict(strict=True)
 
 
 class Limits(agent.Limits):
+    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
+
     model_config = ConfigDict(strict=True)
 
 
 class Caps(caps.Caps):
+    """The most that members may give. Absent: no cap but the deployment's."""
+
     model_config = ConfigDict(strict=True)
 
 
 class Policy(options_and_defaults.Policy):
+    """How people are asked a type of question. Absent: as usual for the type."""
+
     model_config = ConfigDict(strict=True)
 
 
@@ -54,139 +64,275 @@ class Applicable(RequestBody):
     """
 
     applied: Applied | None = None
+    """The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."""
 
 
 class AgentBody(Applicable):
     """A whole definition. Absent fields take their defaults."""
 
     name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
+    """What people call it."""
     system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = (
         agent.SYSTEM
     )
+    """Who the agent is. Acta adds how an agent works."""
     goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
+    """What the agent is there for, as a part of the system prompt."""
     provider: agent.Provider | None = None
+    """Whose models. null: the deployment's."""
     model: agent.ModelName | None = None
+    """Its model. null: the deployment's."""
     models: Models = Field(default_factory=Models)
+    """Models for purposes of their own."""
     fallbacks: Annotated[list[Fallback], Field(max_length=agent.MAX_FALLBACKS)] = Field(default_factory=list)
+    """Models that are asked, in this order, where the one before is overloaded or away."""
     tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = Field(default_factory=list)
+    """Names of tools. Empty: every tool of the registry."""
     limits: Limits = Field(default_factory=Limits)
+    """What its sessions get where their start names nothing."""
     caps: Caps = Field(default_factory=Caps)
+    """The most that members may give its sessions. Admins may go beyond."""
     high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = Field(default_factory=list)
+    """Tools that a person must approve, beside those that the registry marks."""
     start_roles: Annotated[list[options_and_defaults.RoleName], Field(max_length=agent.MAX_START_ROLES)] = (
         Field(default_factory=list)
     )
+    """One of these roles is needed to start its sessions and to write to them. Empty: any member may."""
     protocol: agent.Protocol = "native"
+    """`native` tool calling, or `react` for models without it."""
     background: bool = False
+    """The provider makes its answers by itself and keeps them until they are fetched."""
     interventions: dict[options_and_defaults.InterventionType, Policy] = Field(default_factory=dict)
+    """How people are asked, by type of question."""
     output_schema: JsonObject | None = None
+    """JSON Schema 2020-12 of its sessions' final answers, where their start brings none."""
 
 
 class PutAgent(AgentBody):
-    """`PUT /v1/agents/{id}`. `version`: the version that it replaces."""
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "researcher": {"name": "Researcher", "tools": ["list_files", "read_file", "create_file"]},
+    }
 
     version: Annotated[int, Field(ge=0)] | None = None
+    """The version that it replaces; with another one in force: 409."""
 
 
 class CreateAgent(AgentBody):
-    """`POST /v1/agents`. Without `agent_id` Acta makes one."""
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "researcher": {
+            "agent_id": "researcher",
+            "name": "Researcher",
+            "goal": "Answer questions from the tenant's files, and name the file of each fact.",
+            "tools": ["list_files", "read_file"],
+            "limits": {"max_steps": 30},
+        },
+        "careful": {
+            "name": "Careful writer",
+            "high_stakes": ["create_file"],
+            "interventions": {"approval_required": {"timeout_seconds": 3600, "default_action": "reject"}},
+        },
+    }
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] | None = None
+    """Its id. Absent: Acta makes one."""
 
 
 class PutPrompt(Applicable):
-    """`PUT /v1/admin/prompts/{name}`: a new version. `expected_version`: the version in force that it was made from.
-    `active`: whether it is in force from now on, or a draft to be tried.
-    """
+    """A new version."""
+
+    EXAMPLES: ClassVar = {
+        "version": {
+            "content": prompt.PLANNING,
+            "comment": "The text of the release",
+            "expected_version": prompt.SEED_VERSION,
+        },
+    }
 
     content: Annotated[str, Field(max_length=prompt.MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
+    """The text."""
     comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    """Why, for those who read the versions."""
     expected_version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it follows; with another one in force: 409."""
     active: bool = True
+    """Whether it is in force from now on. false: a draft, which `prompts` of a start or a fork tries."""
 
 
 class RestorePrompt(RequestBody):
-    """`POST …/versions/{n}/restore`."""
+    """How it is restored."""
+
+    EXAMPLES: ClassVar = {"restored": {"comment": "As it was"}}
 
     comment: Annotated[str, Field(max_length=prompt.MAX_COMMENT_CHARS), READABLE] | None = None
+    """Why, for those who read the versions."""
     expected_version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it follows; with another one in force: 409."""
 
 
 class MemoryBody(RequestBody):
     kind: memory.MemoryKind
+    """What sort of memory."""
     text: Annotated[str, Field(max_length=memory.MAX_TEXT_CHARS), READABLE, NOT_BLANK]
+    """What is to be remembered."""
     tags: Annotated[list[Annotated[memory.Tag, READABLE, NOT_BLANK]], Field(max_length=memory.MAX_TAGS)] = (
         Field(default_factory=list)
     )
+    """Words by which it is found."""
 
 
 class PutMemory(MemoryBody):
-    """`PUT /v1/memories/{id}`: the whole memory. `shared`: everybody's sessions may be reminded of it from now on, also
-    where an agent had noted it after reading text from outside.
-    """
+    """The whole memory."""
+
+    EXAMPLES: ClassVar = {
+        "shared": {
+            "kind": "fact",
+            "text": "Invoices are in the folder billing/2026/.",
+            "shared": True,
+        },
+    }
 
     shared: Literal[True] | None = None
+    """true: everybody's sessions may be reminded of it from now on. Absent: whom it is for stays."""
 
 
 class CreateMemory(MemoryBody):
-    """`POST /v1/memories`. What a person writes is for everybody's sessions."""
+    """A memory."""
+
+    EXAMPLES: ClassVar = {
+        "fact": {
+            "kind": "fact",
+            "text": "Invoices are in the folder billing/.",
+            "tags": ["billing"],
+        },
+    }
 
     agent_id: Annotated[str, Field(pattern=agent.AGENT_ID_PATTERN)] = agent.DEFAULT_AGENT
+    """Whose sessions are reminded of it."""
 
 
 class PutTool(Applicable):
-    """`PUT /v1/tools/{name}`: the whole tool. `config` depends on `kind`; `version`: the version that it replaces;
-    `name`: the path's, where it is given.
+    """A whole definition. Absent fields take their defaults."""
 
-    `high_stakes` absent: by its name, effect and risk (`is_high_stakes_unless_said` in
-    `shared/acta_engine/tools/tool.py`). `default_action` and `interventions` are fields so that they are refused with
-    the reason, and so is the kind `mcp`.
-    """
+    EXAMPLES: ClassVar = {
+        "http": {
+            "description": "Finds orders by the customer's number, newest first.",
+            "kind": "http",
+            "config": {"url": "https://api.example.com/orders?sort=newest", "method": "GET"},
+            "input_schema": {"type": "object", "properties": {"customer": {"type": "string"}}},
+            "effect": "read",
+        },
+    }
 
     name: str | None = None
+    """The path's, or absent: a tool keeps its name."""
     description: Annotated[str, Field(max_length=tool.MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
+    """What it does, for the model that chooses it."""
     input_schema: JsonObject
+    """JSON Schema 2020-12 of an object. What it does not name is refused unless it says `additionalProperties` itself.
+    """
     kind: Literal["http", "lambda", "mcp"]
+    """How it is called."""
     config: JsonObject
+    """Where it is: `{url, method, headers?, parameters?}` of kind `http`, `{function}` of kind `lambda`."""
     effect: tool.Effect = "once"
+    """What becomes of a call whose end is not known: `read` runs again, `idempotent` runs again under the same id,
+    `once` never runs again without a person."""
     risk: tool.Risk = "network"
+    """What it touches."""
     high_stakes: bool | None = None
+    """A person approves each call. Absent: by its name, effect and risk."""
     approver_role: options_and_defaults.RoleName | None = None
+    """The role that decides on its calls, whichever agent makes them."""
     approver_must_differ: bool | None = None
+    """Nobody who asked for a call may approve it. Absent: where it has an `approver_role`."""
     repeatable: bool = False
+    """Identical calls do not mean that a run is stuck."""
     timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
+    """The most seconds that one call may take."""
     result_limit_bytes: Annotated[int, Field(ge=256, le=tool.MAX_RESULT_LIMIT_BYTES)] = 65_536
+    """The model gets the beginning of a longer result; all of it is stored."""
     version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it replaces; with another one in force: 409."""
+    # These two are fields so that they are refused with the reason.
     default_action: NoDefault = None
     interventions: NoDefault = None
 
 
 class CreateTool(PutTool):
-    """`POST /v1/tools`."""
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "http": {
+            "name": "find_orders",
+            "description": "Finds orders by the customer's number.",
+            "kind": "http",
+            "config": {"url": "https://api.example.com/orders", "method": "GET"},
+            "input_schema": {
+                "type": "object",
+                "properties": {"customer": {"type": "string"}},
+                "required": ["customer"],
+            },
+            "effect": "read",
+        },
+        "path and query": {
+            "name": "order_lines",
+            "description": "The lines of an order, those with a word in their text or all.",
+            "kind": "http",
+            "config": {
+                "url": "https://api.example.com/orders/{order_id}/lines",
+                "method": "GET",
+                "parameters": {"word": {"in": "query", "name": "q"}},
+            },
+            "input_schema": {
+                "type": "object",
+                "properties": {"order_id": {"type": "string"}, "word": {"type": "string"}},
+                "required": ["order_id"],
+            },
+            "effect": "read",
+        },
+    }
 
     name: Annotated[str, Field(pattern=tool.TOOL_NAME_PATTERN)]
+    """What agents call it."""
     version: None = None
+    """The version that it replaces; with another one in force: 409."""
 
 
 class CallTool(RequestBody):
-    """`POST /v1/tools/{name}/call`. `confirm`: a tool of high stakes is to run without another question."""
+    """A trial call."""
+
+    EXAMPLES: ClassVar = {
+        "read": {"input": {"customer": "7"}},
+        "high stakes": {"input": {"order": "7", "cents": 1250}, "confirm": True},
+    }
 
     input: JsonObject = Field(default_factory=dict)
+    """The arguments, as the tool's `input_schema` has them."""
     confirm: bool = False
+    """A tool of high stakes is to run: 409 without it."""
 
 
 class McpAuth(mcp_server.McpAuth):
+    """One of both."""
+
     model_config = ConfigDict(strict=True)
 
 
 class ConfirmMcpTool(RequestBody):
-    """`pin`: of what the admin has seen, as a refresh shows it. `confirmed_read`: it only reads, as its server says.
-    `high_stakes` absent: only where it does more than read.
-    """
+    """A tool that agents may have."""
 
     pin: mcp_server.Pin
+    """Of what you have seen: a refresh shows it."""
     confirmed_read: bool = False
+    """It only reads, as its server says."""
     high_stakes: bool | None = None
+    """A person approves each call. Absent: unless it only reads."""
     approver_role: options_and_defaults.RoleName | None = None
+    """Who decides on its calls."""
 
 
 ConfirmedTools = Annotated[
@@ -196,22 +342,38 @@ ConfirmedTools = Annotated[
 
 
 class PutMcpServer(Applicable):
-    """`PUT /v1/mcp-servers/{name}`: the whole server. `tools`: the confirmed ones, by the server's names for them;
-    None: those that are confirmed already, unless the URL changes. `version`: the version that it replaces.
-    """
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "bearer": {"url": "https://mcp.example.com/mcp", "auth": {"secret": "desk_key"}},
+        "client credentials": {
+            "url": "https://mcp.example.com/mcp",
+            "auth": {"client_credentials": {"client_id": "acta", "secret": "desk_client"}},
+        },
+    }
 
     name: str | None = None
+    """The path's, or absent: a server keeps its name."""
     url: mcp_server.Url
+    """Where it answers, streamable HTTP. https, of a host that the operator allows."""
     auth: McpAuth | None = None
+    """How calls prove who they are. Absent: they do not."""
     timeout_seconds: Annotated[int, Field(ge=1, le=tool.MAX_TIMEOUT_SECONDS)] = 60
+    """The most seconds that one call may take."""
     tools: ConfirmedTools | None = None
+    """The tools that agents may have, by the server's names. Absent: those that are confirmed already; none where the
+    URL changes."""
     version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it replaces; with another one in force: 409."""
 
 
 class ConfirmMcpTools(RequestBody):
-    """`POST /v1/mcp-servers/{name}/confirm`: these tools, beside those that are confirmed already."""
+    """Tools to confirm, beside those that are confirmed already."""
+
+    EXAMPLES: ClassVar = {"read": {"tools": {"search": {"pin": "0" * 64, "confirmed_read": True}}}}
 
     tools: ConfirmedTools
+    """By the server's names for them."""
 
 
 def _usable_value(value: str) -> str:
@@ -221,10 +383,14 @@ def _usable_value(value: str) -> str:
 
 
 class PutToolSecret(RequestBody):
-    """`PUT /v1/tool-secrets/{name}`. `hosts`: None: those that it has already."""
+    """A new value."""
+
+    EXAMPLES: ClassVar = {"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}}
 
     value: Annotated[str, AfterValidator(_usable_value)] = Field(repr=False)
+    """It is never answered. 8 to 4,096 printable ASCII characters, no space at either end."""
     hosts: Annotated[list[tool_secret.SecretHost], Field(max_length=tool_secret.MAX_HOSTS)] | None = None
+    """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
 
 
 def _usable_secret(secret: str) -> str:
@@ -234,7 +400,18 @@ def _usable_secret(secret: str) -> str:
 
 
 class PutNotifications(RequestBody):
-    """`PUT /v1/notifications`. `secret` None: the one that is there stays."""
+    """Where the tenant is told."""
+
+    EXAMPLES: ClassVar = {
+        "webhook": {
+            "url": "https://hooks.example.com/acta",
+            "secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4=",
+        },
+        "secret": {"secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4="},
+    }
 
     url: NotifyUrl | None = None
+    """Its webhook, https, of a host that the operator allows. null: only sessions with a `notify_url` are told of."""
     secret: Annotated[str, AfterValidator(_usable_secret)] | None = Field(default=None, repr=False)
+    """What notifications are signed with. It is never answered. 16 to 512 printable ASCII characters without a space,
+    or `whsec_` and the base64 of 16 bytes or more. Absent: as before."""

@@ -54,7 +54,7 @@ def add_agents(api: Api, deps: Dependencies) -> None:
         known = registered(deps, api.caller.tenant) if any(agent.tools for agent in found) else {}
         return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
 
-    @api.get("/v1/agents")
+    @api.on("listAgents")
     def list_agents(
         limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
     ) -> Response:
@@ -63,7 +63,7 @@ def add_agents(api: Api, deps: Dependencies) -> None:
         told = zip(found.agents, warnings_of(*found.agents), strict=True)
         return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
 
-    @api.post("/v1/agents")
+    @api.on("createAgent")
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, deps, tenant)
@@ -84,12 +84,12 @@ def add_agents(api: Api, deps: Dependencies) -> None:
         view = deps.idempotency.answer(key, create)
         return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
 
-    @api.get("/v1/agents/{agent_id}")
+    @api.on("readAgent")
     def read_agent(agent_id: str) -> Response:
         agent = agents.get(agent_id)
         return agents.answer(agent, warnings=warnings_of(agent)[0])
 
-    @api.put("/v1/agents/{agent_id}")
+    @api.on("replaceAgent")
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, deps, tenant)
@@ -101,7 +101,7 @@ def add_agents(api: Api, deps: Dependencies) -> None:
             store.replace_agent(tenant, old, new)
         return agents.answer(new)
 
-    @api.delete("/v1/agents/{agent_id}")
+    @api.on("deleteAgent")
     def delete_agent(agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """The agent's memories stay: an agent that is made again under its id has them."""
         old = agents.get_as_read(agent_id)

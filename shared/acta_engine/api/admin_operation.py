@@ -1,6 +1,6 @@
 """For admins: who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health` (design §3)."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
-from acta_engine.api.routes import Action
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.store import Audit, AuditFilter
 from acta_engine.recovery.scans import is_late, together
@@ -18,14 +18,17 @@ from acta_engine.untrusted.visible import visible
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.sessions import record_shapes as records
 
-MAX_PAGE = 100
+    Action = str
+else:
+    Action = Literal[tuple(row.action for row in OPERATIONS if row.action is not None)]
 
+MAX_PAGE = 100
 
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 
 
 def add_audit(api: Api, audit: Audit) -> None:
-    @api.get("/v1/audit")
+    @api.on("listAuditRecords")
     def list_records(
         from_: Instant | None = None,
         to: Instant | None = None,
@@ -66,7 +69,7 @@ def record_view(record: AuditRecord) -> "records.AuditRecord":
 def add_health(api: Api, deps: Dependencies) -> None:
     settings = deps.settings
 
-    @api.get("/v1/admin/health")
+    @api.on("readDeployment")
     def read_health() -> Response:
         of_tenant = settings.limits.of(api.caller.tenant)
         shown: records.DeploymentHealth = {

@@ -2,7 +2,7 @@
 
     api = Api("start", settings)
 
-    @api.post("/v1/sessions")
+    @api.on("startSession")
     def start(body: StartSession) -> Response:
         caller = api.caller
         ...
@@ -10,9 +10,9 @@
 
     handler = api.handler
 
-Paths are those of `routes.py`. When a handler runs, the role that its route needs has been checked, and its arguments
-were taken from path, query and body and validated (`arguments.py`). Where the route has an action, the audit trail has
-it (`recorder.py`).
+Names are those of the rows in `operations.py`. When a handler runs, the role that its operation needs has been checked,
+and its arguments were taken from path, query and body and validated (`arguments.py`). Where the row has an action, the
+request is in the audit trail (`recorder.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,8 @@ from acta_engine.api.envelope import Response
 from acta_engine.api.error_answers import POLICY
 from acta_engine.api.identity import Caller, claim_names, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
-from acta_engine.api.routes import Function, Route, routes_in
+from acta_engine.api.operation import Function, Operation
+from acta_engine.api.operations import operations_in
 from acta_engine.audit.recorder import Recorder
 from acta_engine.audit.store import Audit
 from acta_engine.bound_tenant import bound_to
@@ -80,31 +81,32 @@ class Api:
                 audit, lambda error, missing: self.telemetry.not_recorded(error, self._route, missing)
             )
         )
-        self.handlers: dict[Route, RouteHandler] = {}
+        self.handlers: dict[Operation, RouteHandler] = {}
         self.moved: Mapping[str, str] = {}
         """Of the catch-all: paths that are no route, and where what they mean is."""
         self.handler: Handler = self.telemetry.watch(self._handle)
-        self._own_routes = routes_in(function)
-        self._arguments: dict[Route, Arguments] = {}
+        self._own = {row.name: row for row in operations_in(function)}
+        self._arguments: dict[Operation, Arguments] = {}
         self._request: Request | None = None
         self._event: dict[str, Any] = {}
         self.is_repeat: Callable[[Request], bool] = lambda request: False
         """Whether the request was answered before, under its Idempotency-Key."""
 
-    def get(self, path: str) -> Decorator:
-        return self._on("GET", path)
+    def on(self, name: str) -> Decorator:
+        """Registers the handler of the operation of this name."""
+        row = self._own.get(name)
+        if row is None:
+            raise LookupError(
+                f"{self.function} has no operation {name} in shared/acta_engine/api/operations.py"
+            )
+        if row.action is not None and self._recorder is None:
+            raise LookupError(f"{name} has to be recorded, and {self.function} has no audit trail")
 
-    def post(self, path: str) -> Decorator:
-        return self._on("POST", path)
+        def register(handle: RouteHandler) -> RouteHandler:
+            self.handlers[row] = handle
+            return handle
 
-    def put(self, path: str) -> Decorator:
-        return self._on("PUT", path)
-
-    def patch(self, path: str) -> Decorator:
-        return self._on("PATCH", path)
-
-    def delete(self, path: str) -> Decorator:
-        return self._on("DELETE", path)
+        return register
 
     @property
     def request(self) -> Request:
@@ -120,24 +122,9 @@ class Api:
         return self.request.caller
 
     @property
-    def missing(self) -> set[Route]:
-        """Routes that the table gives to this function and that have no handler."""
-        return set(self._own_routes) - self.handlers.keys()
-
-    def _on(self, method: str, path: str) -> Decorator:
-        route = next((r for r in self._own_routes if (r.method, r.path) == (method, path)), None)
-        if route is None:
-            raise LookupError(
-                f"{method} {path} is not a route of {self.function} in shared/acta_engine/api/routes.py"
-            )
-        if route.action is not None and self._recorder is None:
-            raise LookupError(f"{method} {path} has to be recorded, and {self.function} has no audit trail")
-
-        def register(handle: RouteHandler) -> RouteHandler:
-            self.handlers[route] = handle
-            return handle
-
-        return register
+    def missing(self) -> set[Operation]:
+        """Operations that the table gives to this function and that have no handler."""
+        return set(self._own.values()) - self.handlers.keys()
 
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request, self._event = None, event

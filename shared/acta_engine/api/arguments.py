@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from acta_engine.api.incoming import Request
 from acta_engine.api.json_body import RequestBody, parse_json
-from acta_engine.api.routes import Route
+from acta_engine.api.operation import Operation
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.untrusted.validation_messages import error_sentence
 
@@ -33,6 +33,7 @@ Where = Literal["path", "query", "body"]
 class Parameter(NamedTuple):
     name: str
     where: Where
+    type: Any
     adapter: TypeAdapter[Any]
     default: Any
     """`inspect.Parameter.empty`: it is required."""
@@ -45,10 +46,16 @@ _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it on
 class Arguments:
     """Of one route's handler. Making them takes time, so they are made for routes that are asked for."""
 
-    def __init__(self, route: Route, handle: Callable[..., Any]) -> None:
+    def __init__(self, route: Operation, handle: Callable[..., Any]) -> None:
         hints = get_type_hints(handle, include_extras=True)
         self.parameters = tuple(
-            Parameter(name, _where(route, name, hints[name]), TypeAdapter(hints[name]), parameter.default)
+            Parameter(
+                name,
+                _where(route, name, hints[name]),
+                hints[name],
+                TypeAdapter(hints[name]),
+                parameter.default,
+            )
             for name, parameter in inspect.signature(handle).parameters.items()
         )
         self._takes_any_query = route.is_page
@@ -61,7 +68,7 @@ class Arguments:
         bound: dict[str, Any] = {}
         unknown = () if self._takes_any_query else request.query.keys() - set(self.query)
         errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
-        for name, where, adapter, default in self.parameters:
+        for name, where, _, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
             value = _value(request, where, sent_as)
             if value is None:
@@ -91,7 +98,7 @@ class Arguments:
         return {"type": "unknown_parameter", "msg": f"There is no such query parameter here. {taken}"}
 
 
-def _where(route: Route, name: str, type_: Any) -> Where:
+def _where(route: Operation, name: str, type_: Any) -> Where:
     if f"{{{name}}}" in route.path:
         return "path"
     return "body" if isinstance(type_, type) and issubclass(type_, RequestBody) else "query"

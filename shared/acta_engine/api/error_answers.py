@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from acta_engine.api.envelope import Response, failure
-from acta_engine.api.routes import MethodNotAllowed
+from acta_engine.api.operations import MethodNotAllowed
 from acta_engine.errors import (
     CallerError,
     Fenced,

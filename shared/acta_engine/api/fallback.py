@@ -37,15 +37,15 @@ POLICY: Mapping[str, str] = MappingProxyType(
 
 
 def add_document(api: Api, made: Path) -> None:
-    @api.get("/v1/openapi.json")
+    @api.on("readDocument")
     def document() -> Response:
         return answer(DOCUMENT, JSON, NO_HEADERS)
 
-    @api.get("/v1/docs")
+    @api.on("readPage")
     def page() -> Response:
         return answer(PAGE, "text/html; charset=utf-8", POLICY)
 
-    @api.get("/v1/docs/{file}")
+    @api.on("readPageFile")
     def part(file: str) -> Response:
         if file not in PARTS:
             raise NotFound("There is nothing at this path.")
@@ -70,15 +70,15 @@ def build(settings: Settings, made: Path = MADE) -> Api:
     api = Api("fallback", settings)
     api.moved = MOVED
 
-    @api.get("/healthz")
+    @api.on("readHealth")
     def health() -> Response:
         return success({"status": "ok"})
 
-    @api.get("/.well-known/oauth-protected-resource")
+    @api.on("readProtectedResource")
     def protected() -> Response:
         return protected_resource("")
 
-    @api.get("/.well-known/oauth-protected-resource/mcp")
+    @api.on("readProtectedMcp")
     def protected_mcp() -> Response:
         return protected_resource("/mcp")
 

@@ -1,14 +1,14 @@
 """Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3).
 
-Which route needs which role: `shared/acta_engine/api/routes.py`.
+Which route needs which role: `shared/acta_engine/api/operations.py`.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from acta_engine.api.operation import Role
 from acta_engine.api.roles import AS_NAMED, RoleRules, roles_from
-from acta_engine.api.routes import Role
 from acta_engine.errors import Forbidden, Unauthorized
 from acta_engine.settings import Settings
 

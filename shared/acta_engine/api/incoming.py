@@ -15,8 +15,9 @@ from urllib.parse import parse_qs, unquote, urlencode
 from acta_engine.api import identity
 from acta_engine.api.identity import Caller
 from acta_engine.api.json_body import body_bytes, json_text
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import find
 from acta_engine.api.roles import RoleRules
-from acta_engine.api.routes import Route, find
 from acta_engine.audit.record import network_of
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.settings import Settings
@@ -29,7 +30,7 @@ class Request(NamedTuple):
     `source`: the client's network (`acta_engine.audit.record.network_of`).
     """
 
-    route: Route
+    route: Operation
     path: str
     variables: Mapping[str, str]
     query: Mapping[str, Sequence[str]]

@@ -7,7 +7,8 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from itertools import pairwise
+from typing import Any, ClassVar, NoReturn
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,7 +19,32 @@ from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactl
 class RequestBody(BaseModel):
     """What a route takes. Each function imports its own: `bodies.py`, `definition_bodies.py`."""
 
+    EXAMPLES: ClassVar[Mapping[str, Any]] = {}
+    """For the document: bodies by a name, each of which a test sends."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
+
+
+def field_docs(model: type[BaseModel]) -> dict[str, str]:
+    """The docstrings under a model's fields and its parents' fields. They are in the source alone, which is read
+    here."""
+    import ast
+    import inspect
+    from textwrap import dedent
+
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        if not issubclass(each, BaseModel) or each.__module__.startswith("pydantic"):
+            continue
+        body = ast.parse(dedent(inspect.getsource(each))).body[0].body  # type: ignore[attr-defined]
+        for one, after in pairwise(body):
+            match one, after:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ) if name in model.model_fields:
+                    found[name] = " ".join(text.split())
+    return found
 
 
 class UnsupportedMediaType(CallerError):

@@ -1,16 +1,15 @@
 """Writes each request of a route with an action to the audit trail: before it is acted on, and how it ended (ADR 54).
 
-Which routes: `action` in `routes.py`. What a record says of the action: the two tables here, and the path's variables.
+A row of `operations.py` says which action a request is, and which fields of the request and of the answer its record
+has besides the variables of the path.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from acta_engine.api.envelope import Response
 from acta_engine.api.identity import Caller
 from acta_engine.api.incoming import Request
-from acta_engine.api.routes import Action
 from acta_engine.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
 from acta_engine.audit.store import Audit
 from acta_engine.errors import TransientError, Unauthorized
@@ -18,49 +17,13 @@ from acta_engine.ids import AUDIT
 from acta_engine.people.intervention import Intervention
 from acta_engine.untrusted.path import is_private
 
-FROM_REQUEST: Mapping[str, Sequence[str]] = MappingProxyType(
-    {
-        "session.start": ("agent_id",),
-        "intervention.resolve": ("option",),
-        "file.restore": ("restore",),
-        "agent.create": ("agent_id",),
-        "tool.create": ("name",),
-        "memory.create": ("agent_id",),
-    }
-)
-"""Names of parameters, and of fields of the body."""
-FROM_ANSWER: Mapping[str, Sequence[str]] = MappingProxyType(
-    {
-        "session.start": ("session_id", "agent_id", "visibility"),
-        "session.fork": ("forked_from.session_id", "session_id", "agent_id", "visibility"),
-        "intervention.resolve": ("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
-        "session.limits": (
-            "limits.max_steps",
-            "budget.token_budget",
-            "budget.cost_budget_usd",
-            "limits.review_every",
-        ),
-        "plan.edit": ("version",),
-        "file.write": ("bytes",),
-        "file.restore": ("bytes",),
-        "tool.create": ("version",),
-        "tool.replace": ("version",),
-        "tool.call": ("effect_id", "outcome"),
-        "agent.create": ("agent_id", "version"),
-        "agent.replace": ("version",),
-        "prompt.write": ("version",),
-        "prompt.restore": ("version",),
-        "memory.create": ("memory_id",),
-    }
-)
-"""Names of fields of the answer's data, and of what is inside them. A raise says so to which limits."""
 DECIDED_INPUT = "tool_call.input_hash"
 """Of a decision about a call: the input that was decided on, a person's where a person gave one."""
 PRIVATE_FILE = "~/…"
 """Which of their own files somebody wrote is for nobody else to read."""
 RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
-STOPPING: frozenset[Action] = frozenset({"session.pause", "session.cancel"})
+STOPPING: frozenset[str] = frozenset({"session.pause", "session.cancel"})
 """They end spending and harm, so they are not refused because the key of the pseudonyms is away."""
 Missing = Literal["record", "who"]
 """What the trail lacks: the request or its end, or only the pseudonym of who sent it."""
@@ -81,14 +44,14 @@ class Recorder:
         """
         tenant, begun = self._begin(request, arguments)
         response = act()
-        self._end(tenant, begun, response)
+        self._end(tenant, begun, request.route.recorded_answer, response)
         return response
 
     def _begin(self, request: Request, arguments: Mapping[str, Any]) -> tuple[str, AuditRecord]:
         caller, action = request.caller, request.route.action
         if caller is None or action is None:
             raise Unauthorized("This needs a bearer token.")
-        details = dict(_asked(request, action, arguments))
+        details = dict(_asked(request, arguments))
         try:
             record = AuditRecord(
                 audit_id=self._audit.clock.new_id(AUDIT),
@@ -105,7 +68,7 @@ class Recorder:
             raise
         return caller.tenant, record
 
-    def _who(self, caller: Caller, action: Action) -> str:
+    def _who(self, caller: Caller, action: str) -> str:
         try:
             return self._audit.pseudonyms.of(caller.tenant, caller.user)
         except TransientError as error:
@@ -114,8 +77,8 @@ class Recorder:
             self._on_missing(error, "who")
             return UNKNOWN
 
-    def _end(self, tenant: str, begun: AuditRecord, response: Response) -> None:
-        told = dict(_answered(begun.action, response.data))
+    def _end(self, tenant: str, begun: AuditRecord, fields: tuple[str, ...], response: Response) -> None:
+        told = dict(_answered(begun.action, fields, response.data))
         ended = begun.model_copy(
             update={
                 "ended_at": self._audit.clock.now(),
@@ -130,7 +93,7 @@ class Recorder:
             self._on_missing(error, "record")
 
 
-def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _asked(request: Request, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Raises ValidationFailed for a path of a file that is not usable."""
     if request.route.takes_bytes:
         path = request.file_path
@@ -138,14 +101,14 @@ def _asked(request: Request, action: str, arguments: Mapping[str, Any]) -> Itera
     else:
         for name, value in request.variables.items():
             yield RENAMED.get(name, name), shortened(value)
-    for name in FROM_REQUEST.get(action, ()):
+    for name in request.route.recorded_request:
         said = arguments.get(name, getattr(arguments.get("body"), name, None))
         if said is not None:
             yield name, shortened(str(said))
 
 
-def _answered(action: str, data: Any) -> Iterator[tuple[str, str]]:
-    for name in FROM_ANSWER.get(action, ()):
+def _answered(action: str, fields: tuple[str, ...], data: Any) -> Iterator[tuple[str, str]]:
+    for name in fields:
         value = _inside(data, name)
         if value is not None:
             yield name, shortened(str(value))

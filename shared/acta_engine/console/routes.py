@@ -82,11 +82,11 @@ def build(settings: Settings, made: Path = MADE) -> Api:
     api = Api("console", settings)
     page = Page(made, settings.console_connects.split())
 
-    @api.get("/console")
+    @api.on("openConsole")
     def begin() -> Response:
         return Response(302, "", "", {"Location": FIRST})
 
-    @api.get("/console/sign-in.json")
+    @api.on("readPageSignIn")
     def sign_in() -> Response:
         return success(
             {
@@ -98,7 +98,7 @@ def build(settings: Settings, made: Path = MADE) -> Api:
             }
         )
 
-    @api.get("/console/{place+}")
+    @api.on("readConsole")
     def show() -> Response:
         """Whatever place: the page itself knows which there are."""
         return page.answer(api.request.headers)

@@ -59,7 +59,7 @@ def add_files(api: Api, deps: Dependencies) -> None:
             raise PreconditionFailed(CHANGED) from None
         return wanted == "*"
 
-    @api.get("/v1/files")
+    @api.on("listFiles")
     def list_files(
         prefix: str = "",
         limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100,
@@ -86,7 +86,7 @@ def add_files(api: Api, deps: Dependencies) -> None:
         ]
         return page(items, found.cursor)
 
-    @api.get("/v1/files/{path+}")
+    @api.on("readFile")
     def read_file(
         versions: Literal["", "1"] = "",
         version: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None,
@@ -120,7 +120,7 @@ def add_files(api: Api, deps: Dependencies) -> None:
         ]
         return page(items, None)
 
-    @api.post("/v1/files/{path+}")
+    @api.on("restoreFile")
     def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
         """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
         path = api.request.file_path
@@ -131,7 +131,7 @@ def add_files(api: Api, deps: Dependencies) -> None:
         put(path, data)
         return success(written(path, len(data)))
 
-    @api.put("/v1/files/{path+}")
+    @api.on("writeFile")
     def write_file() -> Response:
         path, data = check_new_path(api.request.file_path), api.request.body
         if len(data) > max_bytes:
@@ -139,7 +139,7 @@ def add_files(api: Api, deps: Dependencies) -> None:
         is_new = put(path, data)
         return success(written(path, len(data)), 201 if is_new else 200)
 
-    @api.delete("/v1/files/{path+}")
+    @api.on("deleteFile")
     def delete_file() -> Response:
         try:
             own().delete(api.caller.tenant, api.request.file_path)

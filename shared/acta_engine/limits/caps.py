@@ -22,8 +22,11 @@ class Caps(FrozenModel):
     """`token_budget`: of a window, like a session's. None: no cap."""
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
+    """The most iterations of a run, after which it ends gracefully."""
     token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+    """The most tokens in a window of time, after which a run waits or asks a person."""
     cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
+    """The most US dollars that the whole session may cost."""
 
 
 NO_CAPS = Caps.model_construct()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from acta_engine.api.error_answers import limit_headers
-from acta_engine.api.routes import Route
+from acta_engine.api.operation import Operation
 from acta_engine.clock import Clock
 from acta_engine.errors import LimitReached, Quota, TooManyOpenSessions, TransientError
 from acta_engine.limits.store import RateLeases
@@ -64,7 +64,7 @@ class Limiter:
         self.told: Callable[[Exception], None] = lambda error: None
         self._tenants: OrderedDict[str, _Known] = OrderedDict()
 
-    def admit(self, tenant: str, route: Route) -> None:
+    def admit(self, tenant: str, route: Operation) -> None:
         """Takes one request of the tenant's. Raises LimitReached.
 
         What stops things is never refused. A poll is let in here, and pays by whether it waits.
@@ -72,7 +72,7 @@ class Limiter:
         if route.rated == "request":
             self.spend(tenant)
 
-    def admit_start(self, tenant: str, route: Route) -> None:
+    def admit_start(self, tenant: str, route: Operation) -> None:
         """Raises LimitReached where the tenant was refused a start a moment ago. Asks nobody."""
         known = self._of(tenant)
         if route.action not in MAKE_SESSIONS or known.full is None or self._now >= known.full_until:
@@ -147,7 +147,7 @@ class Limiter:
         is_open = isinstance(error, TooManyOpenSessions)
         known.full, known.full_until = error, self._now + (FULL_SECONDS if is_open else error.retry_after)
 
-    def headers(self, tenant: str, route: Route) -> Mapping[str, str]:
+    def headers(self, tenant: str, route: Operation) -> Mapping[str, str]:
         """What is known without asking anybody."""
         limits = self._limits.of(tenant)
         share = None
@@ -202,7 +202,7 @@ def limiter_of(limits: LimitsByTenant, leases: RateLeases, clock: Clock) -> Limi
     return Limiter(limits, leases, clock) if limits.any else None
 
 
-def _policies(limits: TenantLimits, route: Route) -> list[Quota]:
+def _policies(limits: TenantLimits, route: Operation) -> list[Quota]:
     """The tenant's that this route is about."""
     found: list[tuple[str, int | None, int | None]] = []
     if route.rated != "never" and limits.requests_per_second is not None:

@@ -69,7 +69,7 @@ def build(deps: Dependencies) -> Api:
     add_status(api, deps.status)
     add_intervene(api, deps.intervene)
 
-    @api.post("/mcp")
+    @api.on("askOverMcp")
     def mcp() -> Response:
         _check_page(api.request.headers, deps.settings.cors_origins)
         _check_accept(api.request.headers.get("accept", ""))

@@ -47,7 +47,7 @@ def add_memories(api: Api, deps: Dependencies) -> None:
         """A memory is words for the agent's sessions. Raises StartRoleMissing."""
         require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
 
-    @api.get("/v1/memories")
+    @api.on("listMemories")
     def list_memories(
         agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
         kind: MemoryKind | None = None,
@@ -66,7 +66,7 @@ def add_memories(api: Api, deps: Dependencies) -> None:
             )
         return page([memory_view(memory) for memory in found.memories], found.cursor)
 
-    @api.post("/v1/memories")
+    @api.on("createMemory")
     def create_memory(body: CreateMemory) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         agent = agents.agent(tenant, body.agent_id)
@@ -105,11 +105,11 @@ def add_memories(api: Api, deps: Dependencies) -> None:
         view = deps.idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
         return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
-    @api.get("/v1/memories/{memory_id}")
+    @api.on("readMemory")
     def read_memory(memory_id: str) -> Response:
         return memories.answer(memories.get(memory_id))
 
-    @api.put("/v1/memories/{memory_id}")
+    @api.on("replaceMemory")
     def replace_memory(memory_id: str, body: PutMemory) -> Response:
         """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
         stays as it is, unless the body says `shared`.
@@ -130,7 +130,7 @@ def add_memories(api: Api, deps: Dependencies) -> None:
             store.update(api.caller.tenant, old, new)
         return memories.answer(new)
 
-    @api.delete("/v1/memories/{memory_id}")
+    @api.on("deleteMemory")
     def delete_memory(memory_id: str) -> Response:
         old = memories.get_as_read(memory_id)
         with memories.writing():

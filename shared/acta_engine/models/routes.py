@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 def build(settings: Settings, deps: ModelsDeps) -> Api:
     api, configured = Api("step", settings, audit=deps.audit, limiter=deps.limiter), deps.configured
 
-    @api.get("/v1/models")
+    @api.on("listModels")
     def models() -> Response:
         provider, model = configured.default()
         shown: definitions.ConfiguredModels = {
@@ -39,7 +39,7 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
         }
         return success(shown)
 
-    @api.post("/v1/models/check")
+    @api.on("checkModelKeys")
     def check() -> Response:
         """Asks every provider that has a key for the list of its models. Changes nothing."""
         shown: definitions.CheckedKeys = {

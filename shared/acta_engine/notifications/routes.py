@@ -17,14 +17,14 @@ def add_notifications(api: Api, deps: Dependencies) -> None:
     receivers, secrets = deps.receivers, deps.receiver_secrets
     hosts = AddressGuard(deps.settings, lists=FOR_NOTIFICATIONS)
 
-    @api.get("/v1/notifications")
+    @api.on("readNotifications")
     def read_notifications() -> Response:
         receiver = receivers.get(api.caller.tenant)
         if receiver is None:
             raise NotFound(NONE)
         return success(notifications_view(receiver))
 
-    @api.put("/v1/notifications")
+    @api.on("setNotifications")
     def set_notifications(body: PutNotifications) -> Response:
         """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
         secret that the admin does not know, and what was not delivered comes again.
@@ -50,7 +50,7 @@ def add_notifications(api: Api, deps: Dependencies) -> None:
             secrets.put(tenant, RECEIVERS_SECRET, body.secret)
         return success(notifications_view(receiver), 201 if old is None else 200)
 
-    @api.delete("/v1/notifications")
+    @api.on("deleteNotifications")
     def delete_notifications() -> Response:
         """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
         tenant = api.caller.tenant

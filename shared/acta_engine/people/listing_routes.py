@@ -1,13 +1,13 @@
 """Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
 
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
-from acta_engine.errors import InterventionNotFound, SessionNotFound, ValidationFailed
+from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visible_sessions import is_visible
@@ -20,7 +20,7 @@ from acta_engine.untrusted.exact_json import canonical_json
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.people import shapes as shapes
 
-EVERY = "all"
+State = Literal[InterventionState, "all"]
 Limit = Annotated[int, Field(ge=1, le=100)]
 
 
@@ -35,17 +35,17 @@ def add_interventions(api: Api, deps: Dependencies) -> None:
 
         return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
 
-    @api.get("/v1/interventions")
-    def interventions(state: str = EVERY, limit: Limit = 50, cursor: ListingCursor = None) -> Response:
+    @api.on("listInterventions")
+    def interventions(state: State = "all", limit: Limit = 50, cursor: ListingCursor = None) -> Response:
         """Of all states, unless the caller asks for one; `all` says the same."""
-        wanted = _wanted(state)
+        wanted = None if state == "all" else state
         with listing_cursor():
             found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
         return searched_page(bounded(found), index)
 
-    @api.get("/v1/sessions/{session_id}/interventions")
+    @api.on("listInterventionsOfSession")
     def of_session(
-        session_id: str, state: str = "pending", limit: Limit = 50, cursor: ListingCursor = None
+        session_id: str, state: State = "pending", limit: Limit = 50, cursor: ListingCursor = None
     ) -> Response:
         """Pending ones, unless the caller asks for another `state`, or for `all`."""
         tenant = api.caller.tenant
@@ -53,13 +53,13 @@ def add_interventions(api: Api, deps: Dependencies) -> None:
             found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
         return searched_page(bounded(found), index)
 
-    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}")
+    @api.on("readIntervention")
     def one_of_session(session_id: str, intervention_id: str) -> Response:
         return success(
             intervention_view(intervention_of(log, index, api.caller.tenant, session_id, intervention_id))
         )
 
-    @api.get("/v1/sessions/{session_id}/interventions/{intervention_id}/input")
+    @api.on("readCallInput")
     def input_of_one(session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
         """The whole input of the call that is decided on. `call_id`: which call of a review."""
         tenant = api.caller.tenant
@@ -80,14 +80,14 @@ def interventions_of(
     tenant: str,
     session_id: str,
     *,
-    state: str,
+    state: State,
     limit: int,
     cursor: str | None,
 ) -> InterventionPage:
     """`state` may be `all`. Pending ones come from the head, all on one page, the oldest first; the others are listed
     newest first. Raises SessionNotFound, ValidationFailed; ValueError: bad cursor.
     """
-    wanted = _wanted(state)
+    wanted = None if state == "all" else state
     commit = log.latest(tenant, session_id)
     if commit is None:
         raise SessionNotFound("There is no such session.")
@@ -106,11 +106,3 @@ def intervention_of(
     if log.latest(tenant, session_id) is None:
         raise SessionNotFound("There is no such session.")
     raise InterventionNotFound("There is no such intervention.")
-
-
-def _wanted(state: str) -> InterventionState | None:
-    """None: every state. Raises ValidationFailed."""
-    known = (*get_args(InterventionState), EVERY)
-    if state not in known:
-        raise ValidationFailed("Unknown state.", {"state": [f"one of {', '.join(known)}"]})
-    return None if state == EVERY else state  # type: ignore[return-value]

@@ -63,9 +63,13 @@ class Policy(FrozenModel):
     """
 
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
+    """How long the question waits."""
     default_action: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    """The option that holds when nobody decides. Never one that approves."""
     role: RoleName | None = None
+    """Who may decide."""
     approver_must_differ: bool | None = None
+    """Nobody who asked for the call may let it run."""
 
     def default_for(self, type: InterventionType, options: Sequence[str], *, is_about_call: bool) -> str:
         """What happens when nobody decides: the policy's action where it is allowed, else the usual one of the type.

@@ -42,11 +42,11 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
     definitions = deps.deps.definitions
 
-    @api.post("/v1/sessions/{session_id}/pause")
+    @api.on("pauseSession")
     def pause(session_id: str) -> Response:
         return controlled(session_id, lambda requester: control.pause(repository, requester, session_id))
 
-    @api.post("/v1/sessions/{session_id}/resume")
+    @api.on("resumeSession")
     def resume(session_id: str) -> Response:
         decided = Decided()
         answer = controlled(
@@ -57,7 +57,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         )
         return answer._replace(recorded=decided)
 
-    @api.post("/v1/sessions/{session_id}/cancel")
+    @api.on("cancelSession")
     def cancel(session_id: str) -> Response:
         return controlled(
             session_id,
@@ -67,19 +67,19 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
             cancelled_view,
         )
 
-    @api.delete("/v1/sessions/{session_id}")
+    @api.on("deleteSession")
     def delete(session_id: str) -> Response:
         delete_session(repository, workflow, deps.log, index, deps.blobs, Requester(*api.caller), session_id)
         return no_content()
 
-    @api.patch("/v1/sessions/{session_id}")
+    @api.on("changeLimits")
     def limits(session_id: str, body: ChangeLimits) -> Response:
         named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
         new = NewLimits(named, body.review_every)
         changing = LimitDeps(repository, workflow, definitions, deps.deps.caps)
         return controlled(session_id, lambda requester: change_limits(changing, requester, session_id, new))
 
-    @api.patch("/v1/sessions/{session_id}/plan")
+    @api.on("editPlan")
     def plan(session_id: str, body: EditPlan) -> Response:
         seen = required(api.request.headers.get("if-match"))
         requester = requester_of(api.request, status=200)
@@ -99,7 +99,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         headers = {"ETag": plan_tag(edited["version"])} if "version" in edited else {}
         return success(edited, headers=headers)._replace(recorded=decided)
 
-    @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
+    @api.on("resolveIntervention")
     def decide(session_id: str, intervention_id: str, body: Resolve) -> Response:
         requester = requester_of(api.request, status=200)
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # functions without sessions import this, too, and do not wai
     from acta_engine.people.intervention import Intervention
 
 Reach = Literal["owner", "decider", "admin"]
-"""Who may use a route on a private session beside its owner: nobody, who may decide one of its open questions, or an
-admin. `shared/acta_engine/api/routes.py` says it of each route.
+"""Who besides the owner may use a route on a private session: `owner` (nobody else), `decider` (whoever may answer one
+of its open questions) or `admin`. `shared/acta_engine/api/operations.py` says it of each route.
 """
 
 

@@ -46,10 +46,12 @@ class AddStep(FrozenModel):
     """`before`: the pending step that the new one comes before; None: it comes last."""
 
     op: Literal["add"]
+    """A new step."""
     description: Description
     tool: ToolName | None = None
     input: StepInput | None = None
     requires_permission: StrictBool = False
+    """A person is asked before the step's tool runs. It can be added, and is lifted by an approval alone."""
     before: Number | None = None
 
 
@@ -59,11 +61,13 @@ class ChangeStep(FrozenModel):
     """
 
     op: Literal["edit"]
+    """Another wording, tool or input."""
     step_number: Number
     description: Description | None = None
     tool: ToolName | None = None
     input: StepInput | None = None
     requires_permission: StrictBool | None = None
+    """A person is asked before the step's tool runs. It can be added, and is lifted by an approval alone."""
 
 
 CAN_BE_NONE = ("tool", "input")
@@ -71,6 +75,7 @@ CAN_BE_NONE = ("tool", "input")
 
 class SkipStep(FrozenModel):
     op: Literal["skip"]
+    """Leaves a step out."""
     step_number: Number
     reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)] | None = None
 
@@ -79,6 +84,7 @@ class ReorderSteps(FrozenModel):
     """`step_numbers`: all pending steps, in their new order. They take the places that pending steps have."""
 
     op: Literal["reorder"]
+    """Another order."""
     step_numbers: Sequence[Number]
 
 

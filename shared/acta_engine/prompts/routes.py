@@ -33,11 +33,11 @@ def add_prompts(api: Api, deps: Dependencies) -> None:
         changed="Another version has been written meanwhile. Read the prompt again and decide anew.",
     )
 
-    @api.get("/v1/admin/prompts")
+    @api.on("listPrompts")
     def list_prompts() -> Response:
         return page([prompt_view(store.prompt(api.caller.tenant, name)) for name in sorted(SEEDS)], None)
 
-    @api.get("/v1/admin/prompts/{name}")
+    @api.on("readPrompt")
     def read_prompt(name: str) -> Response:
         """`seed_content`: the product's own text, to compare with or to go back to."""
         prompt = prompts.get(name)
@@ -45,7 +45,7 @@ def add_prompts(api: Api, deps: Dependencies) -> None:
         authors = list(dict.fromkeys(each.created_by for each in newest))
         return prompts.answer(prompt, authors=authors, seed_content=store.seed(name).content)
 
-    @api.put("/v1/admin/prompts/{name}")
+    @api.on("writePrompt")
     def write_prompt(name: str, body: PutPrompt) -> Response:
         old = prompts.get_as_read(name)
         prompts.check_version(body.expected_version, old.version)
@@ -95,7 +95,7 @@ def add_prompts(api: Api, deps: Dependencies) -> None:
             store.mark_prompt(api.caller.tenant, marked)
         return marked
 
-    @api.get("/v1/admin/prompts/{name}/versions")
+    @api.on("listPromptVersions")
     def list_versions(
         name: str, limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 20, cursor: ListingCursor = None
     ) -> Response:
@@ -106,7 +106,7 @@ def add_prompts(api: Api, deps: Dependencies) -> None:
         in_force = store.prompt(api.caller.tenant, name).version
         return page([prompt_view(each, in_force) for each in found.versions], found.cursor)
 
-    @api.post("/v1/admin/prompts/{name}/versions/{version}/restore")
+    @api.on("restorePrompt")
     def restore_version(name: str, version: int, body: RestorePrompt) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         key = idempotency_key(api.request, 200)

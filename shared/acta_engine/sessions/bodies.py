@@ -3,7 +3,7 @@
 Here are those about sessions; those of definitions, which one function takes, are in `definition_bodies.py`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -77,53 +77,111 @@ class SessionFields(RequestBody):
     """
 
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
+    """Who works on it. Absent: `default`; of a fork the session's agent. Another agent brings its models, prompt and
+    tools."""
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
+    """The most iterations of a run, after which it ends gracefully."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
+    """The most tokens in a window of time, after which a run waits or asks a person."""
     cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
+    """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    """After so many turns each time, a person reviews the work. 1: after every turn. 0: never."""
     metadata: Metadata | None = None
+    """Names and values of your own, which are told with the session."""
     visibility: Literal["private", "tenant"] | None = None
+    """`private`: nobody else sees it. A fork of a private session is always private. Absent: the deployment's default.
+    """
     notify_url: NotifyUrl | None = None
+    """Its own webhook, which is told of its questions and its end, beside the tenant's. It is not shown again. The host
+    is one of those that the operator allows."""
     output_schema: JsonObject | None = None
+    """JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most 8,192 bytes; `$ref` leads to `#`
+    or `#/$defs/NAME`, a `pattern` is one of RE2; `format` is not checked. Absent: the agent's; of a fork the session's,
+    else the agent's."""
     prompts: (
         Annotated[dict[Name, Annotated[int, Field(ge=1, le=MOST_PROMPT_VERSIONS)]], Field(max_length=16)]
         | None
     ) = None
+    """For admins: versions of managed prompts to try in this session, by name, instead of those in force. Absent: none,
+    also in a fork of a session that tries some."""
 
 
 class StartSession(SessionFields):
-    """`POST /v1/sessions`. Without `content` the session stays idle."""
+    """What to start. Absent limits are the agent's, else the deployment's."""
+
+    EXAMPLES: ClassVar = {
+        "goal": {"content": "Write a file notes.md with three facts about rivers."},
+        "limits": {
+            "content": "Summarise what the files say about costs.",
+            "agent_id": "default",
+            "max_steps": 20,
+            "token_budget": 200000,
+            "metadata": {"ticket": "OPS-42"},
+            "visibility": "tenant",
+        },
+        "idle": {"metadata": {"ticket": "OPS-43"}},
+    }
 
     content: Message | None = None
+    """The goal, in the user's words. Without it the session stays idle. At most 10,000 characters where the deployment
+    does not say otherwise."""
 
 
 class ForkSession(SessionFields):
-    """`POST /v1/sessions/{id}/fork`. `at`: the number of an event; None: the newest turn that has ended. Without
-    `content` the fork goes on with the run. `agent_id` None: the session's own agent.
-    """
+    """What the fork is to be. What is absent is as for a start of the session's agent."""
+
+    EXAMPLES: ClassVar = {
+        "another way": {"content": "Do it without the table.", "at": 12},
+        "another agent": {"agent_id": "default", "max_steps": 10},
+    }
 
     content: Message | None = None
+    """What to do next. Without it the fork goes on with the run; where that had ended at that turn, the fork stays
+    idle."""
     at: Annotated[int, Field(ge=1)] | None = None
+    """The number (`seq`) of an event: the fork has the conversation up to the end of its turn. Absent: of the newest
+    turn that has ended."""
 
 
 class ChangeLimits(RequestBody):
-    """`PATCH /v1/sessions/{id}`. What is absent stays as it is."""
+    """New limits. Absent or null: as it was. A limit can be changed and not removed; only reviews end, with
+    `review_every` 0."""
+
+    EXAMPLES: ClassVar = {"limits": {"max_steps": 80, "token_budget": 400000}}
 
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
+    """The most iterations of a run, after which it ends gracefully."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
+    """The most tokens in a window of time, after which a run waits or asks a person."""
     cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
+    """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    """After so many turns each time, a person reviews the work. 0: never."""
 
 
 class PostMessage(RequestBody):
-    """`POST /v1/sessions/{id}/messages`."""
+    """What to say."""
+
+    EXAMPLES: ClassVar = {"message": {"content": "Name the longest river, too."}}
 
     content: Message
+    """What is said to the agent. At most 10,000 characters where the deployment does not say otherwise."""
 
 
 class Resolve(RequestBody):
-    """`POST …/interventions/{iid}/resolve`. Which `option` and `input` fit depends on the intervention's type."""
+    """A decision. Which options and inputs fit depends on the intervention's type."""
+
+    EXAMPLES: ClassVar = {
+        "approve": {"option": "approve", "comment": "It is a copy."},
+        "reject": {"option": "reject", "comment": "Move it to archive/ instead."},
+    }
 
     option: Name
+    """One of the intervention's `options`."""
     input: JsonObject | None = None
+    """What the option takes: `answer` {text}, `modify` {input}, `raise` {token_budget?, cost_budget_usd?}, `record`
+    {result}, `retry` {hint?}.
+    """
     comment: Annotated[str, Field(max_length=2_000), READABLE] | None = None
+    """Why, for whoever reads it later. The agent reads the reason of a rejection."""

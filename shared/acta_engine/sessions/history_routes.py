@@ -32,12 +32,12 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
     def history(session_id: str) -> History:
         return History(log, blobs, api.caller.tenant, session_id)
 
-    @api.get("/v1/sessions/{session_id}/messages")
+    @api.on("listMessages")
     def messages(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
         rows = history(session_id).messages(HistoryCursor.parse(cursor))
         return page(*page_of_rows(rows, message_view, limit))
 
-    @api.get("/v1/sessions/{session_id}/plan")
+    @api.on("readPlan")
     def plan(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
         """The current plan, and a page of its versions."""
         of_session = history(session_id)
@@ -53,17 +53,17 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         }
         return success(shown, headers={"ETag": plan_tag(current.version)})
 
-    @api.get("/v1/sessions/{session_id}/scratchpad")
+    @api.on("readScratchpad")
     def scratchpad(session_id: str) -> Response:
         shown: shapes.Scratchpad = {"notes": list(history(session_id).head.scratchpad.notes)}
         return success(shown)
 
-    @api.get("/v1/sessions/{session_id}/steps")
+    @api.on("listSteps")
     def steps(session_id: str, limit: Limit = 100, cursor: str = "0") -> Response:
         rows = history(session_id).steps(HistoryCursor.parse(cursor))
         return page(*page_of_rows(rows, step_view, limit))
 
-    @api.get("/v1/sessions/{session_id}/trace")
+    @api.on("readTrace")
     def trace(session_id: str, limit: Limit = 100, cursor: str = "0", include: str | None = None) -> Response:
         """`include`: `answer`, `results` or both, with a comma between."""
         more = included(include)
@@ -75,7 +75,7 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
         answer = whole_answer(log, blobs, of_session.head)
         return success({**found._asdict(), "answer": None if answer is None else answer[:MAX_ANSWER]})
 
-    @api.get("/v1/sessions/{session_id}/texts/{text_id}")
+    @api.on("readText")
     def text(
         session_id: str,
         text_id: str,

@@ -58,7 +58,7 @@ def add_polling(api: Api, deps: Dependencies) -> None:
         limiter = api.limiter
         return usual if limiter is None else limiter.pause_ms(api.caller.tenant, usual, waited=waited)
 
-    @api.get("/v1/sessions/{session_id}")
+    @api.on("pollSession")
     def snapshot(
         session_id: str, after: str = "0", wait: Annotated[float, Field(ge=0, le=20)] = 0
     ) -> Response:
@@ -91,7 +91,7 @@ def add_polling(api: Api, deps: Dependencies) -> None:
             headers["Retry-After"] = str(-(-poll_after_ms // 1000))
         return success(view, headers=headers)
 
-    @api.get("/v1/sessions/{session_id}/events")
+    @api.on("streamEvents")
     def stream(session_id: str, after: str = "0") -> Response:
         """Server-sent events. An event's id is the cursor after it, so `Last-Event-ID` makes a client go on there."""
         last = api.request.headers.get("last-event-id", "")

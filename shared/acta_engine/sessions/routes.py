@@ -18,13 +18,13 @@ def build(deps: Dependencies) -> Api:
 
 
 def add_routes(api: Api, deps: Dependencies) -> Api:
-    @api.get("/v1/me")
+    @api.on("readMe")
     def me() -> Response:
         """What a page needs to know to show what this person may do, and nothing else."""
         tenant, user, roles = api.caller
         return success({"tenant": tenant, "user": user, "roles": sorted(roles)})
 
-    @api.get("/v1/sessions/{session_id}/receipt")
+    @api.on("readReceipt")
     def receipt(session_id: str) -> Response:
         newest = deps.log.latest(api.caller.tenant, session_id)
         if newest is None or newest.head.deleted:

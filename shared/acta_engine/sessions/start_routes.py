@@ -42,7 +42,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
     repository, workflow = deps.repository, deps.workflow
 
-    @api.post("/v1/sessions")
+    @api.on("startSession")
     def start_session(body: StartSession) -> Response:
         refuse_longer("content", body.content, deps.settings.max_message_chars)
         requester, new = requester_of(api.request), new_session(body, body.content, DEFAULT_AGENT)
@@ -53,7 +53,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         view = deps.idempotency.answer(requester.key, act, repeat)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
-    @api.post("/v1/sessions/{session_id}/fork")
+    @api.on("forkSession")
     def fork_session(session_id: str, body: ForkSession) -> Response:
         # Few start a session so, and a cold start does not import it.
         from acta_engine.sessions.fork import fork, parent_at
@@ -72,7 +72,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         view = deps.idempotency.answer(requester.key, act, again)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
-    @api.post("/v1/sessions/{session_id}/messages")
+    @api.on("postMessage")
     def say(session_id: str, body: PostMessage) -> Response:
         refuse_longer("content", body.content, deps.settings.max_message_chars)
         requester, decided = requester_of(api.request), Decided()

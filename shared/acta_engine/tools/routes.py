@@ -81,12 +81,12 @@ def add_tools(api: Api, deps: Dependencies) -> None:
         changed="The tool was changed meanwhile. Read it again and decide anew.",
     )
 
-    @api.get("/v1/tools")
+    @api.on("listTools")
     def list_tools() -> Response:
         """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
         return page([view(spec) for spec in registered(deps, api.caller.tenant).values()], None)
 
-    @api.get("/v1/tools/{name}")
+    @api.on("readTool")
     def read_tool(name: str) -> Response:
         offered = with_environments(own_tools(api.caller.tenant), weather=deps.settings.weather)
         if name in offered:
@@ -97,7 +97,7 @@ def add_tools(api: Api, deps: Dependencies) -> None:
                 return success(view(of_server))
         return tools.answer(tools.get(name))
 
-    @api.post("/v1/tools")
+    @api.on("createTool")
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         applied = applied_after(body, None)
@@ -122,7 +122,7 @@ def add_tools(api: Api, deps: Dependencies) -> None:
         answer = deps.idempotency.answer(key, create)
         return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
 
-    @api.put("/v1/tools/{name}")
+    @api.on("replaceTool")
     def replace_tool(name: str, body: PutTool) -> Response:
         _refuse_built_in(name)
         if body.name not in (None, name):
@@ -143,7 +143,7 @@ def add_tools(api: Api, deps: Dependencies) -> None:
             store.replace(tenant, old, new)
         return tools.answer(new)
 
-    @api.delete("/v1/tools/{name}")
+    @api.on("deleteTool")
     def delete_tool(
         name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
     ) -> Response:
@@ -162,7 +162,7 @@ def add_tools(api: Api, deps: Dependencies) -> None:
             store.delete(tenant, old)
         return no_content()
 
-    @api.post("/v1/tools/{name}/call")
+    @api.on("callTool")
     def call_tool(name: str, body: CallTool) -> Response:
         """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
         key, effect_id = idempotency_key(api.request, 200), clock.new_id(EFFECT)

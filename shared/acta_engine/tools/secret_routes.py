@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Annotated
+
+from pydantic import WithJsonSchema
 
 from acta_engine.agents.bodies import PutToolSecret
 from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
@@ -13,20 +16,29 @@ from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
-from acta_engine.tools.tool_secret import MAX_TOOL_SECRETS, NAME_RULE, ToolSecret, is_secret_name
+from acta_engine.tools.tool_secret import (
+    MAX_TOOL_SECRETS,
+    NAME_PATTERN,
+    NAME_RULE,
+    ToolSecret,
+    is_secret_name,
+)
+
+Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": NAME_PATTERN})]
+"""The handler checks it, to say what is wrong in its own words."""
 
 
 def add_tool_secrets(api: Api, deps: Dependencies) -> None:
     names, values, clock = deps.secret_names, deps.secret_values, deps.clock
     tools, servers = deps.tools, deps.mcp_servers
 
-    @api.get("/v1/tool-secrets")
+    @api.on("listToolSecrets")
     def list_secrets() -> Response:
         """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""
         return page([tool_secret_view(each) for each in names.all(api.caller.tenant)], None)
 
-    @api.put("/v1/tool-secrets/{name}")
-    def set_secret(name: str, body: PutToolSecret) -> Response:
+    @api.on("setToolSecret")
+    def set_secret(name: Name, body: PutToolSecret) -> Response:
         """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
         if not is_secret_name(name):
             raise FieldsInvalid({"name": [NAME_RULE]})
@@ -51,7 +63,7 @@ def add_tool_secrets(api: Api, deps: Dependencies) -> None:
         _write_anew(tools, servers, tenant, name, clock)
         return success(tool_secret_view(secret), 201 if old is None else 200)
 
-    @api.delete("/v1/tool-secrets/{name}")
+    @api.on("deleteToolSecret")
     def delete_secret(name: str) -> Response:
         tenant = api.caller.tenant
         if all(name != each.name for each in names.all(tenant)):

@@ -22,7 +22,7 @@ OWN: tuple[By, ...] = ("day", "user")
 
 
 def add_usage(api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, rates: AwsRates) -> None:
-    @api.get("/v1/usage")
+    @api.on("readUsage")
     def of_tenant(
         from_: Instant | None = None,
         to: Instant | None = None,

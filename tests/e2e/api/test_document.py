@@ -5,9 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import BY_TAG, OPERATIONS
 from acta_infra.document.openapi import document
-from acta_infra.document.operations import OPERATIONS, TAGS
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -53,11 +52,11 @@ def test_the_page_shows_every_operation_in_a_browser_that_reaches_nothing_but_th
             shown = page.content()
     except NoBrowser as missing:
         pytest.skip(str(missing))
-    for key, operation in OPERATIONS.items():
-        method, _, path = key.partition(" ")
-        assert f'data-path="{path}"' in shown, key
-        assert f"operations-{TAGS[key]}-{operation.name}" in shown, key
-        assert method in shown
+    for tag, rows in BY_TAG.items():
+        for row in rows:
+            assert f'data-path="{row.plain_path}"' in shown, row.name
+            assert f"operations-{tag}-{row.name}" in shown, row.name
+            assert row.method in shown
     assert "Failed to load" not in shown
 
 
@@ -90,9 +89,14 @@ def boss(admit: Admit) -> Person:
     return admit(role="admin", user="boss")
 
 
-def example(key: str, name: str) -> Json:
-    body: Json = OPERATIONS[key].bodies[name]
-    return body
+def examples() -> dict[str, dict[str, Json]]:
+    """By method and path, the bodies of the document by their names."""
+    return {
+        f"{method.upper()} {path}": {name: each["value"] for name, each in content["examples"].items()}
+        for path, operations in document()["paths"].items()
+        for method, operation in operations.items()
+        if (content := operation.get("requestBody", {}).get("content", {}).get("application/json"))
+    }
 
 
 ASK_OTHERS = {"POST /v1/tools/{name}/call", "POST /v1/mcp-servers/{name}/confirm"}
@@ -102,12 +106,13 @@ ASK_OTHERS = {"POST /v1/tools/{name}/call", "POST /v1/mcp-servers/{name}/confirm
 @pytest.mark.thorough
 def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> None:
     sent: set[tuple[str, str]] = set()
+    bodies = examples()
 
     def send(key: str, name: str, /, **variables: str) -> httpx.Response:
         method, _, path = key.partition(" ")
-        headers = {"If-Match": "*"} if "If-Match" in OPERATIONS[key].needs else {}
-        body = example(key, name)
-        answer = boss.http.request(method, path.format(**variables), json=body, headers=headers)
+        headers = {"If-Match": "*"} if key == "PATCH /v1/sessions/{session_id}/plan" else {}
+        url = path.format(**variables)
+        answer = boss.http.request(method, url, json=bodies[key][name], headers=headers)
         assert answer.is_success, f"{key}, {name}: {answer.text}"
         sent.add((key, name))
         return answer
@@ -122,7 +127,7 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
 
     give_files(boss)
     ended = boss.finished(boss.start(GOAL)).session["session_id"]
-    for name in OPERATIONS["POST /v1/sessions/{session_id}/fork"].bodies:
+    for name in bodies["POST /v1/sessions/{session_id}/fork"]:
         send("POST /v1/sessions/{session_id}/fork", name, session_id=ended)
 
     send("POST /v1/agents", "researcher")
@@ -133,12 +138,12 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
             send("POST /v1/tools", name)
         for name in ("desk_key", "desk_client"):
             assert boss.http.put(f"/v1/tool-secrets/{name}", json={"value": "a-value-of-a-server"}).is_success
-        for name in OPERATIONS["PUT /v1/mcp-servers/{name}"].bodies:
+        for name in bodies["PUT /v1/mcp-servers/{name}"]:
             send("PUT /v1/mcp-servers/{name}", name, name="desk")
-        send("PUT /v1/tools/{name}", "http", name=example("POST /v1/tools", "http")["name"])
+        send("PUT /v1/tools/{name}", "http", name=bodies["POST /v1/tools"]["http"]["name"])
     send("PUT /v1/tool-secrets/{name}", "token", name="token")
     with behind.configured("admin", ACTA_NOTIFY_HOSTS="hooks.example.com"):
-        for name in OPERATIONS["PUT /v1/notifications"].bodies:
+        for name in bodies["PUT /v1/notifications"]:
             send("PUT /v1/notifications", name)
     memory = send("POST /v1/memories", "fact").json()["data"]["memory_id"]
     send("PUT /v1/memories/{memory_id}", "shared", memory_id=memory)
@@ -148,7 +153,7 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     send(restore, "restored", name=prompt, version="1")
 
     resolve = "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve"
-    for decision in OPERATIONS[resolve].bodies:
+    for decision in bodies[resolve]:
         boss.put_file("copy.md", "A copy")
         session_id = boss.start("Delete copy.md")
         (asked,) = boss.asked(session_id).session["interventions"]
@@ -163,7 +168,7 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     send("PATCH /v1/sessions/{session_id}/plan", "reorder", session_id=session_id)
     send("PATCH /v1/sessions/{session_id}/plan", "edit", session_id=session_id)
 
-    of_all = {(key, name) for key, each in OPERATIONS.items() for name in each.bodies}
+    of_all = {(key, name) for key, each in bodies.items() for name in each}
     assert sent == {(key, name) for key, name in of_all if key not in ASK_OTHERS}
 
 
@@ -173,4 +178,4 @@ def test_the_document_names_exactly_the_routes_of_the_gateway(behind: Behind) ->
     deployed = {route["RouteKey"] for route in gateway.get_routes(ApiId=api["ApiId"])["Items"]} - {"$default"}
     described = {f"{method.upper()} {path}" for path, each in document()["paths"].items() for method in each}
     assert {key.replace("+}", "}") for key in deployed} == described
-    assert len(described) == len(ROUTES)
+    assert len(described) == len(OPERATIONS)

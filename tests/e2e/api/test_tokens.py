@@ -15,7 +15,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.document import checked
@@ -176,17 +177,17 @@ def test_an_admin_may_do_what_a_member_may(admit: Admit) -> None:
 
 
 @pytest.mark.parametrize(
-    "route", [r for r in ROUTES if r.role == "admin"], ids=lambda r: f"{r.method} {r.path}"
+    "route", [r for r in OPERATIONS if r.role == "admin"], ids=lambda r: f"{r.method} {r.path}"
 )
-def test_a_member_is_forbidden_what_is_an_admin_s(admit: Admit, route: Route) -> None:
+def test_a_member_is_forbidden_what_is_an_admin_s(admit: Admit, route: Operation) -> None:
     answer = admit().http.request(route.method, re.sub(r"\{\w+\+?\}", "x", route.path), json={})
     refused(answer, 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize(
-    "route", [r for r in ROUTES if r.role is not None], ids=lambda r: f"{r.method} {r.path}"
+    "route", [r for r in OPERATIONS if r.role is not None], ids=lambda r: f"{r.method} {r.path}"
 )
-def test_a_route_is_closed_to_whoever_has_no_token(deployed: Deployed, route: Route) -> None:
+def test_a_route_is_closed_to_whoever_has_no_token(deployed: Deployed, route: Operation) -> None:
     url = deployed.url + re.sub(r"\{\w+\+?\}", "x", route.path)
     turned_away(checked(httpx.request(route.method, url, timeout=60, trust_env=False)))
 

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person
@@ -25,7 +25,7 @@ def words(answer: httpx.Response, name: str) -> set[str]:
     return {word.strip().lower() for word in answer.headers.get(name, "").split(",") if word.strip()}
 
 
-@pytest.mark.parametrize("method", sorted({route.method for route in ROUTES}))
+@pytest.mark.parametrize("method", sorted({route.method for route in OPERATIONS}))
 def test_a_preflight_needs_no_token_and_allows_what_the_api_takes(deployed: Deployed, method: str) -> None:
     sent = "authorization,content-type,idempotency-key"
     answer = preflight(deployed, "/v1/sessions", method, sent)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.conversing import http_tool
@@ -21,7 +22,7 @@ from tests.e2e.support.stage import Stage
 
 PROMPT = "agent_planning_system"
 SECRET = "the-salaries"
-BY_ID = [route for route in ROUTES if "{" in route.path and route.role is not None]
+BY_ID = [route for route in OPERATIONS if "{" in route.path and route.role is not None]
 OF_EVERYBODY = {
     "PUT /v1/files/{path+}", "GET /v1/admin/prompts/{name}", "PUT /v1/admin/prompts/{name}",
     "GET /v1/admin/prompts/{name}/versions", "PUT /v1/tool-secrets/{name}",
@@ -44,7 +45,7 @@ class Ids(NamedTuple):
     version: str = "2"
     text_id: str = "0" * 64
 
-    def of(self, route: Route) -> str:
+    def of(self, route: Operation) -> str:
         known: Mapping[str, str] = {
             **self._asdict(), "name": PROMPT if "prompts" in route.path else self.tool
         }  # fmt: skip
@@ -100,7 +101,7 @@ def never(ids: Ids) -> Ids:
     return ids._replace(**made_up, path="wages.csv", agent_id="nobody", tool="none", version="3")
 
 
-def ask(person: Person, route: Route, ids: Ids, tool: Json) -> httpx.Response:
+def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Response:
     bodies: Mapping[str, Json] = {
         "POST /v1/sessions/{session_id}/messages": {"content": "Hello"},
         "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve": {"option": "approve"},
@@ -132,7 +133,7 @@ def told(answer: httpx.Response) -> tuple[int, str, list[str]]:
     return answer.status_code, answer.text, sorted(set(answer.headers) - {"date"})
 
 
-def routes() -> Iterator[Route]:
+def routes() -> Iterator[Operation]:
     yield from (route for route in BY_ID if str(route) not in OF_EVERYBODY)
 
 

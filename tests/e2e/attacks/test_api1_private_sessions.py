@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from tests.e2e.conftest import Admit
 from tests.e2e.support.person import OVER, Json, Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD
 
-OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
+OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Json] = {
     "messages": {"content": "hello"},
     "resolve": {"option": "approve"},
@@ -36,7 +37,7 @@ def hers(ann: Person, boss: Person) -> Seen:
     return ann.asked(ann.start(DELETION, agent_id="keeper", visibility="private"))
 
 
-def ask(person: Person, route: Route, session_id: str, asked: str) -> Any:
+def ask(person: Person, route: Operation, session_id: str, asked: str) -> Any:
     path = route.path.replace("{session_id}", session_id).replace("{intervention_id}", asked)
     body = BODIES.get(route.path.rpartition("/")[2], {}) if route.method in ("POST", "PATCH") else None
     headers = {"If-Match": "*"} if route.method == "PATCH" else {}

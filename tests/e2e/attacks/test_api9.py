@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from acta_engine.api.routes import DEFAULT_KEY, ROUTES
+from acta_engine.api.operations import DEFAULT_KEY, OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.document import checked
@@ -14,9 +14,9 @@ def test_the_gateway_has_the_routes_of_the_table_and_no_other(behind: Behind) ->
     gateway = behind.client("apigatewayv2")
     (api,) = gateway.get_apis()["Items"]
     deployed = {route["RouteKey"]: route for route in gateway.get_routes(ApiId=api["ApiId"])["Items"]}
-    assert set(deployed) == {str(route) for route in ROUTES} | {DEFAULT_KEY}
+    assert set(deployed) == {str(route) for route in OPERATIONS} | {DEFAULT_KEY}
     opened = {key for key, route in deployed.items() if route.get("AuthorizationType", "NONE") == "NONE"}
-    assert opened == {*(str(route) for route in ROUTES if route.role is None), DEFAULT_KEY}
+    assert opened == {*(str(route) for route in OPERATIONS if route.role is None), DEFAULT_KEY}
     (stage,) = gateway.get_stages(ApiId=api["ApiId"])["Items"]
     assert stage["StageName"] == "$default"
 

@@ -12,7 +12,7 @@ from acta.testing.memory.definitions import (
 from acta_engine.api.admin_dependencies import Dependencies as AdminDependencies
 from acta_engine.api.admin_routes import build as build_admin
 from acta_engine.api.idempotency import IdempotencyGuard
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.models.offline import OfflineModel
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
@@ -23,7 +23,7 @@ from tests.unit.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.unit.api.gateway import Answer, Gateway, claims, routed
 from tests.unit.api.session_functions import functions_of
 
-FUNCTION_OF = {str(route): route.function for route in ROUTES}
+FUNCTION_OF = {str(route): route.function for route in OPERATIONS}
 FOR_ADMINS = "admin"
 """The token of an admin; any other word is a member's name."""
 

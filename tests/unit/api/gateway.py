@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import OPERATIONS
 
 TENANT = "acme"
 USER = "user-1"
@@ -113,7 +113,7 @@ def routed(method: str, path: str) -> tuple[str, dict[str, str]]:
     Source: API Gateway developer guide, "Create routes for HTTP APIs": the most specific route of the method wins,
     `$default` takes the rest, and leading slashes count as one.
     """
-    for route in sorted(ROUTES, key=lambda each: each.path.count("{")):
+    for route in sorted(OPERATIONS, key=lambda each: each.path.count("{")):
         pattern = re.sub(
             r"\{(\w+)(\+?)\}", lambda name: f"(?P<{name[1]}>{'.+' if name[2] else '[^/]+'})", route.path
         )

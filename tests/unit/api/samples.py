@@ -29,7 +29,7 @@ def start_api(
     """The routes of `start`; its handlers tell what reached them, `raising` is what the second one meets."""
     api = Api("start", settings, telemetry, audit=audit or memory_audit())
 
-    @api.post("/v1/sessions")
+    @api.on("startSession")
     def start(body: StartSession) -> Response:
         caller, key = api.caller, idempotency_key(api.request, 202)
         who: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
@@ -42,7 +42,7 @@ def start_api(
             202,
         )
 
-    @api.post("/v1/sessions/{session_id}/messages")
+    @api.on("postMessage")
     def post(session_id: str, body: PostMessage) -> Response:
         if raising is not None:
             raise raising
@@ -54,15 +54,15 @@ def start_api(
 def intervene_api() -> Api:
     api = Api("intervene", SETTINGS, audit=memory_audit())
 
-    @api.post("/v1/sessions/{session_id}/interventions/{intervention_id}/resolve")
+    @api.on("resolveIntervention")
     def resolve(session_id: str, intervention_id: str, body: Resolve) -> Response:
         return success([session_id, intervention_id, body.option, body.input, body.comment])
 
-    @api.post("/v1/sessions/{session_id}/cancel")
+    @api.on("cancelSession")
     def cancel(session_id: str) -> Response:
         return success(session_id, 202)
 
-    @api.delete("/v1/sessions/{session_id}")
+    @api.on("deleteSession")
     def delete(session_id: str) -> Response:
         return no_content()
 
@@ -72,7 +72,7 @@ def intervene_api() -> Api:
 def status_api() -> Api:
     api = Api("status", SETTINGS)
 
-    @api.get("/v1/sessions/{session_id}")
+    @api.on("pollSession")
     def poll(session_id: str, after: str = "0", wait: Annotated[int, Field(ge=0, le=20)] = 0) -> Response:
         return success({"session_id": session_id, "after": after, "wait": wait})
 

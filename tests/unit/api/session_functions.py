@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from acta_engine.api.idempotency import IdempotencyGuard
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.audit.store import Audit
 from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from acta_engine.limits.limiter import limiter_of
@@ -103,7 +103,7 @@ class Person:
     def ask(self, method: str, path: str, **sent: Any) -> Answer:
         """Of whichever function the route is."""
         key, _ = routed(method, path)
-        function = next(route.function for route in ROUTES if str(route) == key)
+        function = next(route.function for route in OPERATIONS if str(route) == key)
         gateway: Gateway = getattr(self._functions, function)
         return gateway.request(method, path, **sent)
 

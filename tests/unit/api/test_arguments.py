@@ -8,11 +8,11 @@ from pydantic import Field
 from acta_engine.api.arguments import Arguments
 from acta_engine.api.envelope import Response, no_content
 from acta_engine.api.incoming import Request
-from acta_engine.api.routes import Route
+from acta_engine.api.operation import Operation
 from acta_engine.errors import ValidationFailed
 from acta_engine.sessions.bodies import PostMessage
 
-ROUTE = Route("POST", "/v1/things/{name}/versions/{version}", "admin")
+ROUTE = Operation("doThing", "POST", "/v1/things/{name}/versions/{version}", "admin")
 
 
 def handle(
@@ -76,7 +76,7 @@ def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_a
         return no_content()
 
     def bound(**query: list[str]) -> dict[str, Any]:
-        route = Route("GET", "/v1/things", "admin")
+        route = Operation("readThing", "GET", "/v1/things", "admin")
         request = Request(route, "/v1/things", {}, query, {}, b"", "", None)
         return Arguments(route, since).bind(request)
 
@@ -89,7 +89,7 @@ def test_a_route_without_query_parameters_takes_none() -> None:
     def read(name: str) -> Response:
         return no_content()
 
-    route = Route("GET", "/v1/things/{name}", "admin")
+    route = Operation("readThing", "GET", "/v1/things/{name}", "admin")
     request = Request(route, "/v1/things/x", {"name": "x"}, {"n" * 500: ["1"]}, {}, b"", "", None)
     with pytest.raises(ValidationFailed) as refused:
         Arguments(route, read).bind(request)

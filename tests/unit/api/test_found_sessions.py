@@ -100,7 +100,8 @@ def test_interventions_of_every_state_are_asked_for_in_one_way(house: House, wit
     assert person.get(path, state="all").status == 200
     for state in ("", "every"):
         refused = person.get(path, state=state).error["details"]
-        assert refused == {"state": ["one of pending, resolved, expired, withdrawn, all"]}
+        (said,) = refused["state"]
+        assert all(state in said for state in ("pending", "resolved", "expired", "withdrawn", "all"))
 
 
 def test_completed_sessions_are_told_apart_by_whether_they_met_their_goal() -> None:

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
 from acta_engine.limits.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
 from acta_engine.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
@@ -22,14 +23,14 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 POLL_SECONDS = 20.0
 
 
-def route(method: str, path: str) -> Route:
-    return next(one for one in ROUTES if (one.method, one.path) == (method, path))
+def route(method: str, path: str) -> Operation:
+    return next(one for one in OPERATIONS if (one.method, one.path) == (method, path))
 
 
 LIST = route("GET", "/v1/sessions")
 POLL = route("GET", "/v1/sessions/{session_id}")
 START = route("POST", "/v1/sessions")
-STOPPING = [one for one in ROUTES if one.rated == "never"]
+STOPPING = [one for one in OPERATIONS if one.rated == "never"]
 
 
 class Worker:
@@ -182,7 +183,7 @@ def test_while_nothing_is_left_clients_are_told_when_there_is() -> None:
 
 
 @pytest.mark.parametrize("stopping", STOPPING, ids=str)
-def test_what_stops_things_is_never_refused_for_a_rate_and_asks_nobody(stopping: Route) -> None:
+def test_what_stops_things_is_never_refused_for_a_rate_and_asks_nobody(stopping: Operation) -> None:
     leases = MemoryRateLeases()
     worker = Worker(leases, 0, requests_per_second=1)
     while worker.at(1).lets_in():

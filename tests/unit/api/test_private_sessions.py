@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.options_and_defaults import InterventionType
 from tests.in_process.house import TENANT, House
@@ -13,7 +14,7 @@ from tests.integration.agent.interventions.policies import ENDS, files, house_wi
 from tests.unit.api.gateway import Answer
 from tests.unit.api.session_functions import Person
 
-OF_SESSIONS = tuple(route for route in ROUTES if "{session_id}" in route.path)
+OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Any] = {
     "messages": {"content": "Hello"},
     "resolve": {"option": "approve"},
@@ -41,11 +42,11 @@ def asking(role: str | None = "approver") -> tuple[House, str, Intervention]:
     return house, session, one
 
 
-def path_of(route: Route, session: str, intervention: str) -> str:
+def path_of(route: Operation, session: str, intervention: str) -> str:
     return route.path.replace("{session_id}", session).replace("{intervention_id}", intervention)
 
 
-def ask(person: Person, route: Route, session: str, intervention: str) -> Answer:
+def ask(person: Person, route: Operation, session: str, intervention: str) -> Answer:
     last = route.path.rpartition("/")[2]
     sent: dict[str, Any] = {"json_body": BODIES.get(last, {})} if route.method in ("POST", "PATCH") else {}
     if route.method == "PATCH":
@@ -54,7 +55,7 @@ def ask(person: Person, route: Route, session: str, intervention: str) -> Answer
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
-def test_whoever_may_not_see_it_is_answered_as_about_a_session_that_is_not_there(route: Route) -> None:
+def test_whoever_may_not_see_it_is_answered_as_about_a_session_that_is_not_there(route: Operation) -> None:
     house, session, one = asking()
     before = house.head(session)
     mia = Person(house, "mia", "finance")
@@ -68,7 +69,7 @@ def test_whoever_may_not_see_it_is_answered_as_about_a_session_that_is_not_there
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
 def test_whoever_asks_for_it_stands_in_the_log_and_is_counted(
-    route: Route, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    route: Operation, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     house, session, one = asking()
     for asked, counted in ((session, 1), ("ses_none", 0)):
@@ -83,7 +84,7 @@ def test_whoever_asks_for_it_stands_in_the_log_and_is_counted(
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
-def test_an_admin_does_not_read_it_and_may_cancel_and_delete_it(route: Route) -> None:
+def test_an_admin_does_not_read_it_and_may_cancel_and_delete_it(route: Operation) -> None:
     house, session, one = asking()
     boss = Person(house, "boss", "admin")
     answer = ask(boss, route, session, one.intervention_id)
@@ -141,7 +142,7 @@ def test_one_of_which_no_commit_can_be_read_is_whose_its_listing_says_or_for_adm
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
-def test_its_owner_uses_every_route_as_of_any_session(route: Route) -> None:
+def test_its_owner_uses_every_route_as_of_any_session(route: Operation) -> None:
     house, session, one = asking(role=None)
     answer = ask(Person(house, "ann"), route, session, one.intervention_id)
     if "{text_id}" in route.path:  # it has no long text: `test_whole_texts.py` has one

@@ -3,14 +3,15 @@
 import pytest
 
 from acta_engine.api.app import Api
-from acta_engine.api.routes import ROUTES, MethodNotAllowed, Route, find
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS, MethodNotAllowed, find
 from acta_engine.errors import NotFound
 from tests.unit.api.gateway import Gateway, routed
 from tests.unit.api.samples import SETTINGS, start_api, status_api
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_every_route_is_found_by_the_gateway_s_name_for_it(route: Route) -> None:
+@pytest.mark.parametrize("route", OPERATIONS, ids=str)
+def test_every_route_is_found_by_the_gateway_s_name_for_it(route: Operation) -> None:
     path = route.path.replace("{path+}", "a/b.md").replace("{session_id}", "ses_01")
     path = path.replace("{intervention_id}", "int_01").replace("{name}", "read_file")
     path = path.replace("{agent_id}", "default").replace("{memory_id}", "mem_01").replace("{version}", "2")
@@ -67,7 +68,7 @@ def test_variables_are_those_that_the_gateway_read_from_the_path() -> None:
 
 def test_a_function_cannot_answer_a_route_that_is_not_its_own() -> None:
     with pytest.raises(LookupError):
-        Api("status", SETTINGS).post("/v1/sessions")
+        Api("status", SETTINGS).on("startSession")
 
 
 def test_routes_without_a_handler_are_known() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from acta_engine.agents.bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
 from acta_engine.agents.store import ServerChanged, ToolSecretNames
@@ -28,6 +28,9 @@ from acta_engine.tools.mcp.server import (
     specs_of,
 )
 from acta_engine.tools.routes import HOW_TO_SET, check_not_named
+
+Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
+"""The handler checks it, to say what is wrong in its own words."""
 
 Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
@@ -78,17 +81,20 @@ def add_mcp_servers(api: Api, deps: Dependencies) -> None:
             raise FieldsInvalid(wrong)
         return tuple(tools)
 
-    @api.get("/v1/mcp-servers")
+    @api.on("listMcpServers")
     def list_servers() -> Response:
         """All on one page: a tenant has at most `MAX_SERVERS`."""
         return page([mcp_server_view(each) for each in store.all(api.caller.tenant)], None)
 
-    @api.get("/v1/mcp-servers/{name}")
+    @api.on("readMcpServer")
     def read_server(name: str) -> Response:
         return servers.answer(servers.get(name))
 
-    @api.put("/v1/mcp-servers/{name}")
-    def write_server(name: str, body: PutMcpServer) -> Response:
+    @api.on("writeMcpServer")
+    def write_server(
+        name: Name,
+        body: PutMcpServer,
+    ) -> Response:
         tenant, now = api.caller.tenant, deps.clock.now()
         old = store.get(tenant, name)
         if old is None:
@@ -119,7 +125,7 @@ def add_mcp_servers(api: Api, deps: Dependencies) -> None:
             store.write(tenant, old, new)
         return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
 
-    @api.delete("/v1/mcp-servers/{name}")
+    @api.on("deleteMcpServer")
     def delete_server(
         name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
     ) -> Response:
@@ -133,13 +139,13 @@ def add_mcp_servers(api: Api, deps: Dependencies) -> None:
             store.delete(api.caller.tenant, old)
         return no_content()
 
-    @api.post("/v1/mcp-servers/{name}/refresh")
+    @api.on("refreshMcpServer")
     def refresh(name: str) -> Response:
         """Asks the server what it says now, beside what was confirmed. Nothing is stored."""
         server = servers.get(name)
         return success({"items": listed_view(server, listed(server))})
 
-    @api.post("/v1/mcp-servers/{name}/confirm")
+    @api.on("confirmMcpTools")
     def confirm(name: str, body: ConfirmMcpTools) -> Response:
         old = servers.get_as_read(name)
         new = {one.tool: one for one in confirmed(old, body.tools, old)}

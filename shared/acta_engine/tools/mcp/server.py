@@ -37,16 +37,18 @@ Url = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
 
 
 class ClientCredentials(FrozenModel):
-    """OAuth 2.0 client credentials (RFC 6749, 4.4). `secret`: names the one that is the client's secret. `token_url`:
-    where tokens come from; None: the server's metadata say so (RFC 9728, RFC 8414). `issuer`: the authorization server
-    that they have to name; None: whichever they name.
-    """
+    """OAuth 2.0 client credentials (RFC 6749, 4.4)."""
 
     client_id: HeaderText
+    """As the authorization server knows Acta."""
     secret: SecretName
+    """The secret that is the client's."""
     token_url: Url | None = None
+    """Where tokens come from. Absent: the server's metadata say so."""
     issuer: Url | None = None
+    """The authorization server that the metadata have to name. Absent: whichever they name."""
     scope: Scope | None = None
+    """What the token is to be good for. Absent: what the server asks for."""
 
 
 class McpAuth(FrozenModel):
@@ -55,7 +57,9 @@ class McpAuth(FrozenModel):
     """
 
     secret: SecretName | None = None
+    """The secret that is the whole value of the header `Authorization`."""
     client_credentials: ClientCredentials | None = None
+    """Tokens by OAuth 2.0 client credentials."""
 
     @model_validator(mode="after")
     def _is_one_of_both(self) -> Self:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.routes import ROUTES
+from acta_engine.api.operations import OPERATIONS
 from tests.in_process.house import House
 from tests.integration.agent.interventions.policies import house_with
 from tests.unit.api.gateway import Answer
@@ -163,7 +163,7 @@ def test_pages_of_other_origins_are_refused_unless_the_environment_names_them(
 
 
 def test_there_is_no_stream_and_no_session_to_end() -> None:
-    assert [route.method for route in ROUTES if route.path == "/mcp"] == ["POST"]
+    assert [route.method for route in OPERATIONS if route.path == "/mcp"] == ["POST"]
 
 
 @pytest.mark.parametrize("name", ["name", "arguments", "cursor", "acta.agent/idempotency-key"])

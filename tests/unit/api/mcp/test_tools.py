@@ -6,7 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.api.routes import ROUTES, Route
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.limits.tenant_limits import REQUESTS
 from acta_engine.mcp_server.tools import TOOLS
 from tests.doubles.audit import MemoryTrail, memory_audit
@@ -24,7 +25,7 @@ def define(house: House, agent_id: str, **fields: Any) -> None:
 
 
 def test_every_tool_is_a_route_and_its_schema_is_one() -> None:
-    routes: dict[tuple[str, str], Route] = {(route.method, route.path): route for route in ROUTES}
+    routes: dict[tuple[str, str], Operation] = {(route.method, route.path): route for route in OPERATIONS}
     for tool in TOOLS:
         route = routes[tool.method, tool.path]
         assert (route.action is None) == tool.reads

@@ -1,0 +1,136 @@
+"""What a row of the table of operations says (`shared/acta_engine/api/operations.py`).
+
+Every function that answers HTTP imports this when it starts. Freezing the two classes, or comparing rows by their
+fields, would double what that costs, and nothing needs it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from acta_engine.people.visibility import Reach
+
+Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "console", "fallback"]
+Role = Literal["member", "admin"]
+Rated = Literal["request", "poll", "never", "within"]
+Form = Literal["data", "page", "searched page", "empty", "raw"]
+RequestHeader = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"]
+ResponseHeader = Literal["ETag", "Location", "Retry-After", "Content-Security-Policy"]
+Schema = dict[str, Any]
+"""JSON Schema."""
+
+
+@dataclass(eq=False, repr=False)
+class AnswerSpec:
+    """One answer to a request that succeeds."""
+
+    status: int
+    form: Form = "data"
+    """`data`: the envelope has one thing. `page`: it has a page of them; `searched page`: a page of a listing that is
+    searched for what fits a filter. `empty`: there is no body. `raw`: the body has no envelope.
+    """
+    says: str = ""
+    shapes: tuple[str, ...] = ()
+    """Names of classes in `shared/api/response/shapes`: the data, or an item of the page, is one of these."""
+    headers: tuple[ResponseHeader, ...] = ()
+    """Headers that the answer always has."""
+    sometimes: tuple[ResponseHeader, ...] = ()
+    """Headers that it may have."""
+    beside: Mapping[str, Schema] = field(default_factory=dict)
+    """Fields that a page may have beside its items."""
+    raw: Mapping[str, Schema] = field(default_factory=dict)
+    """Content types of a body without the envelope, each with its schema."""
+
+
+@dataclass(eq=False, repr=False)
+class Operation:
+    """One method of one path: who may ask it, which function answers, and what the document says of it.
+
+    Its parameters and its body are those of its handler, which is registered under the operation's name.
+    """
+
+    name: str
+    """The `operationId`. Clients rely on it, so it stays as it is."""
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    """In API Gateway's form: `{name}` is one part of a path, `{name+}` is all the rest of it."""
+    function: Function
+    """The Lambda that answers it."""
+    role: Role | None = "member"
+    """The role that it needs. None: it is reachable without a token."""
+    private: Reach = "owner"
+    """Who besides the owner may use it on a private session."""
+    rated: Rated = "request"
+    """What it takes of its tenant's rate (ADR 65). `request`: one request. `poll`: one request, unless the poll waits.
+    `never`: nothing, because it stops work or answers a question, which is never refused for a rate. `within`: its
+    handler asks other operations, which are rated each by itself, and spends a request for everything else.
+    """
+    action: str | None = None
+    """Its name in the audit trail. Names are stored, so they stay as they are. None: it changes nothing and is not
+    recorded.
+    """
+    recorded_request: tuple[str, ...] = ()
+    """Parameters and fields of the body that its record has, besides the variables of the path."""
+    recorded_answer: tuple[str, ...] = ()
+    """Fields of the answer's data that its record has. A dot leads into a field."""
+    summary: str = ""
+    about: str = ""
+    """What the document says below the summary."""
+    takes: tuple[RequestHeader, ...] = ()
+    needs: tuple[RequestHeader, ...] = ()
+    """Request headers that it may have, and those that it must have."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Words about query parameters and variables of the path that `infra/acta_infra/document/words.py` does not
+    have."""
+    codes: tuple[str, ...] = ()
+    """Error codes of its own, besides those that its path and its headers bring."""
+    answers: tuple[AnswerSpec, ...] = ()
+    sends: Mapping[str, Schema] = field(default_factory=dict)
+    """Content types with schemas of a body that no model describes."""
+    examples: Mapping[str, Any] = field(default_factory=dict)
+    """Examples of such a body. Those of a model are in the model (`RequestBody.EXAMPLES`)."""
+
+    def __str__(self) -> str:
+        """As API Gateway names it in an event's `routeKey`."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def plain_path(self) -> str:
+        """As OpenAPI writes it, which has one kind of variable."""
+        return self.path.replace("+}", "}")
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether the body is a file; everywhere else it is JSON."""
+        return self.path.endswith("+}")
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is the page for people, which reads its query itself."""
+        return self.path.startswith("/console")
+
+    @property
+    def prefix(self) -> str:
+        """The path up to its first variable."""
+        return self.path.partition("{")[0]
+
+
+def data(
+    *shapes: str,
+    says: str,
+    status: int = 200,
+    headers: tuple[ResponseHeader, ...] = (),
+    sometimes: tuple[ResponseHeader, ...] = (),
+) -> AnswerSpec:
+    return AnswerSpec(status, says=says, shapes=shapes, headers=headers, sometimes=sometimes)
+
+
+def page(shape: str, *, says: str) -> AnswerSpec:
+    return AnswerSpec(200, "page", says, (shape,))
+
+
+def searched_page(shape: str, *, says: str) -> AnswerSpec:
+    return AnswerSpec(200, "searched page", says, (shape,))
+
+
+NOTHING = AnswerSpec(204, "empty", "Done. There is no body.")

@@ -1,0 +1,868 @@
+"""The table of operations: one row says all that is true of one method of one path.
+
+From the rows come the gateway's routes and their authorizers, routing and the checks of roles, the names in the audit
+trail and the OpenAPI document. To add an operation: add a row, write the models of its body and its answer, and write a
+handler under `@api.on("name")` in the row's function.
+
+A request that fits no row reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope. That
+function and `console` alone are reachable without a token. Every function that answers HTTP reads this table when it
+starts, so a row has plain values only: a shape is a name, which the document looks up.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from acta_engine.api.operation import (
+    NOTHING,
+    AnswerSpec,
+    Function,
+    Operation,
+    Schema,
+    data,
+    page,
+    searched_page,
+)
+from acta_engine.errors import CallerError, NotFound
+
+# fmt: off
+# A row is laid out by hand: first what routing and the audit trail need, then words, then answers.
+REPLACED = "It is replaced. `If-Match` with its ETag, or its version in the body, protects others' changes: 409."
+STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
+"""Errors of what begins a run."""
+CONTROLLED = data(
+    "Session", "DeletedSession",
+    says="The session after it. A repeat of a request with an `Idempotency-Key` whose session was deleted meanwhile is "
+        "answered with its id alone.",
+    status=202,
+)
+TEXT: Schema = {"type": "string"}
+HTML: Mapping[str, Schema] = {"text/html; charset=utf-8": TEXT}
+BYTES: Mapping[str, Schema] = {"application/octet-stream": {"type": "string", "format": "binary"}}
+METADATA: Mapping[str, Schema] = {
+    "application/json": {
+        "type": "object",
+        "properties": {
+            "resource": TEXT,
+            "authorization_servers": {"type": "array", "items": TEXT},
+            "bearer_methods_supported": {"type": "array", "items": TEXT},
+            "resource_name": TEXT,
+        },
+        "required": ["resource", "authorization_servers"],
+    }
+}
+JSON_RPC_ID: Schema = {"type": ["string", "integer"]}
+JSON_RPC_REQUEST: Schema = {
+    "description": "A JSON-RPC 2.0 request or notification of MCP 2026-07-28 or 2025-11-25.",
+    "type": "object",
+    "properties": {
+        "jsonrpc": {"const": "2.0"}, "id": JSON_RPC_ID, "method": TEXT, "params": {"type": "object"},
+    },
+    "required": ["jsonrpc", "method"],
+}
+JSON_RPC_ANSWER: Schema = {
+    "description": "A JSON-RPC 2.0 response.",
+    "type": "object",
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "id": JSON_RPC_ID,
+        "result": {"type": "object"},
+        "error": {
+            "type": "object",
+            "properties": {"code": {"type": "integer"}, "message": TEXT, "data": {}},
+            "required": ["code", "message"],
+        },
+    },
+    "required": ["jsonrpc"],
+}
+JSON_RPC_REFUSAL: Schema = {
+    "description": "A JSON-RPC error, or an error of Acta's or of the gateway's.", "type": "object",
+}
+
+SESSIONS = (
+    Operation(
+        "startSession", "POST", "/v1/sessions", "start", action="session.start", recorded_request=("agent_id",),
+        recorded_answer=("session_id", "agent_id", "visibility"), takes=("Idempotency-Key",), codes=STARTS,
+        summary="Start a session",
+        about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until "
+            "somebody writes to it. Limits that are not named are the agent's, else the deployment's.",
+        answers=(data(
+            "Session", "DeletedSession",
+            says="The session has begun; follow it at `Location`. A repeat whose session was deleted "
+                "meanwhile is answered with its id alone.",
+            status=202, headers=("Location",),
+        ),),
+    ),
+    Operation(
+        "forkSession", "POST", "/v1/sessions/{session_id}/fork", "start", action="session.fork",
+        recorded_answer=("forked_from.session_id", "session_id", "agent_id", "visibility"),
+        takes=("Idempotency-Key",), codes=STARTS,
+        summary="Fork a session",
+        about="A new session of yours that goes on from the end of a turn, with a copy of the conversation, "
+            "the plan and the notes. Approvals, open calls and questions, and what was spent stay behind. "
+            "Files are as they are now. The session itself is not changed, and may be deleted. Admins try "
+            "versions of prompts with it (`prompts`): 403 for everybody else.",
+        answers=(data(
+            "ForkedSession", "DeletedSession",
+            says="The fork; follow it at `Location`. A repeat whose fork was deleted meanwhile is answered "
+                "with its id alone.",
+            status=202, headers=("Location",),
+        ),),
+    ),
+    Operation(
+        "listSessions", "GET", "/v1/sessions", "status",
+        summary="List sessions, newest first",
+        about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any "
+            "other filter looks at a thousand sessions for a page, and while it finds nothing at ten "
+            "thousand. A page without items and with a `next_cursor` says nothing of what came before "
+            "`searched_to`: go on with the cursor.",
+        parameters={
+            "state": "Only sessions in this state.",
+            "agent_id": "Only this agent's.",
+            "created_by": "Only those that this person has started.",
+            "metadata": "Only those with this pair, `name=value`. A name with `=` in it cannot be looked for.",
+            "goal": "Only those with these words in the first 200 characters of their goal, in whatever case.",
+            "goal_met": "Only completed sessions that met their goal, or that did not.",
+        },
+        answers=(searched_page("Session", says="Sessions that you may see."),),
+    ),
+    Operation(
+        "pollSession", "GET", "/v1/sessions/{session_id}", "status", rated="poll", takes=("If-None-Match",),
+        summary="Read a session and follow it",
+        about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer "
+            "comes when something happens, or after so many seconds. Then wait `poll_after_ms`, which is 0 "
+            "where `wait` was a second or more and Acta is not under load, and ask again.",
+        parameters={
+            "after": "`cursor` of the last answer; `0`: from the start.",
+            "wait": "Seconds to wait for something to happen. Under load, and where as many polls of the "
+                "tenant wait as may, the answer comes earlier.",
+        },
+        answers=(
+            data(
+                "Snapshot",
+                says="The session as it is, and the events since `after`.",
+                headers=("ETag",), sometimes=("Retry-After",),
+            ),
+            AnswerSpec(
+                304, "empty",
+                says="Nothing has changed since the answer with this ETag.",
+                headers=("ETag",),
+            ),
+        ),
+    ),
+    Operation(
+        "streamEvents", "GET", "/v1/sessions/{session_id}/events", "status", rated="poll",
+        takes=("Last-Event-ID",),
+        summary="The same events as server-sent events",
+        about="An event's id is the cursor after it, so a client that connects again with `Last-Event-ID` "
+            "misses nothing. `retry:` says after how many milliseconds.",
+        parameters={"after": "A cursor to begin after. `Last-Event-ID` wins over it."},
+        answers=(AnswerSpec(
+            200, "raw",
+            says="Server-sent events. The `data` of each is an Event as JSON, its `id` a cursor. The stream "
+                "ends as soon as there are events: connect again.",
+            raw={"text/event-stream": {}},
+        ),),
+    ),
+    Operation(
+        "listMessages", "GET", "/v1/sessions/{session_id}/messages", "status",
+        summary="The conversation",
+        answers=(page("Message", says="Messages, oldest first."),),
+    ),
+    Operation(
+        "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", codes=("PLAN_NOT_FOUND",),
+        summary="The plan and its versions",
+        about="The ETag names the version. Steps change their status within it.",
+        answers=(data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
+    ),
+    Operation(
+        "editPlan", "PATCH", "/v1/sessions/{session_id}/plan", "intervene", action="plan.edit",
+        recorded_answer=("version",), takes=("Idempotency-Key",), needs=("If-Match",),
+        codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
+        summary="Edit the plan",
+        about="Adds, edits, skips and reorders pending steps: all operations, in their order, or none. Steps "
+            "that run or are finished stay. The agent is told as by a message: its next turn reads what you "
+            "changed, and what it wrote before that neither changes the plan nor has an effect, unless "
+            "somebody has approved the very call.",
+        answers=(data(
+            "Plan", "DeletedSession",
+            says="The plan's new version. A repeat of a request with an `Idempotency-Key` whose session was "
+                "deleted meanwhile is answered with its id alone.",
+            sometimes=("ETag",),
+        ),),
+    ),
+    Operation(
+        "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status",
+        summary="A long text, part by part",
+        about="All of a result of which `/messages` has the beginning. Send `next_offset` as `offset` until "
+            "it is null.",
+        parameters={
+            "text_id": "`whole.text_id` of a message.",
+            "offset": "Bytes to leave out at its beginning.",
+            "limit": "The most bytes of the part.",
+        },
+        answers=(data("TextPart", says="A part of it."),),
+    ),
+    Operation(
+        "readScratchpad", "GET", "/v1/sessions/{session_id}/scratchpad", "status",
+        summary="The agent's notes",
+        answers=(data("Scratchpad", says="The notes as they are."),),
+    ),
+    Operation(
+        "listSteps", "GET", "/v1/sessions/{session_id}/steps", "status",
+        summary="The step log: every model call, tool call and decision, with its cost",
+        answers=(page("Step", says="Rows of the step log, oldest first."),),
+    ),
+    Operation(
+        "readTrace", "GET", "/v1/sessions/{session_id}/trace", "status",
+        summary="The reasoning: thought, action, input, observation",
+        parameters={
+            "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a "
+                "result that was too long for the model. Both, with a comma between.",
+        },
+        answers=(AnswerSpec(
+            200, "page",
+            says="Rows, oldest first.",
+            shapes=("TraceRow",),
+            beside={"answer": {
+                "type": ["string", "null"],
+                "description": "With `include=answer`: the run's whole answer, up to 500,000 characters; null: "
+                    "it has none.",
+            }},
+        ),),
+    ),
+    Operation(
+        "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status",
+        summary="What it has cost, up to its last commit",
+        about="Counts, tokens and what models cost are exact. What AWS asks is an estimate from the counts.",
+        answers=(data("Receipt", says="The receipt."),),
+    ),
+    Operation(
+        "changeLimits", "PATCH", "/v1/sessions/{session_id}", "intervene", action="session.limits",
+        recorded_answer=("limits.max_steps", "budget.token_budget", "budget.cost_budget_usd", "limits.review_every"),
+        takes=("Idempotency-Key",),
+        summary="Raise or lower limits",
+        about="Of the run at work, and of those that follow: `limits` of the answer shows them, also of a "
+            "session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: "
+            "403, of an admin 400. A limit that is used up already is refused. A run that waits for tokens "
+            "goes on at once with a higher budget. Where a question about the budget is open, decide it "
+            "with `raise` instead.",
+        answers=(CONTROLLED,),
+    ),
+    Operation(
+        "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", action="session.message",
+        takes=("Idempotency-Key",), codes=STARTS,
+        summary="Say something",
+        about="Answers the agent's open question, else is read in its next turn; after a run has ended it "
+            "begins the next one.",
+        answers=(CONTROLLED,),
+    ),
+    Operation(
+        "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", rated="never",
+        action="session.pause", takes=("Idempotency-Key",),
+        summary="Pause",
+        about="Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.",
+        answers=(CONTROLLED,),
+    ),
+    Operation(
+        "resumeSession", "POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume",
+        takes=("Idempotency-Key",),
+        summary="Resume",
+        about="Ends a pause or an open review, or tries again at once what the session waits for.",
+        answers=(CONTROLLED,),
+    ),
+    Operation(
+        "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene", private="admin",
+        rated="never", action="session.cancel", takes=("Idempotency-Key",),
+        summary="Cancel",
+        about="Ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
+        answers=(data(
+            "CancelledSession", "HiddenSession", "DeletedSession",
+            says="The session after it. Of somebody else's private session an admin is told the state alone.",
+            status=202,
+        ),),
+    ),
+    Operation(
+        "deleteSession", "DELETE", "/v1/sessions/{session_id}", "intervene", private="admin", rated="never",
+        action="session.delete", codes=("CONFLICT",),
+        summary="Delete",
+        about="Cancels it if it runs, then erases everything that was stored of it.",
+        answers=(NOTHING,),
+    ),
+)
+
+INTERVENTIONS = (
+    Operation(
+        "listInterventions", "GET", "/v1/interventions", "status",
+        summary="What waits, or waited, for people",
+        parameters={"state": "Only those in this state."},
+        answers=(searched_page("Intervention", says="Newest first; of sessions that you may see."),),
+    ),
+    Operation(
+        "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
+        private="decider",
+        summary="What waits for people in a session, and what was decided",
+        parameters={"state": "Only those in this state."},
+        answers=(searched_page("Intervention", says="Pending ones oldest first, others newest first."),),
+    ),
+    Operation(
+        "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
+        private="decider",
+        summary="One question",
+        answers=(data("Intervention", says="The question, and its decision where there is one."),),
+    ),
+    Operation(
+        "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
+        private="decider",
+        summary="The whole input of the call that is decided on",
+        parameters={"call_id": "Which call of a review; needed where it has more than one."},
+        answers=(data("CallInput", says="The input as it would run."),),
+    ),
+    Operation(
+        "resolveIntervention", "POST", "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
+        "intervene", private="decider", rated="never", action="intervention.resolve",
+        recorded_request=("option",),
+        recorded_answer=("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
+        takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",),
+        summary="Decide",
+        about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, "
+            "`answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` "
+            "`{hint?}`. A second or late decision is 409 with the recorded one.",
+        answers=(data(
+            "Intervention", "DecidedOfDeleted",
+            says="The decision. A repeat whose session was deleted meanwhile is answered with the ids alone.",
+        ),),
+    ),
+)
+
+FILES = (
+    Operation(
+        "listFiles", "GET", "/v1/files", "admin",
+        summary="List files",
+        about="A page of deleted files looks at 5,000 versions: it may be short, or empty, and have a "
+            "`next_cursor`.",
+        parameters={
+            "prefix": "Only paths that begin so; `~/`: your own files.",
+            "deleted": "`1`: files that were deleted and not written again, and not what there is.",
+        },
+        answers=(AnswerSpec(
+            200, "page",
+            says="Files by path. With `deleted=1` those that were deleted.",
+            shapes=("File", "DeletedFile"),
+        ),),
+    ),
+    Operation(
+        "readFile", "GET", "/v1/files/{path+}", "admin", codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
+        summary="Read a file, or list its versions",
+        parameters={
+            "versions": "`1`: its versions, and not its bytes.",
+            "version": "The `version_id` of an earlier version, whose bytes are answered.",
+        },
+        answers=(AnswerSpec(
+            200, "page",
+            says="The file's bytes: text where they are text, else something to save. With `versions=1` a "
+                "page of its newest 100 versions.",
+            shapes=("FileVersion",),
+            raw={"text/plain; charset=utf-8": TEXT, **BYTES},
+        ),),
+    ),
+    Operation(
+        "writeFile", "PUT", "/v1/files/{path+}", "admin", action="file.write", recorded_answer=("bytes",),
+        takes=("If-Match", "If-None-Match"), codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
+        summary="Write a file",
+        about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is "
+            "empty. With `If-None-Match: *` only a new file is written, with `If-Match` and the `etag` of "
+            "its current version (of `versions=1`) only what you have seen is replaced: 412 otherwise.",
+        sends=BYTES,
+        answers=(
+            data("WrittenFile", says="There was such a file; this is its newest version now."),
+            data("WrittenFile", says="The file is new.", status=201),
+        ),
+    ),
+    Operation(
+        "restoreFile", "POST", "/v1/files/{path+}", "admin", action="file.restore",
+        recorded_request=("restore",), recorded_answer=("bytes",), takes=("If-Match", "If-None-Match"),
+        codes=("NOT_FOUND", "PRECONDITION_FAILED"),
+        summary="Restore an earlier version of a file",
+        about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is "
+            "deleted, only over what you have seen: 412 otherwise.",
+        parameters={"restore": "The `version_id`."},
+        answers=(data("WrittenFile", says="It was written again, as a version more."),),
+    ),
+    Operation(
+        "deleteFile", "DELETE", "/v1/files/{path+}", "admin", action="file.delete", codes=("NOT_FOUND",),
+        summary="Delete a file",
+        about="Earlier versions are kept for 30 days.",
+        answers=(NOTHING,),
+    ),
+)
+
+AGENTS = (
+    Operation(
+        "listAgents", "GET", "/v1/agents", "admin",
+        summary="List agents",
+        answers=(page("Agent", says="Agents by id."),),
+    ),
+    Operation(
+        "createAgent", "POST", "/v1/agents", "admin", role="admin", action="agent.create",
+        recorded_request=("agent_id",), recorded_answer=("agent_id", "version"), takes=("Idempotency-Key",),
+        summary="Define an agent",
+        answers=(data("Agent", says="The agent.", status=201, headers=("Location",)),),
+    ),
+    Operation(
+        "readAgent", "GET", "/v1/agents/{agent_id}", "admin", codes=("NOT_FOUND",),
+        summary="Read an agent",
+        answers=(data("Agent", says="The agent.", headers=("ETag",)),),
+    ),
+    Operation(
+        "replaceAgent", "PUT", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.replace",
+        recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Replace an agent's definition",
+        about="The whole definition: absent fields take their defaults. `default` may be replaced, too.",
+        answers=(data("Agent", says=REPLACED, headers=("ETag",)),),
+    ),
+    Operation(
+        "deleteAgent", "DELETE", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.delete",
+        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Delete an agent",
+        about="Its memories stay for an agent that is made again under its id.",
+        answers=(NOTHING,),
+    ),
+)
+
+TOOLS = (
+    Operation(
+        "listTools", "GET", "/v1/tools", "admin",
+        summary="List tools",
+        answers=(page("Tool", says="All on one page, built-in ones first."),),
+    ),
+    Operation(
+        "createTool", "POST", "/v1/tools", "admin", role="admin", action="tool.create",
+        recorded_request=("name",), recorded_answer=("version",), takes=("Idempotency-Key",),
+        summary="Add a tool",
+        about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything "
+            "runs. A header's value is a text only where its name and value are plain; all else refers to a "
+            "secret. `{name}` in the path of `url` is an argument; `parameters` says of others where they "
+            "go, as in OpenAPI.",
+        answers=(data("Tool", says="The tool.", status=201, headers=("Location",)),),
+    ),
+    Operation(
+        "readTool", "GET", "/v1/tools/{name}", "admin", codes=("NOT_FOUND",),
+        summary="Read a tool",
+        answers=(data("Tool", says="The tool. A built-in one has no ETag.", sometimes=("ETag",)),),
+    ),
+    Operation(
+        "replaceTool", "PUT", "/v1/tools/{name}", "admin", role="admin", action="tool.replace",
+        recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Replace a tool's definition",
+        answers=(data("Tool", says=REPLACED, headers=("ETag",)),),
+    ),
+    Operation(
+        "deleteTool", "DELETE", "/v1/tools/{name}", "admin", role="admin", action="tool.delete",
+        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Delete a tool",
+        about="409 where agents name it, and `details.agents` says which. With `force=true` they go on "
+            "without it.",
+        parameters={"force": "Delete it although agents name it."},
+        answers=(NOTHING,),
+    ),
+    Operation(
+        "callTool", "POST", "/v1/tools/{name}/call", "admin", role="admin", action="tool.call",
+        recorded_answer=("effect_id", "outcome"), takes=("Idempotency-Key",), codes=("NOT_FOUND",),
+        summary="Try a tool",
+        about="Outside a session, with the same checks: the schema, the hosts, the secrets, the functions. At "
+            "most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an "
+            "`approver_role` that role (403), and what somebody else has to approve is not tried (403), nor "
+            "is a built-in tool (409). An input that does not fit the schema: 400. 503: nothing was done. "
+            "The same `Idempotency-Key` makes no second call: 409.",
+        answers=(data(
+            "ToolTrial",
+            says="It was called once, or could not be: `outcome` says which, `error.remedy` what helps.",
+        ),),
+    ),
+    Operation(
+        "listMcpServers", "GET", "/v1/mcp-servers", "admin", role="admin",
+        summary="List the MCP servers",
+        answers=(page("McpServer", says="All on one page, with their confirmed tools."),),
+    ),
+    Operation(
+        "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", role="admin", codes=("NOT_FOUND",),
+        summary="Read an MCP server",
+        answers=(data("McpServer", says="The server and its confirmed tools.", headers=("ETag",)),),
+    ),
+    Operation(
+        "writeMcpServer", "PUT", "/v1/mcp-servers/{name}", "admin", role="admin", action="mcp_server.write",
+        takes=("If-Match",), codes=("CONFLICT",),
+        summary="Name an MCP server, or replace its definition",
+        about="409 also where a tool is to be confirmed and the server does not answer.",
+        answers=(
+            data("McpServer", says=REPLACED, headers=("ETag",)),
+            data("McpServer", says="It is new. No agent has a tool of it yet.", status=201),
+        ),
+    ),
+    Operation(
+        "deleteMcpServer", "DELETE", "/v1/mcp-servers/{name}", "admin", role="admin",
+        action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Delete an MCP server and its tools",
+        about="409 where agents name one of its tools, and `details.agents` says which. With `force=true` "
+            "they go on without them.",
+        parameters={"force": "Delete it although agents name its tools."},
+        answers=(NOTHING,),
+    ),
+    Operation(
+        "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", role="admin",
+        codes=("NOT_FOUND", "CONFLICT"),
+        summary="Ask an MCP server what it says of its tools now",
+        about="409 where the server does not answer as one of MCP.",
+        answers=(
+            data(
+                "ListedMcpTools",
+                says="Each tool, and whether that is what was confirmed. Nothing is stored.",
+            ),
+        ),
+    ),
+    Operation(
+        "confirmMcpTools", "POST", "/v1/mcp-servers/{name}/confirm", "admin", role="admin",
+        action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Let agents have tools of an MCP server",
+        about="400 where the server describes a tool otherwise than the pin says.",
+        answers=(data("McpServer", says="The server with its confirmed tools.", headers=("ETag",)),),
+    ),
+    Operation(
+        "listToolSecrets", "GET", "/v1/tool-secrets", "admin", role="admin",
+        summary="List the secrets that tools' headers refer to",
+        answers=(page("ToolSecret", says="All on one page, without their values, which nobody is shown."),),
+    ),
+    Operation(
+        "setToolSecret", "PUT", "/v1/tool-secrets/{name}", "admin", role="admin", action="tool_secret.write",
+        codes=("CONFLICT",),
+        summary="Set a secret",
+        answers=(
+            data("ToolSecret", says="It has a new value."),
+            data("ToolSecret", says="It is new.", status=201),
+        ),
+    ),
+    Operation(
+        "deleteToolSecret", "DELETE", "/v1/tool-secrets/{name}", "admin", role="admin",
+        action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"),
+        summary="Delete a secret",
+        about="409 where a tool refers to it.",
+        answers=(NOTHING,),
+    ),
+)
+
+NOTIFICATIONS = (
+    Operation(
+        "readNotifications", "GET", "/v1/notifications", "admin", role="admin", codes=("NOT_FOUND",),
+        summary="Where the tenant is told of questions and ended sessions",
+        answers=(data("Notifications", says="Without the secret, which nobody is shown."),),
+    ),
+    Operation(
+        "setNotifications", "PUT", "/v1/notifications", "admin", role="admin", action="notifications.write",
+        summary="Set where the tenant is told, and what that is signed with",
+        about="The URL's host is one of those that the operator allows, else 400. Notifications to sessions' "
+            "own webhooks are signed with the same secret.",
+        answers=(
+            data("Notifications", says="They are replaced."),
+            data("Notifications", says="They are new.", status=201),
+        ),
+    ),
+    Operation(
+        "deleteNotifications", "DELETE", "/v1/notifications", "admin", role="admin",
+        action="notifications.delete", codes=("NOT_FOUND",),
+        summary="Delete the URL and the secret",
+        about="Sessions with a webhook of their own are not told there any more.",
+        answers=(NOTHING,),
+    ),
+)
+
+MEMORIES = (
+    Operation(
+        "listMemories", "GET", "/v1/memories", "admin",
+        summary="List memories, newest first",
+        parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind."},
+        answers=(page("Memory", says="Memories that you may see."),),
+    ),
+    Operation(
+        "createMemory", "POST", "/v1/memories", "admin", action="memory.create", recorded_request=("agent_id",),
+        recorded_answer=("memory_id",), takes=("Idempotency-Key",),
+        summary="Write a memory",
+        about="What a person writes is for everybody's sessions of the agent.",
+        answers=(data("Memory", says="The memory.", status=201, headers=("Location",)),),
+    ),
+    Operation(
+        "readMemory", "GET", "/v1/memories/{memory_id}", "admin", codes=("NOT_FOUND",),
+        summary="Read a memory",
+        answers=(data("Memory", says="The memory.", headers=("ETag",)),),
+    ),
+    Operation(
+        "replaceMemory", "PUT", "/v1/memories/{memory_id}", "admin", action="memory.replace",
+        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Replace a memory",
+        answers=(data("Memory", says=REPLACED, headers=("ETag",)),),
+    ),
+    Operation(
+        "deleteMemory", "DELETE", "/v1/memories/{memory_id}", "admin", action="memory.delete",
+        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Delete a memory",
+        answers=(NOTHING,),
+    ),
+)
+
+PROMPTS = (
+    Operation(
+        "listPrompts", "GET", "/v1/admin/prompts", "admin", role="admin",
+        summary="List the managed prompts",
+        answers=(page("Prompt", says="The versions in force."),),
+    ),
+    Operation(
+        "readPrompt", "GET", "/v1/admin/prompts/{name}", "admin", role="admin", codes=("NOT_FOUND",),
+        summary="Read a prompt",
+        answers=(data("PromptInForce", says="The version in force.", headers=("ETag",)),),
+    ),
+    Operation(
+        "writePrompt", "PUT", "/v1/admin/prompts/{name}", "admin", role="admin", action="prompt.write",
+        recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        summary="Write a new version of a prompt",
+        about="The text is in force at once, for all agents of the tenant: read the present one first, and "
+            "change what you mean to change. The example is the text of the release, and changes nothing. "
+            "An earlier version can be restored. With `active` false it is a draft, in force nowhere: a "
+            "start or a fork names it in `prompts` to try it, and restoring it puts its text in force.",
+        answers=(data(
+            "Prompt",
+            says="The version that was written. A text that is in force already, or the newest draft's, makes "
+                "no new one.",
+            headers=("ETag",),
+        ),),
+    ),
+    Operation(
+        "listPromptVersions", "GET", "/v1/admin/prompts/{name}/versions", "admin", role="admin",
+        codes=("NOT_FOUND",),
+        summary="The versions of a prompt",
+        answers=(page("Prompt", says="Newest first."),),
+    ),
+    Operation(
+        "restorePrompt", "POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin", role="admin",
+        action="prompt.restore", recorded_answer=("version",), takes=("Idempotency-Key", "If-Match"),
+        codes=("NOT_FOUND",),
+        summary="Put another version of a prompt in force",
+        parameters={"version": "The number of the version."},
+        answers=(
+            data("Prompt", says="Its text is in force, as a new version. An earlier version or a draft."),
+        ),
+    ),
+)
+
+MCP = (
+    Operation(
+        "askOverMcp", "POST", "/mcp", "mcp", rated="within",
+        summary="Sessions for clients of the Model Context Protocol",
+        about="Tools start, watch, steer and cancel sessions, and each agent is one. Each call of a tool is a "
+            "request to a route of this document, with that route's checks and limits. Refusals of the "
+            "protocol (400, 404) are JSON-RPC errors; those of the caller or the time are as everywhere.",
+        sends={"application/json": JSON_RPC_REQUEST},
+        examples={"2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}},
+        answers=(
+            AnswerSpec(
+                200, "raw",
+                says="The result, or the error, of the request.",
+                raw={"application/json": JSON_RPC_ANSWER},
+            ),
+            AnswerSpec(202, "empty", says="Of a notification."),
+            AnswerSpec(
+                400, "raw",
+                says="The message is none of the protocol, or its headers say something else.",
+                raw={"application/json": JSON_RPC_REFUSAL},
+            ),
+            AnswerSpec(
+                404, "raw",
+                says="There is no such method.",
+                raw={"application/json": JSON_RPC_REFUSAL},
+            ),
+        ),
+    ),
+)
+
+DEPLOYMENT = (
+    Operation(
+        "readMe", "GET", "/v1/me", "status",
+        summary="Who asks: tenant, subject and roles",
+        answers=(data("Me", says="As the token says."),),
+    ),
+    Operation(
+        "listModels", "GET", "/v1/models", "step", role="admin",
+        summary="Which models there are, their prices, who uses them, whether a key is there",
+        answers=(data("ConfiguredModels", says="What is configured."),),
+    ),
+    Operation(
+        "checkModelKeys", "POST", "/v1/models/check", "step", role="admin",
+        summary="Ask every provider whether its key works",
+        answers=(data("CheckedKeys", says="What the providers say. Nothing is changed."),),
+    ),
+    Operation(
+        "listAuditRecords", "GET", "/v1/audit", "admin", role="admin",
+        summary="Who did what, newest first",
+        parameters={
+            "from": "Only from this instant on.",
+            "to": "Only until this instant.",
+            "action": "Only this action.",
+            "user": "Only this subject's, as the identity provider names it.",
+            "who": "Only this pseudonym's.",
+            "session_id": "Only of this session.",
+        },
+        answers=(page("AuditRecord", says="Records of the tenant, deleted sessions included."),),
+    ),
+    Operation(
+        "readDeployment", "GET", "/v1/admin/health", "admin", role="admin",
+        summary="Which release answers, what it allows the tenant, and when recovery looked last",
+        answers=(
+            data("DeploymentHealth", says="As the deployment is set up, and what its last recovery did."),
+        ),
+    ),
+    Operation(
+        "readUsage", "GET", "/v1/usage", "status",
+        summary="What the tenant has used, in sums",
+        about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from "
+            "the sessions' commits within a minute or two, deleted sessions included. What AWS asks is an "
+            "estimate.",
+        parameters={
+            "from": "The beginning, rounded down to an hour (`by` hour) or a day. Absent: seven days before "
+                "`to`.",
+            "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",
+            "by": "What an item is about.",
+        },
+        answers=(
+            data("TenantUsage", says="Sums of whole hours or days, UTC. What was used in none is left out."),
+        ),
+    ),
+    Operation(
+        "openConsole", "GET", "/console", "console", role=None,
+        summary="The page for people",
+        answers=(AnswerSpec(302, "empty", says="Its first place is `/console/inbox`.", headers=("Location",)),),
+    ),
+    Operation(
+        "readPageSignIn", "GET", "/console/sign-in.json", "console", role=None,
+        summary="Where the page for people signs them in",
+        answers=(data("PageSignIn", says="The same for everybody."),),
+    ),
+    Operation(
+        "readConsole", "GET", "/console/{place+}", "console", role=None, takes=("If-None-Match",),
+        summary="The page for people, at one of its places",
+        parameters={
+            "place": "`inbox`, `sessions`, a session's id below it … The page itself knows which there are.",
+        },
+        answers=(
+            AnswerSpec(
+                200, "raw",
+                says="One file that loads nothing from elsewhere, the same at every place.",
+                headers=("Content-Security-Policy", "ETag"), raw=HTML,
+            ),
+            AnswerSpec(304, "empty", says="It is still the one that you have.", headers=("ETag",)),
+        ),
+    ),
+    Operation(
+        "readProtectedResource", "GET", "/.well-known/oauth-protected-resource", "fallback", role=None,
+        codes=("NOT_FOUND",),
+        summary="Who issues the API's tokens",
+        answers=(AnswerSpec(200, "raw", says="Metadata of the API (RFC 9728).", raw=METADATA),),
+    ),
+    Operation(
+        "readProtectedMcp", "GET", "/.well-known/oauth-protected-resource/mcp", "fallback", role=None,
+        codes=("NOT_FOUND",),
+        summary="Who issues the tokens that `/mcp` takes",
+        answers=(AnswerSpec(200, "raw", says="Metadata of `/mcp` (RFC 9728).", raw=METADATA),),
+    ),
+    Operation(
+        "readHealth", "GET", "/healthz", "fallback", role=None,
+        summary="Whether the API answers",
+        answers=(data("Health", says="It does."),),
+    ),
+    Operation(
+        "readDocument", "GET", "/v1/openapi.json", "fallback", role=None,
+        summary="This document",
+        answers=(AnswerSpec(200, "raw", says="OpenAPI 3.1.", raw={"application/json": {"type": "object"}}),),
+    ),
+    Operation(
+        "readPage", "GET", "/v1/docs", "fallback", role=None,
+        summary="This document as a page to read and to try",
+        answers=(AnswerSpec(
+            200, "raw",
+            says="It loads nothing from elsewhere.",
+            headers=("Content-Security-Policy",), raw=HTML,
+        ),),
+    ),
+    Operation(
+        "readPageFile", "GET", "/v1/docs/{file}", "fallback", role=None, codes=("NOT_FOUND",),
+        summary="What the page is made of",
+        parameters={"file": "Its name, as the page has it."},
+        answers=(
+            AnswerSpec(
+                200, "raw",
+                says="A file of the page.",
+                headers=("Content-Security-Policy",),
+                raw={"text/css; charset=utf-8": TEXT, "text/javascript; charset=utf-8": TEXT},
+            ),
+        ),
+    ),
+)
+BY_TAG: Mapping[str, tuple[Operation, ...]] = MappingProxyType({
+    "Sessions": SESSIONS,
+    "Interventions": INTERVENTIONS,
+    "Files": FILES,
+    "Agents": AGENTS,
+    "Tools": TOOLS,
+    "Notifications": NOTIFICATIONS,
+    "Memories": MEMORIES,
+    "Prompts": PROMPTS,
+    "MCP": MCP,
+    "Operation": DEPLOYMENT,
+})
+"""The rows by the document's tags."""
+OPERATIONS: tuple[Operation, ...] = tuple(row for rows in BY_TAG.values() for row in rows)
+ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start", "status", "intervene")})
+"""A function with those whose handlers it has in it and asks from within (ADR 94)."""
+CATCH_ALL: Function = "fallback"
+DEFAULT_KEY = "$default"
+"""The gateway's name for the route of requests that no other route fits."""
+OPEN_KEYS = (DEFAULT_KEY, *(str(row) for row in OPERATIONS if row.role is None))
+"""The gateway's names for what is reachable without a token."""
+_BY_KEY = {str(row): row for row in OPERATIONS}
+# fmt: on
+
+
+class MethodNotAllowed(CallerError):
+    """The path takes other methods, which the header `Allow` names."""
+
+    code = "METHOD_NOT_ALLOWED"
+
+    def __init__(self, allowed: tuple[str, ...]) -> None:
+        super().__init__(f"This path takes {', '.join(allowed)}.")
+        self.allowed = allowed
+
+
+def operations_in(function: Function) -> tuple[Operation, ...]:
+    """What the function answers, and what it asks from within."""
+    return tuple(row for row in OPERATIONS if row.function in (function, *ASKS.get(function, ())))
+
+
+def find(route_key: str, method: str, path: str) -> Operation:
+    """The operation whose route API Gateway found: `route_key` is its event's `routeKey`, `path` what was asked for.
+
+    Raises NotFound, or MethodNotAllowed where only other methods have the path.
+    """
+    found = _BY_KEY.get(route_key)
+    # The gateway reads //v1/sessions as /v1/sessions. Acta does not: one resource has one path.
+    if found is not None and path.startswith(found.prefix):
+        return found
+    methods = {each.method for each in OPERATIONS if _fits(each.path, path)}
+    if methods and method not in methods:
+        raise MethodNotAllowed(tuple(sorted(methods)))
+    raise NotFound("There is nothing at this path.")
+
+
+def _fits(pattern: str, path: str) -> bool:
+    """A variable stands for one part of the path or, as `{name+}`, for all the rest of it; it is never empty."""
+    wanted = pattern.split("/")
+    parts = path.split("/", len(wanted) - 1 if pattern.endswith("+}") else -1)
+    return len(parts) == len(wanted) and all(
+        bool(part) if name.startswith("{") else part == name for name, part in zip(wanted, parts, strict=True)
+    )
