@@ -3,8 +3,9 @@
 A rule that only a validator's code has is added here where JSON Schema can say it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, get_args
 
 from pydantic import ConfigDict, TypeAdapter
@@ -12,34 +13,16 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
+import acta_engine
 from acta_engine.agents import bodies as definition_bodies
-from acta_engine.agents import shapes as definitions
 from acta_engine.api.json_body import field_docs
-from acta_engine.people import shapes as interventions
-from acta_engine.plans import shapes as plans
 from acta_engine.sessions import bodies
-from acta_engine.sessions import history_shapes as history
-from acta_engine.sessions import record_shapes as records
-from acta_engine.sessions import shapes as sessions
 from acta_engine.tools import tool
 from acta_engine.tools.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from acta_engine.tools.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
-from acta_engine.usage import receipt_shapes as receipts
-from acta_engine.usage import shapes as usage
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
-SHAPES: Sequence[ModuleType] = (
-    plans,
-    interventions,
-    sessions,
-    history,
-    receipts,
-    definitions,
-    records,
-    usage,
-)
-
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}
 BASE64 = "[A-Za-z0-9+/]"
@@ -95,14 +78,17 @@ def schemas_of(
 
 
 def shapes_with_words() -> dict[str, Any]:
-    """The shapes of answers by name. The docstrings of their fields become descriptions."""
+    """The shapes of answers by name, from every module of the engine that is called so. The docstrings of their fields
+    become descriptions.
+    """
     found: dict[str, Any] = {}
-    for module in SHAPES:
-        for each in vars(module).values():
-            if is_typeddict(each) and each.__module__ == module.__name__:
-                config: ConfigDict = getattr(each, "__pydantic_config__", ConfigDict())
-                each.__pydantic_config__ = config | ConfigDict(use_attribute_docstrings=True)
-                found[each.__name__] = each
+    for each in walk_packages(acta_engine.__path__, "acta_engine."):
+        module = import_module(each.name) if each.name.endswith("shapes") else None
+        for name, shape in vars(module).items() if module is not None else ():
+            if is_typeddict(shape) and shape.__module__ == each.name:
+                config: ConfigDict = getattr(shape, "__pydantic_config__", ConfigDict())
+                shape.__pydantic_config__ = config | ConfigDict(use_attribute_docstrings=True)
+                found[name] = shape
     return found
 
 
