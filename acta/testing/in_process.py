@@ -162,6 +162,7 @@ class InProcess:
         limit = self.settings.tenant_tokens_per_hour
         return TurnDeps(
             repository=self.repository,
+            clock=self.clock,
             choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
             definitions=self.definitions,
             memories_of_run=self.memories_of_run,

@@ -1,5 +1,6 @@
 """The Plan and Think states (design §2), and the HTTP routes that need the providers' keys."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -25,12 +26,12 @@ def _take_turns(step: EngineEvent, context: Any) -> dict[str, object]:
     match step.op:
         case "plan" | "think":
             deps = step_deps()
-            deps = deps._replace(turn=deps.turn._replace(on_key_refused=telemetry.key_refused))
+            deps = replace(deps, turn=replace(deps.turn, on_key_refused=telemetry.key_refused))
             with bound_to(step.at.tenant):
-                made = take_turns(deps, step.op, step.at, step.attempt, timeout)
-            counts = {"turns": made.turns, "calls": made.calls, "ended_by": made.error}
+                result = take_turns(deps, step.op, step.at, step.attempt, timeout)
+            counts = {"turns": result.turns, "calls": result.calls, "ended_by": result.error}
             telemetry.logger.info("step made", extra={**step.ids, **counts})
-            return made.decision.to_engine()
+            return result.decision.to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
 

@@ -168,9 +168,9 @@ class Run(StoredModel):
     planning ones too, and is part of their commit keys. `first`: the number of the commit that the current turn began
     with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
     the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
-    `shared/acta_engine/turn/after_thinking.py`). `before`: what the session had used before; None: it is the session's
-    first run. `parked`: the generation has no execution; it is started when somebody decides, or when the time comes
-    (`shared/acta_engine/turn/engine_decision.py`).
+    `shared/acta_engine/turn/turn.py`). `before`: what the session had used before; None: it is the session's first
+    run. `parked`: the generation has no execution; it is started when somebody
+    decides, or when the time comes (`shared/acta_engine/turn/engine_decision.py`).
     """
 
     run_id: str
@@ -282,7 +282,7 @@ class Progress(StoredModel):
     (design §5).
 
     `text_replies`: replies in a row without a call; bounded in `shared/acta_engine/turn/next_action.py`.
-    `planning_attempts`: failed ones in the current planning; bounded in `shared/acta_engine/turn/after_planning.py`.
+    `planning_attempts`: failed ones in the current planning; bounded in `shared/acta_engine/turn/turn.py`.
     `last_reply`, `succeeded`, `failed`, `window`: fingerprints of replies and calls, as
     `acta_engine.turn.loop_detection` makes them. `rung`: how often the run was found stuck since it last made
     progress, which decides between hint, question and failure.
@@ -291,7 +291,7 @@ class Progress(StoredModel):
     text_replies: int = 0
     planning_attempts: int = 0
     cut_offs: int = 0
-    """Replies in a row that were cut off at their length limit: `shared/acta_engine/turn/cut_off_replies.py`."""
+    """Replies in a row that were cut off at their length limit: `shared/acta_engine/turn/reply.py`."""
     continues: str = ""
     """The id of the cut-off message that the next reply is asked to continue; empty: none."""
     hint: str = ""

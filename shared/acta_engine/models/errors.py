@@ -22,7 +22,7 @@ provider's `client.py`.
         a refusal as stop reason                     ModelRefused            MODEL_REFUSED
 
 Backoff is in `infra/acta_infra/engine/retries.py`, Wait in `shared/acta_engine/recovery/wait_out.py`, the compaction
-in `shared/acta_engine/turn/turn.py`, and the reaction to `malformed` in `shared/acta_engine/turn/apply_reply.py`.
+in `shared/acta_engine/turn/turn.py`, and the reaction to `malformed` in `shared/acta_engine/turn/reply.py`.
 
 A message quotes nothing of a request's or an answer's body. It holds the provider's name, the status, the request id
 and the provider's own names for the error, and the last two only where they look like an id and like names.

@@ -55,10 +55,10 @@ class Fallbacks(Protocol):
 class ModelRequest(NamedTuple):
     """`system`, `tools` and `entries`: from one turn to the next they only grow at the end, so that the provider can
     cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
-    last. `max_tokens`: of the answer: the turn's (`TurnContext.max_output_tokens`) or a summary's, cut to what the
-    budget carries (`affordable` in `shared/acta_engine/turn/session_budget.py`). `tool_choice`: `auto`, or the name of
-    the one tool that the model must call. `fallbacks`: None: every further model may be asked. `ended_turns`: keeps
-    what is made of the turns that have ended for the conversation's next request; None: nothing is kept.
+    last. `max_tokens`: of the answer: the turn's (`Turn.max_output_tokens`) or a summary's, cut to what the
+    budget carries (`mark_call` in `shared/acta_engine/turn/model_call.py`). `tool_choice`: `auto`, or the name of the
+    one tool that the model must call. `fallbacks`: None: every further model may be asked. `ended_turns`: keeps what
+    is made of the turns that have ended for the conversation's next request; None: nothing is kept.
     """
 
     model: str
@@ -86,7 +86,7 @@ class TokenUsage(NamedTuple):
 
 class RequestedCall(NamedTuple):
     """A tool call as the model wrote it. `input` None: it is no JSON object, and `malformed` says what is wrong; the
-    model is told so by `apply_reply` (`shared/acta_engine/turn/apply_reply.py`).
+    model is told so by `apply_reply` (`shared/acta_engine/turn/reply.py`).
     """
 
     name: str

@@ -4,8 +4,8 @@ decided in `shared/acta_engine/models/allowed_models.py`.
 The names are those that the SDKs list: anthropic 2.12 in `types/model.py`, openai 3.54 in `types/shared/chat_model.py`.
 A name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers
 put around a name: `eu.anthropic.claude-…`, `openai/gpt-…`, a date or a version at the end. The output limit does not
-depend on the model: it is the agent's, else the deployment's (`TurnDeps.context` in
-`shared/acta_engine/turn/turn_context.py`).
+depend on the model: it is the agent's, else the deployment's (`_new_turn` in
+`shared/acta_engine/turn/turn.py`).
 """
 
 import re

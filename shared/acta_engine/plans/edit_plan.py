@@ -2,7 +2,7 @@
 
 What was changed is told to the model as a message that waits for the next turn, so the session is woken, and goes on,
 as after any message. Until a turn has shown it, the model's own updates are refused (`_update_plan` in
-`shared/acta_engine/turn/apply_reply.py`) and what it asked for before has no effect (`is_replanned` in
+`shared/acta_engine/turn/reply.py`) and what it asked for before has no effect (`is_replanned` in
 `shared/acta_engine/tools/effect_ledger.py`).
 """
 

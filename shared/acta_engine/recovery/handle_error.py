@@ -2,7 +2,7 @@
 
 What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
 
-Errors that a turn commits itself do not come here: `shared/acta_engine/turn/without_reply.py` waits or ends the
+Errors that a turn commits itself do not come here: `shared/acta_engine/turn/turn.py` waits or ends the
 run, where a provider rejects a request or names a time to wait.
 
 The engine also asks here to park a session, where it has waited for people for a while, or is to wait for the world for

@@ -1,7 +1,7 @@
 """Pause, resume and cancel. Each is a commit, and workers that come later find it in the log (design §6.4).
 
-What becomes of work under way when a cancel comes: of a model's reply `_apply_reply` in
-`shared/acta_engine/turn/turn.py`, of a tool's result `_finish` in `shared/acta_engine/tools/execute.py`.
+What becomes of work under way when a cancel comes: of a model's reply `apply` in `shared/acta_engine/turn/turn.py`, of
+a tool's result `_finish` in `shared/acta_engine/tools/execute.py`.
 """
 
 from acta_engine.agents.store import Definitions

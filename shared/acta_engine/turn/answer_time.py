@@ -1,5 +1,5 @@
 """How long a model call may take: from the tokens that it may write and the speed of its model (design §9).
-Less, where less is left of the invocation: `shared/acta_engine/turn/marked_call.py`.
+Less, where less is left of the invocation: `shared/acta_engine/turn/model_call.py`.
 
 Speeds are tokens per second. No provider promises one. These are estimates, low on purpose: an answer that is given too
 little time is paid for and lost, one that is given too much costs nothing. A setting replaces them all. The first

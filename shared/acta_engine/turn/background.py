@@ -7,8 +7,8 @@ other call, because the provider has no key that a second request could share wi
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from acta_engine.agents.agent import built_in
 from acta_engine.errors import (
@@ -31,9 +31,9 @@ from acta_engine.turn.background_waits import looks, next_wait
 from acta_engine.turn.engine_decision import check_run, check_turn, end_decision, position
 from acta_engine.turn.execution_history import EVENTS_PER_TURN
 from acta_engine.turn.kept_replies import place_of
-from acta_engine.turn.marked_call import Completed, MarkedCall, commit_while_there_is_time, not_begun
+from acta_engine.turn.model_call import ModelCall, commit_while_there_is_time, failed
 from acta_engine.turn.next_turn import or_roll_over, turn_again
-from acta_engine.turn.session_budget import Bill, charge_attempts, settle_call, with_outcome
+from acta_engine.turn.session_budget import charge_attempts, settle_call, with_outcome
 from acta_engine.turn.turn_context import Turn, TurnDeps, TurnKind
 
 REQUEST_SECONDS = 60.0
@@ -42,44 +42,34 @@ END_SECONDS = 10.0
 """For each of the two requests that end a response that nobody wants."""
 
 
-class Ended(NamedTuple):
-    """What came of a call in the background, its bill, and the messages that its request showed."""
-
-    answer: ModelReply | SessionError | TransientError
-    bill: Bill
-    delivered: tuple[str, ...]
-
-
 def calls_of(turn: Turn) -> BackgroundCalls | None:
     """How the turn's model answers in the background. None: it is not to, or it cannot."""
-    if not (turn.context.agent.background and turn.deps.background_seconds):
+    if not (turn.agent.background and turn.deps.background_seconds):
         return None
-    return in_background(turn.context.model)
+    return in_background(turn.model)
 
 
-def begin(
-    turn: Turn, calls: BackgroundCalls, call: MarkedCall, delivered: tuple[str, ...]
-) -> Completed | Decision:
-    """Makes the call and commits its id; the engine then waits. Completed: a reply was there at once, or the call could
-    not be made. Where another worker has the turn, the response is ended again. Raises Fenced, and what the
-    stores raise.
+def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | Decision:
+    """Makes the call and commits the response's id; the engine then waits. The call comes back where its answer was
+    there at once, or where it could not be made. Where another worker has the turn, the response is ended again. Raises
+    Fenced, and what the stores raise.
     """
-    own, context = call.attempts[-1], turn.context
+    own = call.attempts[-1]
     try:
         started = calls.start(call.request, timeout=min(REQUEST_SECONDS, turn.seconds_left))
     except (SessionError, TransientError) as error:
-        return not_begun(turn, call, error)
+        return failed(turn, call, error)
     if isinstance(started, ModelReply):
         answered = with_outcome(own, started, turn.deps.clock.now())
-        return Completed(started, call._replace(attempts=(*call.attempts[:-1], answered)).bill)
+        return replace(call, attempts=(*call.attempts[:-1], answered), answer=started)
     running = RunningResponse(
         response_id=started,
         place=place_of(turn.session.head, turn.kind),
         attempt_id=own.attempt_id,
-        provider=context.model.provider,
+        provider=turn.model.provider,
         model=call.request.model,
         started=own.started,
-        delivered=delivered,
+        delivered=call.delivered,
         bytes=call.bytes,
     )
 
@@ -104,9 +94,9 @@ def begin(
     return decision_of(done)
 
 
-def look(turn: Turn) -> Ended | Decision | None:
-    """Looks for the answer that the head tells of. A decision: it is not there yet. None: the run waits for none; one
-    of a run before is ended. Raises what the provider and the stores raise.
+def look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
+    """Looks for the answer that the head tells of: the call comes back with it. A decision: it is not there yet. None:
+    the run waits for none, and one of an earlier run is ended. Raises what the provider and the stores raise.
     """
     deps, head = turn.deps, turn.session.head
     running = head.background
@@ -129,7 +119,8 @@ def look(turn: Turn) -> Ended | Decision | None:
             if not isinstance(answer, ModelReply):
                 answer = ProviderTimeout("the answer in the background was not there in time", True)
     assert isinstance(answer, ModelReply | SessionError | TransientError)
-    return Ended(answer, _bill(deps, turn.session, running, answer), running.delivered)
+    attempts = _attempts(deps, turn.session, running, answer)
+    return replace(call, bytes=running.bytes, delivered=running.delivered, attempts=attempts, answer=answer)
 
 
 def count_looks(change: Change) -> None:
@@ -157,15 +148,16 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
     check_run(session.head, at)
     calls = _calls_to(deps, running)
     answer = _end(calls, running) if calls is not None else None
-    bill = _bill(deps, session, running, answer)
+    attempts, window = _attempts(deps, session, running, answer), deps.token_window
 
     def build(now: Session, change: Change) -> CommitDraft:
         check_run(change.head, at)
         if change.head.background == running:
             if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
-                settle_call(change, bill, NamedModel(running.provider, running.model), answer)
+                asked = NamedModel(running.provider, running.model)
+                settle_call(change, attempts, window, asked, answer)
             else:
-                charge_attempts(change, bill.attempts, bill.window, with_running=True)
+                charge_attempts(change, attempts, window, with_running=True)
             change.set(background=None)
         return CommitDraft(change, end_decision(change.head))
 
@@ -211,26 +203,24 @@ def _end(calls: BackgroundCalls, running: RunningResponse) -> ModelReply | ActaE
     return None
 
 
-def _bill(
+def _attempts(
     deps: TurnDeps, session: Session, running: RunningResponse, answer: ModelReply | ActaError | None
-) -> Bill:
-    """With the attempts that no commit has settled, the response's own the last."""
+) -> tuple[Attempt, ...]:
+    """The attempts that no commit has charged, the response's own the last."""
     head = session.head
     marker = deps.attempts.read(head.tenant, head.session_id)
     unsettled = open_attempts(head, marker.attempts)
     own = next((one for one in marker.attempts if one.attempt_id == running.attempt_id), None)
-    own = own or _unmarked(head, running)
+    if (
+        own is None
+    ):  # another run's marker has taken the place of this one, which was charged before that began
+        run = head.run
+        own = Attempt(
+            attempt_id=running.attempt_id, key="", run_id=run.run_id if run is not None else "", turn=0, kind="llm",
+            number=0, provider=running.provider, model=running.model, started=running.started, input_tokens=0,
+            output_tokens=0, billed=0,
+        )  # fmt: skip
     if isinstance(answer, ModelReply | SessionError | TransientError):
         own = with_outcome(own, answer, deps.clock.now())
     others = tuple(one for one in unsettled if one.attempt_id != running.attempt_id)
-    return Bill((*others, own), running.bytes, deps.token_window)
-
-
-def _unmarked(head: Head, running: RunningResponse) -> Attempt:
-    """Where another run's marker has taken the place of its own: it was charged before that began."""
-    run = head.run
-    return Attempt(
-        attempt_id=running.attempt_id, key="", run_id=run.run_id if run is not None else "", turn=0, kind="llm",
-        number=0, provider=running.provider, model=running.model, started=running.started, input_tokens=0,
-        output_tokens=0, billed=0,
-    )  # fmt: skip
+    return (*others, own)

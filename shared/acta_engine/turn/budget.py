@@ -100,7 +100,7 @@ def reserve(
     """What the next call may use; None: the budget does not allow another call.
 
     `request_bytes`: the length of the request. `max_output`: the most tokens that the answer should have, which is
-    `TurnContext.max_output_tokens` for a turn. `models`: those that may answer.
+    `Turn.max_output_tokens` for a turn. `models`: those that may answer.
     """
     wanted = int(request_bytes / head.budget.bytes_per_token) + 1
     output = min(max_output, tokens_left(head) - pending.tokens - wanted)

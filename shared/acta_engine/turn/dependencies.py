@@ -58,6 +58,7 @@ def turn_deps() -> TurnDeps:
     session_index = DynamoIndex(chosen.table, clock)
     return TurnDeps(
         repository=repository,
+        clock=clock,
         choose_model=_choose_model,
         definitions=definitions,
         memories_of_run=RelevantMemories(

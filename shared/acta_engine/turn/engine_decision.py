@@ -3,7 +3,7 @@
 Parking: what waits for long has no execution meanwhile, and costs its storage (ADR 104).
 
 Not decided here: how long an outage is waited out (`shared/acta_engine/recovery/wait_out.py`), a roll-over
-(`next_turn.py`), and what follows a reply (`after_planning.py` and `after_thinking.py` beside this file).
+(`next_turn.py`), and what follows a reply (`turn.py`).
 
 A cancel is no fencing: a result that comes after it is still recorded (`_finish` in
 `shared/acta_engine/tools/execute.py`). The guard in the store is that a commit's number is taken once: `append` in
@@ -41,8 +41,8 @@ def position(head: Head) -> Position:
 class Timeouts(NamedTuple):
     """Seconds: how long an approval waits, and how long before its expiry the warning comes.
 
-    `approval`: `Settings.approval_timeout_seconds`, where the agent's limits name none (`TurnDeps.context` in
-    `shared/acta_engine/turn/turn_context.py`). `warn`: `Settings.intervention_warn_seconds`.
+    `approval`: `Settings.approval_timeout_seconds`, where the agent's limits name none (`_new_turn` in
+    `shared/acta_engine/turn/turn.py`). `warn`: `Settings.intervention_warn_seconds`.
     """
 
     approval: float

@@ -12,7 +12,7 @@ from acta_engine.store.frozen_model import FrozenModel
 
 COMMIT_SECONDS = 30
 """Kept back of an invocation's time for reading and committing: a commit that begins at the last moment (`ROOM` in
-`shared/acta_engine/turn/marked_call.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
+`shared/acta_engine/turn/model_call.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
 LEAST_SECONDS = 1.0
 
 Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "roll_over", "park"]

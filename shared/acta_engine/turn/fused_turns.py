@@ -11,79 +11,86 @@ makes. A call that it is amid may finish. A reply that it has bought is kept, an
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from acta_engine.errors import Fenced
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.tools.builtin.specs import BuiltinTool
 from acta_engine.turn.engine_decision import is_overtaken, next_decision, wait_decision
 from acta_engine.turn.next_turn import or_roll_over, turn_again
-from acta_engine.turn.turn import Taken, take_turn
+from acta_engine.turn.turn import TurnResult, take_turn
 from acta_engine.turn.turn_context import Turn, TurnDeps, TurnKind
 
 if TYPE_CHECKING:
     from acta_engine.tools.runtime import ToolRuntime
 
 
-class StepDeps(NamedTuple):
-    """What `step` needs from the process. `most_turns`: of one invocation (`Settings.turns_per_step`). `tools`: runs
-    calls, on the repository of `turn`; made when it is first needed.
-    """
+@dataclass(frozen=True)
+class StepDeps:
+    """What `step` needs from the process."""
 
     turn: TurnDeps
     most_turns: int
+    """Of one invocation: `Settings.turns_per_step`."""
     tools: "Callable[[], ToolRuntime]"
+    """Runs calls, on the repository of `turn`. It is made when it is first needed."""
 
 
-class Made(NamedTuple):
-    """What an invocation has done: `turns` and `calls` are counts, `error` is the name of the one that ended the loop.
-    `decision`: what the engine does next.
-    """
+@dataclass
+class StepResult:
+    """What an invocation has done so far."""
 
     decision: Decision
+    """What the engine does next."""
     turns: int = 1
     calls: int = 0
     error: str = ""
+    """The name of the error that ended the loop."""
 
 
-def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> Made:
+def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> StepResult:
     """Makes the turn, and goes on while it may.
 
     `attempt`, and what it raises of the first turn: as in `take_turn`. `timeout`: seconds that there are for models and
     tools. Raises Fenced where somebody else has taken over meanwhile.
     """
-    deadline = deps.turn.clock.now() + timedelta(seconds=timeout)
-    taken = take_turn(deps.turn, kind, at, attempt, timeout)
-    if taken.replied is None:
-        return Made(after_another(deps.turn, taken, kind, at, attempt, deps.most_turns))
-    made, turn = Made(taken.decision), taken.replied
+    clock = deps.turn.clock
+    deadline = clock.now() + timedelta(seconds=timeout)
+    turn_result = take_turn(deps.turn, kind, at, attempt, timeout)
+    turn = turn_result.turn
+    if turn is None:
+        return StepResult(after_another(deps.turn, turn_result, kind, at, attempt, deps.most_turns))
+    result = StepResult(turn_result.decision)
     if deps.most_turns == 1:
-        return made
+        return result
     while True:
-        if made.decision.next == "act":
-            if not all(_is_bounded(turn, call_id) for call_id in made.decision.calls or ()):
-                return made  # of such a reply the worker makes no call itself
-            made = _run_calls(deps, turn, made, deadline)
-        following = made.decision.next
-        if following not in ("plan", "think") or made.turns >= deps.most_turns:
-            return made
-        at = made.decision.at
+        if result.decision.next == "act":
+            if not all(_is_bounded(turn, call_id) for call_id in result.decision.calls or ()):
+                return result  # of such a reply the worker makes no call itself
+            _run_calls(deps, turn, result, deadline)
+        following = result.decision.next
+        if following not in ("plan", "think") or result.turns >= deps.most_turns:
+            return result
+        at = result.decision.at
         try:
-            left = _seconds_left(deps, deadline)
-            taken = take_turn(deps.turn, following, at, 0, left, fused=True)
-            if taken.replied is None:
-                decision = after_another(deps.turn, taken, following, at, 0, deps.most_turns)
-                return made._replace(decision=decision)
+            left = (deadline - clock.now()).total_seconds()
+            turn_result = take_turn(deps.turn, following, at, 0, left, fused=True)
+            turn = turn_result.turn
+            if turn is None:
+                result.decision = after_another(deps.turn, turn_result, following, at, 0, deps.most_turns)
+                return result
         except Fenced:
             raise
         except Exception as error:
-            return made._replace(error=type(error).__name__)
-        made, turn = made._replace(decision=taken.decision, turns=made.turns + 1), taken.replied
+            result.error = type(error).__name__
+            return result
+        result.decision = turn_result.decision
+        result.turns += 1
 
 
 def _is_bounded(turn: Turn, call_id: str) -> bool:
@@ -91,38 +98,34 @@ def _is_bounded(turn: Turn, call_id: str) -> bool:
     call, open_call = session.call(call_id), session.head.open_call(call_id)
     if call is None or open_call is None or open_call.approval or open_call.state != "ready":
         return False
-    spec = turn.context.specs.get(call.name)
+    spec = turn.specs.get(call.name)
     return isinstance(spec, BuiltinTool) and spec.bounded
 
 
-def _run_calls(deps: StepDeps, turn: Turn, made: Made, deadline: datetime) -> Made:
+def _run_calls(deps: StepDeps, turn: Turn, result: StepResult, deadline: datetime) -> None:
     """One after the other. What is not done when the time is over, or after an error, is left to the engine."""
     from acta_engine.tools.execute import run_held_call
 
-    at, session, ran, error = made.decision.at, turn.session, 0, ""
-    for call_id in made.decision.calls or ():
-        call, left = session.call(call_id), _seconds_left(deps, deadline)
-        if call is None or left < turn.context.specs[call.name].timeout_seconds:
+    at, session, calls, ran = result.decision.at, turn.session, result.decision.calls or (), 0
+    for call_id in calls:
+        call, left = session.call(call_id), (deadline - deps.turn.clock.now()).total_seconds()
+        if call is None or left < turn.specs[call.name].timeout_seconds:
             break
         try:
             run_held_call(deps.tools(), session, at, call_id, 0, left, fused=True)
         except Fenced:
             raise
-        except Exception as failure:
-            error = type(failure).__name__
+        except Exception as error:
+            result.error = type(error).__name__
             break
         ran += 1
+    result.calls += ran
     still_open = {call.call_id for call in session.head.unfinished_calls}
-    rest = tuple(call_id for call_id in made.decision.calls or () if call_id in still_open)
-    if ran < len(made.decision.calls or ()) and rest:
-        decision = made.decision.model_copy(update={"calls": rest})
+    rest = tuple(call_id for call_id in calls if call_id in still_open)
+    if ran < len(calls) and rest:
+        result.decision = result.decision.model_copy(update={"calls": rest})
     else:
-        decision = Decision(next="think", at=at)
-    return made._replace(decision=decision, calls=made.calls + ran, error=error)
-
-
-def _seconds_left(deps: StepDeps, deadline: datetime) -> float:
-    return (deadline - deps.turn.clock.now()).total_seconds()
+        result.decision = Decision(next="think", at=at)
 
 
 GOES_ON = ("plan", "think", "act")
@@ -130,14 +133,14 @@ GOES_ON = ("plan", "think", "act")
 
 
 def after_another(
-    deps: TurnDeps, taken: Taken, kind: TurnKind, at: Position, attempt: int, most_turns: int
+    deps: TurnDeps, result: TurnResult, kind: TurnKind, at: Position, attempt: int, most_turns: int
 ) -> Decision:
     """What the engine does after a turn that this worker has no reply of: what was decided, or what follows from the
     head after a takeover.
 
     `most_turns`: of one invocation; 1: nobody goes on by itself, unless an invocation of before that was changed does.
     """
-    session, decision = taken.session, taken.decision
+    session, decision = result.session, result.decision
     done = session.recorded(at.key(kind))
     if done is None or done.decision is None or done.decision.next not in GOES_ON:
         return decision
@@ -153,20 +156,20 @@ def after_another(
 
 
 def _take_over(deps: TurnDeps, session: Session, at: Position) -> Decision | None:
-    """None: nothing is left to take over from."""
+    """Moves the session to its next turn, which fences the other worker. None: nothing is left to take over."""
 
     def build(_: Session, change: Change) -> CommitDraft | None:
         head = change.head
         if is_overtaken(head, at) or head.is_over or head.wait is not None:
             return None  # where people are waited for, the engine has been answered
         turn_again(change)
-        return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, _next(deps, change.head)))
+        head = change.head
+        decision = (
+            wait_decision(head, deps.timeouts) if head.interventions else next_decision(head, change.now)
+        )
+        return CommitDraft(change, or_roll_over(head, deps.roll_over_events, decision))
 
     done = deps.repository.commit(session, at.key(f"takeover/{deps.clock.new_id('try')}"), build)
     if done is not None:
         return done.decision
     return next_decision(session.head, deps.clock.now()) if session.head.is_over else None
-
-
-def _next(deps: TurnDeps, head: Head) -> Decision:
-    return wait_decision(head, deps.timeouts) if head.interventions else next_decision(head, deps.clock.now())

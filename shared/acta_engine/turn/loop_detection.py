@@ -7,12 +7,15 @@ among the last 32.
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from acta_engine.log.conversation import ToolCall, ToolEntry
 from acta_engine.log.head import Progress
 from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.exact_json import canonical_json
+from acta_engine.untrusted.visible import visible
 
 SAME_REPLIES = 3
 """Identical replies in a row."""
@@ -24,6 +27,10 @@ REMEMBERED = 32
 """Calls whose fingerprints are kept."""
 WINDOW = 8
 """The newest successful calls that are searched for repetitions."""
+MAX_NAME_CHARS = 64
+
+CallAndResult = tuple[ToolCall, ToolEntry | None]
+"""A call of the turn before and its result. None: it has none."""
 
 Kind = Literal["same_reply", "no_progress", "failing_call", "repeated_call", "ping_pong"]
 Reaction = Literal["hint", "ask", "fail"]
@@ -95,6 +102,65 @@ class Stuck(NamedTuple):
     def question(self) -> str:
         """The question that a person is asked."""
         return f"{self.description} A hint to it did not help. {OPTIONS[0].upper()}{OPTIONS[1:]}"
+
+
+def detect_loop(
+    specs: Mapping[str, ToolSpec],
+    progress: Progress,
+    previous: Sequence[CallAndResult],
+    text: str,
+    calls: Sequence[ToolCall],
+    *,
+    plan_changed: bool,
+) -> tuple[Progress, Stuck | None]:
+    """The counters after a reply, and whether the run is stuck. None: it is not.
+
+    `specs`: the agent's tools by name. `previous`: the calls before the reply and how they went. `text`, `calls`: of
+    the reply. An `update_plan` counts only where it was refused: a change of the plan is progress by itself.
+    """
+    said = fingerprint(text, [[call.name, call.input] for call in calls])
+    counts = not calls or not all(_is_repeatable(specs, call.name) for call in calls)
+    finished = _finished(specs, previous)
+    progress, stuck = observe(progress, finished, said, reply_counts=counts, plan_changed=plan_changed)
+    if stuck is None:
+        return progress, None
+    if stuck.kind == "same_reply":
+        return progress, stuck._replace(tools=tuple(_shown_name(call) for call in calls))
+    # Of the two calls of a ping-pong one was made before, the other is made now.
+    made = [*(call for call, _ in previous), *calls]
+    names = {fingerprint(call.name, call.input): _shown_name(call) for call in made}
+    return progress, stuck._replace(tools=tuple(names[call] for call in stuck.calls if call in names))
+
+
+def repeated_failure(
+    specs: Mapping[str, ToolSpec], progress: Progress, previous: Sequence[CallAndResult]
+) -> str:
+    """What the turn right after a call that failed again tells the model. Empty: no call did, or the model was told
+    before.
+    """
+    return hint_before_reply(progress, _finished(specs, previous))
+
+
+def _finished(specs: Mapping[str, ToolSpec], previous: Sequence[CallAndResult]) -> list[FinishedCall]:
+    return [
+        FinishedCall(
+            fingerprint(call.name, call.input),
+            result is not None and result.ok,
+            _is_repeatable(specs, call.name),
+        )
+        for call, result in previous
+        if call.name != UPDATE_PLAN or result is None or not result.ok
+    ]
+
+
+def _is_repeatable(specs: Mapping[str, ToolSpec], name: str) -> bool:
+    return name in specs and specs[name].repeatable
+
+
+def _shown_name(call: ToolCall) -> str:
+    """The tool's name for people. Where there is no such tool, the name is the model's own: it may be anything."""
+    action = str((call.input or {}).get("action", "")) if call.name == UPDATE_PLAN else ""
+    return visible(f"{call.name} {action}".strip()[:MAX_NAME_CHARS], keep_newlines=False)
 
 
 def fingerprint(name: str, arguments: Any) -> str:

@@ -6,18 +6,31 @@ turn and the provider can cache it (design §9). `hint` puts a text into the suf
 
 from collections.abc import Iterable
 
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.agents.store import Snapshot
 from acta_engine.log.change import Change
-from acta_engine.log.conversation import Entry
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, ToolDefinition
 from acta_engine.plans.plan import PlanStep
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.tools.builtin.specs import UPDATE_PLAN
-from acta_engine.turn.turn_context import TurnContext
+from acta_engine.turn.loop_detection import repeated_failure
+from acta_engine.turn.structured_answer import instruction
+from acta_engine.turn.turn_context import Turn
 from acta_engine.untrusted.visible import visible
 
 PLAN_RETRIES = 3
 """Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
+
+PRIVATE_SESSION = (
+    "This session is private to its user. Files whose path begins with ~/ are that user's own: nobody else sees them, "
+    "and list_files with the path ~/ lists them. All other files are seen by everybody in the user's organisation. "
+    "Write what you make to ~/, unless the user names another place or wants others to have it."
+)
+"""Stands after the agent's own prompt. A path means the same in every session and over the API, so what a private
+session makes is not put elsewhere behind the model's back; the model is told where it belongs (ADR 50).
+"""
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
 
@@ -38,35 +51,41 @@ Let us make it simple. Call update_plan with action "create", the goal in one se
 nothing but a description. You can revise the plan later."""
 
 
-def planning_request(context: TurnContext, head: Head, entries: tuple[Entry, ...]) -> ModelRequest:
-    """Offers `update_plan` and nothing else, and makes the model call it."""
-    spec = context.specs[UPDATE_PLAN]
-    return ModelRequest(
-        model=context.model_name,
-        system=context.system,
-        tools=(ToolDefinition(spec.name, spec.description, spec.input_schema),),
-        entries=entries,
-        suffix=_planning_suffix(head, context.specs, context.notes.text),
-        max_tokens=context.max_output_tokens,
-        tool_choice=UPDATE_PLAN,
-    )
+def system_prompt(agent: AgentDefinition, definitions: Snapshot, head: Head) -> str:
+    """The agent's prompt with the managed planning prompt in it, and what this session adds."""
+    # The version that is tried in the session, else the one in force. No version is ever deleted, but a restored
+    # tenant may not have the one that was tried.
+    tried = head.prompts.get(AGENT_PLANNING_SYSTEM)
+    found = None if tried is None else definitions.prompt_version(AGENT_PLANNING_SYSTEM, tried)
+    planning = (found or definitions.prompt(AGENT_PLANNING_SYSTEM)).content
+    parts = [agent.system(planning)]
+    if head.private_to is not None:
+        parts.append(PRIVATE_SESSION)
+    if head.output_schema:
+        parts.append(instruction(head.output_schema))
+    return "\n\n".join(parts)
 
 
-def thinking_request(
-    context: TurnContext, head: Head, entries: tuple[Entry, ...], failing: str
-) -> ModelRequest:
-    """Offers every tool of the agent; plan status, memories and hints come last. `failing`: the hint about a call that
-    has just failed again.
-    """
+def turn_request(turn: Turn) -> ModelRequest:
+    """What the model is asked in this turn: the plan, or the next step."""
+    session = turn.session
+    entries = (*session.entries, *session.pending(session.orphans()))
+    if turn.kind == "plan":  # `update_plan` is offered and nothing else, and the model has to call it
+        offered, tool_choice = [turn.specs[UPDATE_PLAN]], UPDATE_PLAN
+        suffix = _planning_suffix(session.head, turn.specs, turn.notes.text)
+    else:
+        offered, tool_choice = list(turn.specs.values()), "auto"
+        failing = repeated_failure(turn.specs, session.head.progress, session.outcomes())
+        suffix = _thinking_suffix(session.head, turn.notes.text, failing)
     return ModelRequest(
-        model=context.model_name,
-        system=context.system,
-        tools=tuple(
-            ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in context.specs.values()
-        ),
+        model=turn.model_name,
+        system=turn.system,
+        tools=tuple(ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in offered),
         entries=entries,
-        suffix=_turn_suffix(head, context.notes.text, failing),
-        max_tokens=context.max_output_tokens,
+        suffix=suffix,
+        max_tokens=turn.max_output_tokens,
+        tool_choice=tool_choice,
+        ended_turns=session.ended_turns,
     )
 
 
@@ -93,8 +112,10 @@ def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
     return "\n\n".join(said)
 
 
-def _turn_suffix(head: Head, notes: str, failing: str) -> str:
-    """`notes`: memories of earlier sessions. What matters most comes last: plan, limits, hints."""
+def _thinking_suffix(head: Head, notes: str, failing: str) -> str:
+    """`notes`: memories of earlier sessions. `failing`: the hint about a call that has just failed again. What matters
+    most comes last: plan, limits, hints.
+    """
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
         status = "executing" if head.plan.is_live else head.plan.status

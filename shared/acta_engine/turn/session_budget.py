@@ -2,10 +2,10 @@
 person instead of calling the model: nothing is killed (design §5).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from acta_engine.errors import (
     PoisonedSession,
@@ -22,11 +22,11 @@ from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.model import ModelReply
 from acta_engine.models.prices import NamedModel, charged_tokens, cost_usd
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.turn import budget
-from acta_engine.turn.budget import Pending, Reservation, spent_usd
+from acta_engine.turn.budget import NeededLimits, spent_usd
 from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision, wait_decision
 from acta_engine.usage.tally import ModelUse
 
@@ -62,90 +62,9 @@ VANISHED = "VANISHED"
 """The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""
 
 
-class SizedRequest(NamedTuple):
-    """A request, and the bytes that its tokens are estimated from."""
-
-    request: ModelRequest
-    bytes: int
-
-
-class NextCall(NamedTuple):
-    """A call that the budget may not carry. `bytes`: of its request. `models`: those that may answer."""
-
-    bytes: int
-    max_output: int
-    models: Sequence[NamedModel]
-
-    def needed_limits(self, head: Head) -> budget.NeededLimits:
-        return budget.needed_limits(head, *self)
-
-
-class Bill(NamedTuple):
-    """What one call may cost: the attempts that no commit had settled when it began, its own the last of them, and the
-    bytes of its request. `window`: of the token budget, in seconds.
-    """
-
-    attempts: tuple[Attempt, ...]
-    bytes: int
-    window: float
-
-    @property
-    def own(self) -> Attempt:
-        return self.attempts[-1]
-
-    @property
-    def as_begun(self) -> tuple[Attempt, ...]:
-        """The attempts as they are written down while the call's own is under way."""
-        begun = self.own.model_copy(update={"outcome": "", "billed": 1, "ended": None})
-        return (*self.attempts[:-1], begun)
-
-
-def affordable(
-    head: Head, asked: SizedRequest, models: Sequence[NamedModel], open_ones: Iterable[Attempt] = ()
-) -> tuple[ModelRequest, Reservation] | None:
-    """The request with no more output than the budget carries; None: not even a small one.
-
-    `models`: those that may answer. `open_ones`: attempts that are not charged yet.
-    """
-    most = asked.request.max_tokens
-    reservation = budget.reserve(head, asked.bytes, most, models, Pending.of(open_ones))
-    if reservation is None:
-        return None
-    return asked.request._replace(max_tokens=reservation.output), reservation
-
-
-def ask_for_budget(
-    repository: SessionRepository,
-    session: Session,
-    at: Position,
-    timeouts: Timeouts,
-    rules: AskingRules,
-    call: NextCall,
-    attempts: tuple[Attempt, ...],
-    window: float,
-) -> Decision:
-    """Asks a person for a budget that carries the call, and charges the attempts before it. Where the token budget has
-    renewed meanwhile and carries the call, nothing is asked.
-
-    `window`: of the token budget, in seconds. Raises Fenced.
-    """
-
-    def ask(change: Change) -> None:
-        charge_attempts(change, attempts, window)
-        change.set(budget=budget.renewed(change.head, change.now, window))
-        if any(call.needed_limits(change.head)):
-            warn(change)
-            open_budget_question(change, rules, call)
-
-    # asked anew after each answer that does not help: not one key a turn
-    kind = f"budget-{session.head.last_seq}"
-    return ask_at_limit(repository, session, at, kind, timeouts, ask)
-
-
-def open_budget_question(change: Change, rules: AskingRules, call: NextCall) -> None:
+def open_budget_question(change: Change, rules: AskingRules, needed: NeededLimits) -> None:
     """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call."""
-    needed = call.needed_limits(change.head)._asdict()
-    more = {f"{limit}_needed": value for limit, value in needed.items() if value is not None}
+    more = {f"{limit}_needed": value for limit, value in needed._asdict().items() if value is not None}
     text = "The session's budget does not carry another call."
     open_question(change, "budget_exceeded", text, rules, **_figures(change.head), **more)
     wait_for_people(change)
@@ -237,31 +156,25 @@ def charge_lease(change: Change, tokens: int) -> None:
         change.set(lease=lease.charged(tokens))
 
 
-def settle_call(change: Change, bill: Bill, asked: NamedModel, reply: ModelReply) -> None:
+def settle_call(
+    change: Change, attempts: tuple[Attempt, ...], window: float, asked: NamedModel, reply: ModelReply
+) -> None:
     """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
-    vanished and charged its reservation, that is taken back.
+    vanished and charged its reservation, that is taken back. `attempts`: its own is the last. `window`: of the token
+    budget, in seconds.
     """
-    charged = bill.own.attempt_id in change.head.budget.settled
-    charge_attempts(change, bill.attempts, bill.window)
-    taken_back = bill.own.model_copy(update={"billed": bill.own.billed - 1}) if charged else None
-    record_call(change, asked, reply, bill.own, taken_back)
+    own = attempts[-1]
+    was_charged = own.attempt_id in change.head.budget.settled
+    charge_attempts(change, attempts, window)
+    taken_back = own.model_copy(update={"billed": own.billed - 1}) if was_charged else None
+    record_call(change, asked, reply, own, taken_back)
     charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))
-    warn_if_due(change)
-
-
-def calibrate(change: Change, bill: Bill, input_tokens: int) -> None:
-    """Takes in what the call showed about how many bytes a token has."""
-    change.set(budget=budget.calibrated(change.head.budget, bill.bytes, input_tokens))
-
-
-def warn_if_due(change: Change) -> None:
-    """Adds the event that the budget is nearly used up, once per budget."""
     if budget.warning_due(change.head):
         warn(change)
 
 
 def warn(change: Change) -> None:
-    """The same, however much is left: a limit is never met without a warning before."""
+    """Adds the event that the budget is nearly used up, once per budget. A limit is never met without it."""
     head = change.head
     if not head.budget.warned:
         change.set(budget=head.budget.model_copy(update={"warned": True}))

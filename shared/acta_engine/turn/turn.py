@@ -1,401 +1,723 @@
-"""One model turn, for Plan and Think alike, as five calls: load, prepare, ask, apply, commit (design §2).
+"""One turn of a session: what the Plan and Think states do (design §2). `take_turn` shows the way through:
 
-What follows from a reply differs between the two states and stands in `after_planning.py` and `after_thinking.py`.
+1. `load` reads the session and finds out whether a model has to be asked at all.
+2. `prepare` makes the request fit the model's window and the budgets, and writes the call down.
+3. `ask` asks the model.
+4. `commit` appends what follows to the log, under the turn's key. `apply` fills that commit: it turns the reply into
+   changes of the session, and says what the engine does next.
+
+A turn is made once, however often it is tried. Whoever tries it again finds what the one before has stored: the commit,
+the reply that could not be committed, or the call that was written down before it was made.
 """
 
-from collections.abc import Container
-from datetime import timedelta
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, assert_never, get_args
 
-from acta_engine.agents.agent import Purpose, policies_of
-from acta_engine.errors import ContextTooLong, ModelRefused, SessionError
+from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
+from acta_engine.errors import (
+    AgentMissing,
+    ContextTooLong,
+    ModelRefused,
+    PriceUnknown,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    SessionError,
+    TransientError,
+)
+from acta_engine.log.attempt import Attempt
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.head import Ending, Failure, Head
+from acta_engine.log.conversation import ToolCall
+from acta_engine.log.events import HintInjected, PlanRejected
+from acta_engine.log.head import Ending, Failure, Result
 from acta_engine.log.repository import CommitDraft, decision_of
 from acta_engine.log.session import Session
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.people.opening import AskingRules
-from acta_engine.recovery.wait_out import OutageRules, ask_after_waiting, asks_after_waiting
-from acta_engine.turn.after_planning import after_planning
-from acta_engine.turn.after_thinking import after_thinking
-from acta_engine.turn.apply_reply import Answers, IdentifiedReply, apply_reply, with_ids
-from acta_engine.turn.ask_model import ask_model, sized
-from acta_engine.turn.background import Ended, count_looks, end_for_good, forget, look
+from acta_engine.models.model import ModelReply
+from acta_engine.models.prices import is_priced
+from acta_engine.people.excerpt import ends
+from acta_engine.people.intervention import is_pause
+from acta_engine.people.opening import (
+    MAX_SAID_CHARS,
+    AskedBy,
+    AskingRules,
+    open_approval,
+    open_question,
+    open_review,
+    wait_for_people,
+)
+from acta_engine.recovery.outage_causes import cause_of_error
+from acta_engine.recovery.wait_out import (
+    ask_after_waiting,
+    asks_after_waiting,
+    wait_for_tokens,
+    wait_out,
+)
+from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.turn.background import begin, calls_of, count_looks, end_for_good, forget, look
+from acta_engine.turn.budget import (
+    Pending,
+    calibrated,
+    fits_new_window,
+    lacks_money,
+    needed_limits,
+    renewed,
+    tokens_left,
+)
 from acta_engine.turn.compaction import max_request_bytes
-from acta_engine.turn.cut_off_replies import first_half
-from acta_engine.turn.detect_loop import PreviousCall, repeated_failure
-from acta_engine.turn.engine_decision import check_turn, next_decision, outage_wait, wait_decision
-from acta_engine.turn.kept_replies import KeptReply, place_of
-from acta_engine.turn.marked_call import (
-    KeptCall,
-    MarkedCall,
-    NotAffordable,
+from acta_engine.turn.endings import ended
+from acta_engine.turn.engine_decision import (
+    check_turn,
+    next_decision,
+    outage_wait,
+    position,
+    wait_decision,
+)
+from acta_engine.turn.loop_detection import CallAndResult, detect_loop
+from acta_engine.turn.model_call import (
+    BudgetTooLow,
+    ModelCall,
     commit_reply,
+    complete,
+    failed,
     kept_call,
     mark_call,
-    not_begun,
+    raise_for_retry,
+    request_bytes,
 )
-from acta_engine.turn.next_turn import next_turn, or_roll_over
-from acta_engine.turn.outcomes import end_run
-from acta_engine.turn.prompt import planning_request, thinking_request
+from acta_engine.turn.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
+from acta_engine.turn.next_turn import next_turn, or_roll_over, turn_again
+from acta_engine.turn.prompt import PLAN_RETRIES, hint, system_prompt, turn_request
+from acta_engine.turn.reply import (
+    ReplyOutcome,
+    TurnReply,
+    answer_in_text,
+    apply_reply,
+    cut_off_advice,
+    final_answer,
+    is_first_half,
+    own_result,
+    with_ids,
+)
 from acta_engine.turn.session_budget import (
-    Bill,
-    SizedRequest,
+    ask_at_limit,
     attempts_so_far,
-    calibrate,
     charge_attempts,
+    open_budget_question,
     settle_call,
+    warn,
 )
+from acta_engine.turn.structured_answer import ANSWER_RETRIES
 from acta_engine.turn.turn_context import Turn, TurnDeps, TurnKind
-from acta_engine.turn.without_reply import (
-    CommittedError,
-    commit_failure,
-    failed_turn,
-    wait_or_ask,
-    without_reply,
+
+STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
+NO_PLAN = "The reply made no plan."
+NOT_RUN = (
+    "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
 
 
-class Taken(NamedTuple):
-    """What the engine does after a turn. `session`: as it was read, and what has come since. `replied`: the turn, where
-    it has committed its reply itself; None: another worker has made it, or it has none.
-    """
-
+@dataclass(frozen=True)
+class TurnResult:
     decision: Decision
+    """What the engine does next."""
     session: Session
-    replied: Turn | None = None
+    """As it was read, and what has come since."""
+    turn: Turn | None = None
+    """Set only if this worker has committed the model's reply. It may then go on with the next turn."""
 
 
 def take_turn(
     deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float, *, fused: bool = False
-) -> Taken:
+) -> TurnResult:
     """Makes the turn, once whatever attempt this is.
 
-    `attempt`: the engine's retry count. `timeout`: seconds that all models of the turn may take together
+    `attempt`: the engine's retry count. `timeout`: the seconds that all models of the turn may take together
     (`functions/step/handler.py`). `fused`: as in `Turn.is_fused`. Raises Fenced where another run, generation or turn
     has taken over, and everything that the engine retries.
     """
     session = deps.repository.conversation(at)
     turn = load(deps, session, kind, at, attempt, timeout)
     if isinstance(turn, Decision):
-        return Taken(turn, session)
+        return TurnResult(turn, session)
     if fused:
-        if turn.seconds_left < turn.context.seconds_of_whole_call:
-            return Taken(Decision(next=kind, at=at), session)
-        turn = turn._replace(is_fused=True)
+        if turn.seconds_left < turn.seconds_for(turn.max_output_tokens):
+            return TurnResult(Decision(next=kind, at=at), session)
+        turn = replace(turn, is_fused=True)
     call = prepare(turn)
+    if isinstance(call, ModelCall) and call.answer is None:
+        call = ask(turn, call)
     if isinstance(call, Decision):
-        return Taken(call, session)
-    answer = ask(call) if isinstance(call, ModelCall) else call
-    if isinstance(answer, Decision):
-        return Taken(answer, session)
-    decision = commit(answer)
-    is_ours = isinstance(answer.result, IdentifiedReply) and session.last_reply == answer.result.message_id
-    return Taken(decision, session, turn if is_ours else None)
+        return TurnResult(call, session)
+    return commit(turn, call)
 
 
-class ModelCall(NamedTuple):
-    """A call that may be made, and what it is about: the commit is about this, whatever has come meanwhile.
-
-    `delivered`: ids of the users' messages that the request shows. `orphans`: results for calls of the last reply that
-    will get none. `previous`: the last reply's calls and how they went.
-    """
-
-    turn: Turn
-    marked: MarkedCall
-    delivered: tuple[str, ...]
-    orphans: tuple[ToolEntry, ...]
-    previous: tuple[PreviousCall, ...]
-
-
-class Answer(NamedTuple):
-    """What came of the call, and what it and the attempts before it cost."""
-
-    call: ModelCall
-    result: IdentifiedReply | CommittedError
-    bill: Bill
+# ---- load
 
 
 def load(
     deps: TurnDeps, session: Session, kind: TurnKind, at: Position, attempt: int, timeout: float
 ) -> Turn | Decision:
     """Reads what the turn works with. A decision: no model has to be asked."""
-    if session.head.is_over and session.head.background is not None:
+    head, now = session.head, deps.clock.now()
+    if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
     decision = _decision_without_model(deps, session, kind, at)
     if decision is not None:
         return decision
-    head = session.head
     if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
-        return next_decision(head, deps.clock.now())  # an open plan goes on, and nobody has said anything new
-    deadline = deps.clock.now() + timedelta(seconds=timeout)
+        return next_decision(head, now)  # an open plan goes on, and nobody has said anything new
     try:
-        context = deps.context(head, _purpose(kind, head))
+        return _new_turn(deps, session, kind, at, attempt, now + timedelta(seconds=timeout))
     except SessionError as unfit:
         error = unfit  # the name of an `except` ends with it
-
         lost = attempts_so_far(deps.attempts, head)
 
-        def build(now: Session, change: Change) -> CommitDraft:
+        def build(_: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
             charge_attempts(change, lost, deps.token_window, with_running=True)
-            return failed_turn(deps, change, error)
+            return CommitDraft(change, _end_failed(deps, change, error))
 
         return deps.repository.decided(session, at.key(kind), build)
-    return Turn(context, session, kind, at, attempt, deadline)
-
-
-def prepare(turn: Turn) -> ModelCall | Answer | Decision:
-    """Makes the request fit the model's window and the budgets. A decision: a person or the provider is waited for, or
-    something has come meanwhile. An answer: an earlier attempt has it already.
-    """
-    deps, session, number = turn.deps, turn.session, turn.session.number
-    asked = sized(_request(turn))
-    earlier = kept_call(turn, asked)
-    if earlier is not None:
-        return _kept_answer(turn, earlier)
-    try:
-        found = look(turn)
-    except SessionError as error:
-        return _not_looked(turn, error)
-    if isinstance(found, Decision):
-        return found
-    if found is not None:
-        answer = _of_background(turn, asked, found)
-        if not isinstance(found.answer, ContextTooLong):
-            return answer
-        decision = _make_room(turn, asked, refused=True)
-        if decision is not None or session.number == number:
-            return decision or answer
-        not_begun(turn, answer.call.marked, found.answer)
-        asked = sized(_request(turn))
-    decision = _make_room(turn, asked) or _decision_without_model(deps, session, turn.kind, turn.at)
-    if decision is not None:
-        return decision
-    if session.number != number:
-        asked = sized(_request(turn))
-    delivered, orphans, previous = tuple(session.waiting), session.orphans(), session.outcomes()
-    context = turn.context
-    call = mark_call(turn, context, asked, turn.key, context.agent.interventions)
-    if isinstance(call, Decision):
-        return call
-    if isinstance(call, NotAffordable):
-        return wait_or_ask(turn, asked, call.attempts)
-    if isinstance(call, KeptCall):
-        return _kept_answer(turn, call)
-    return ModelCall(turn, call, delivered, orphans, previous)
-
-
-def _not_looked(turn: Turn, error: SessionError) -> Decision:
-    """The provider does not let the answer be fetched: nothing is charged, and the run goes on waiting for it."""
-
-    def build(_: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, turn.at)
-        return without_reply(turn, change, error)
-
-    return commit_failure(turn, error, build)
-
-
-def _of_background(turn: Turn, asked: SizedRequest, ended: Ended) -> Answer:
-    session = turn.session
-    marked = MarkedCall(asked.request, ended.bill.attempts, ended.bill.bytes, ended.bill.window)
-    about = ModelCall(turn, marked, ended.delivered, session.orphans(), session.outcomes())
-    answer = ended.answer
-    return Answer(about, _identified(turn, answer) if isinstance(answer, ModelReply) else answer, ended.bill)
-
-
-def _kept_answer(turn: Turn, call: KeptCall) -> Answer:
-    session, kept = turn.session, call.kept
-    about = ModelCall(turn, call.marked, kept.delivered, session.orphans(), session.outcomes())
-    return Answer(about, _identified(turn, kept.reply), call.bill)
-
-
-def ask(call: ModelCall) -> Answer | Decision:
-    """Asks the model. Windows are estimates: what a model refuses as too long is shortened, once a turn, and asked
-    again before a person hears of it. Raises what the engine retries.
-    """
-    turn = call.turn
-    asked_for = ask_model(turn, call.marked, call.delivered)
-    if isinstance(asked_for, Decision):
-        return asked_for
-    result, bill = asked_for
-    if isinstance(result, ContextTooLong):
-        number = turn.session.number
-        asked = SizedRequest(call.marked.request, call.marked.bytes)
-        decision = _make_room(turn, asked, refused=True)
-        if decision is not None:
-            return decision
-        if turn.session.number != number:
-            again = prepare(turn)
-            return ask(again) if isinstance(again, ModelCall) else again
-    if isinstance(result, ModelReply):
-        return Answer(call, _identified(turn, result), bill)
-    return Answer(call, result, bill)
-
-
-def _identified(turn: Turn, reply: ModelReply) -> IdentifiedReply:
-    first = first_half(turn.session.head, turn.session.entries)
-    return with_ids(reply, reply.provider or turn.context.model.provider, turn.context.clock, first)
-
-
-def apply(answer: Answer, session: Session, change: Change) -> CommitDraft:
-    """Fills the turn's commit. It may run several times, so it issues no ids and calls nothing outside."""
-    turn = answer.call.turn
-    check_turn(change.head, turn.at)
-    change.is_fused = turn.is_fused
-    count_looks(change)
-    match answer.result:
-        case IdentifiedReply():
-            reply = answer.result.reply
-            calibrate(change, answer.bill, reply.usage.input)
-            settle_call(change, answer.bill, turn.context.first_model, reply)
-            return _apply_reply(answer.call, answer.result, session.results, change)
-        case error:
-            charge_attempts(change, answer.bill.attempts, answer.bill.window)
-            return without_reply(turn, change, error)
-
-
-def commit(answer: Answer) -> Decision:
-    """Commits under the turn's key and returns what that commit decided, this one or an earlier attempt's. A reply is
-    kept for the next attempt where the store does not take it.
-    """
-    call, turn = answer.call, answer.call.turn
-
-    def build(session: Session, change: Change) -> CommitDraft:
-        return apply(answer, session, change)
-
-    if not isinstance(answer.result, IdentifiedReply):
-        return commit_failure(turn, answer.result, build)
-    open_ones, ended = answer.bill.as_begun, answer.bill.own.ended or turn.deps.clock.now()
-    reply = KeptReply(
-        place=place_of(turn.session.head, turn.kind), attempt=open_ones[-1], ended=ended, delivered=call.delivered,
-        reply=answer.result.reply,
-    )  # fmt: skip
-    running = turn.session.head.background
-    decision = decision_of(commit_reply(turn, turn.key, build, reply, open_ones))
-    forget(turn, running)
-    return decision
 
 
 def _decision_without_model(
     deps: TurnDeps, session: Session, kind: TurnKind, at: Position
 ) -> Decision | None:
-    """The stored decision, where this turn was made already, or the one that follows from the head alone.
-
-    None: a model has to be asked. Raises Fenced where another run, generation or turn has taken over.
+    """The stored decision, where this turn was made already, or the one that follows from the head alone. None: a model
+    has to be asked. Raises Fenced where another run, generation or turn has taken over.
     """
     done = session.recorded(at.key(kind))
     if done is not None and done.decision is not None:
         return done.decision
-    head = session.head
+    head, now, roll_over_events = session.head, deps.clock.now(), deps.roll_over_events
     check_turn(head, at)
-    now = deps.clock.now()
     if head.is_over:
         return next_decision(head, now)
     if head.interventions:
         return wait_decision(head, deps.timeouts)
     if head.delay_at(now):
-        return or_roll_over(head, deps.roll_over_events, outage_wait(head, now))
+        return or_roll_over(head, roll_over_events, outage_wait(head, now))
     if asks_after_waiting(head, now, deps.outage_limits):
-        return _ask_after_waiting(deps, session, kind, at)
+        agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
+        asking = AskingRules(deps.clock, policies_of(agent))
+
+        def build(_: Session, change: Change) -> CommitDraft:
+            check_turn(change.head, at)
+            return ask_after_waiting(change, deps.outage_rules, asking)
+
+        return deps.repository.decided(session, at.key(kind), build)
     if head.unfinished_calls:  # a pause or an outage kept them from running, and is over
-        return or_roll_over(head, deps.roll_over_events, next_decision(head, now))
+        return or_roll_over(head, roll_over_events, next_decision(head, now))
     return None
 
 
-def _ask_after_waiting(deps: TurnDeps, session: Session, kind: TurnKind, at: Position) -> Decision:
-    agent = deps.definitions.snapshot(at.tenant).agent(session.head.agent_id)
-    asking = AskingRules(deps.clock, policies_of(agent))
-    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
-
-    def build(_: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, at)
-        return ask_after_waiting(change, rules, asking)
-
-    return deps.repository.decided(session, at.key(kind), build)
-
-
-def _purpose(kind: TurnKind, head: Head) -> Purpose:
-    """Where no step is open any more, the model for the final answer is asked."""
-    if kind == "think" and head.plan is not None and head.plan.is_live and not head.plan.open_steps:
-        return "final"
-    return kind
-
-
-def _request(turn: Turn) -> ModelRequest:
-    session = turn.session
-    entries = (*session.entries, *session.pending(session.orphans()))
-    if turn.kind == "plan":
-        request = planning_request(turn.context, session.head, entries)
-    else:
-        failing = repeated_failure(turn.context.specs, session.head.progress, session.outcomes())
-        request = thinking_request(turn.context, session.head, entries, failing)
-    return request._replace(ended_turns=session.ended_turns)
-
-
-def _make_room(turn: Turn, asked: SizedRequest, *, refused: bool = False) -> Decision | None:
-    """Compacts the conversation where the request does not fit the model's window (design §9).
-
-    `refused`: the model said that it does not fit. A decision: the tenant's hour has to be waited for, or the
-    summariser failed as the turn's own model may, and the same follows.
+def _new_turn(
+    deps: TurnDeps, session: Session, kind: TurnKind, at: Position, attempt: int, deadline: datetime
+) -> Turn:
+    """Raises AgentMissing where the session's agent has been deleted, PriceUnknown where a cost budget could not be
+    kept, and what the choice of a model raises.
     """
-    window, per_token = turn.context.context_window, turn.session.head.budget.bytes_per_token
-    fits = not refused and asked.bytes <= max_request_bytes(window, asked.request.max_tokens, per_token)
+    head, definitions = session.head, deps.definitions.snapshot(session.head.tenant)
+    agent = definitions.agent(head.agent_id)
+    if agent is None:
+        raise AgentMissing("The session's agent has been deleted.")
+    if head.budget.cost_budget_usd is not None:
+        _check_prices(deps, agent)
+    is_live = head.plan is not None and head.plan.is_live
+    is_last = kind == "think" and is_live and head.plan is not None and not head.plan.open_steps
+    model, model_name = deps.choose_model(agent, "final" if is_last else kind)
+    # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
+    # with more time.
+    max_output_tokens = min(
+        agent.limits.max_output_tokens or deps.max_output_tokens,
+        deps.cap_max_output_tokens,
+        deps.answer_time.most_tokens(agent.asked_in_turn(model_name)),
+    )
+    approval = agent.limits.approval_timeout_seconds or deps.timeouts.approval
+    return Turn(
+        deps=deps,
+        session=session,
+        kind=kind,
+        at=at,
+        attempt=attempt,
+        deadline=deadline,
+        agent=agent,
+        model=model,
+        model_name=model_name,
+        system=system_prompt(agent, definitions, head),
+        specs=agent.toolset(deps.registry.specs(head.tenant, head.agent_id)),
+        notes=deps.memories_of_run.notes(head),
+        timeouts=deps.timeouts._replace(approval=approval),
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
+    """Checks the model of every purpose, so that nothing is paid for on the way to one without a price. Fallbacks need
+    no price: they are charged at the first model's.
+    """
+    for purpose in get_args(Purpose):
+        model, name = deps.choose_model(agent, purpose)
+        if not is_priced(model.provider, name):
+            raise PriceUnknown("The session has a cost budget, and a model of its agent has no known price.")
+
+
+# ---- prepare
+
+
+def prepare(turn: Turn) -> ModelCall | Decision:
+    """Makes the request fit the model's window and the budgets, and writes the call down. The call comes back with its
+    answer where an earlier attempt has one already. A decision: people or the provider are waited for, or something has
+    come meanwhile.
+    """
+    session, number = turn.session, turn.session.number
+    call = _new_call(turn)
+    kept = kept_call(turn, call)
+    if kept is not None:
+        return kept
+    try:
+        looked = look(turn, call)
+    except SessionError as error:
+        # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
+        return _commit_failure(turn, error)
+    if isinstance(looked, Decision):
+        return looked
+    if looked is not None:
+        if not isinstance(looked.answer, ContextTooLong):
+            return looked
+        decision = _make_room(turn, call, refused=True)
+        if decision is not None or session.number == number:
+            return decision or looked
+        failed(turn, looked, looked.answer)
+    else:
+        decision = _make_room(turn, call)
+        if decision is not None:
+            return decision
+    if session.number != number:  # the conversation is shorter now, and other commits may have come as well
+        decision = _decision_without_model(turn.deps, session, turn.kind, turn.at)
+        if decision is not None:
+            return decision
+        call = _new_call(turn)
+    marked = mark_call(turn, call, turn.key, turn.agent.interventions)
+    if isinstance(marked, BudgetTooLow):
+        return _decide_without_budget(turn, call, marked.attempts)
+    return marked
+
+
+def _new_call(turn: Turn) -> ModelCall:
+    request, session = turn_request(turn), turn.session
+    return ModelCall(request, request_bytes(request), tuple(session.waiting), session.outcomes())
+
+
+def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decision | None:
+    """Shortens the conversation where the request does not fit the model's window (design §9). `refused`: the model
+    said that it does not fit. A decision: the tenant's hour has to be waited for, or the summariser failed as the
+    turn's own model may, and the same follows.
+    """
+    window = turn.deps.context_window(turn.model_name)
+    per_token = turn.session.head.budget.bytes_per_token
+    fits = not refused and call.bytes <= max_request_bytes(window, call.request.max_tokens, per_token)
     if not window or fits:
         return None
     if turn.is_fused:  # two calls need the time of a whole invocation
         return Decision(next=turn.kind, at=turn.at)
     # Few turns need it, so a cold start does not import it.
-    from acta_engine.turn.compact import make_room
+    from acta_engine.turn.compact import compact
 
-    made = make_room(turn, asked, refused=refused)
-    if made is None or isinstance(made, Decision):
-        return made
-    error, bill = made
+    failure = compact(turn, call, window, refused=refused)
+    if failure is None or isinstance(failure, Decision):
+        return failure
+    assert isinstance(failure.answer, SessionError | TransientError)
+    return _commit_failure(turn, failure.answer, failure.attempts)
+
+
+def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt, ...]) -> Decision:
+    """The budget carries no further call: the session waits until the budget renews, or asks a person (design §5). A
+    limit that is met by a reply is decided on in `shared/acta_engine/turn/next_action.py`.
+
+    `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
+    """
+    deps, models, window = turn.deps, turn.models, turn.deps.token_window
+    head, most = turn.session.head, call.request.max_tokens
+    # A new window helps where it is the tokens that are short, and the call fits into one.
+    helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
+    if not helps or lacks_money(head, call.bytes, most, models, Pending.of(attempts)):
+
+        def ask_person(change: Change) -> None:
+            charge_attempts(change, attempts, window)
+            change.set(budget=renewed(change.head, change.now, window))
+            needed = needed_limits(change.head, call.bytes, most, models)
+            if any(needed):  # else the budget has renewed meanwhile and carries the call
+                warn(change)
+                open_budget_question(change, turn.rules, needed)
+
+        # Asked again after each answer that does not help, so one key a turn would not do.
+        key = f"budget-{head.last_seq}"
+        return ask_at_limit(deps.repository, turn.session, turn.at, key, turn.timeouts, ask_person)
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        ends = change.head.budget.window_ends
+        charge_attempts(change, attempts, window)
+        change.set(budget=renewed(change.head, change.now, window))
+        if ends is None or ends > change.now:
+            warn(change)
+            return wait_for_tokens(change, deps.outage_rules)
+        # The budget has renewed since it was looked at: the turn is taken again with what the new window has.
+        if not change.head.is_over:
+            turn_again(change)
+        decision = next_decision(change.head, change.now)
+        return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, decision))
+
+    return deps.repository.decided(turn.session, turn.key, build)
+
+
+# ---- ask
+
+
+def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
+    """Asks the model. The call comes back with a reply, or with an error that the turn has to commit. A decision: the
+    model answers in the background, and the engine waits. Raises what the engine retries.
+    """
+    deps, number = turn.deps, turn.session.number
+    in_background = calls_of(turn)
+    if in_background is not None:
+        begun = begin(turn, in_background, call)
+        if isinstance(begun, Decision):
+            return begun
+        call = begun
+    else:
+        if deps.running_text is not None:
+            on_text = deps.running_text.listener(turn.at, turn.key)
+            options = call.request.stream_options._replace(on_text=on_text)
+            call = replace(call, request=call.request._replace(stream_options=options))
+        call = complete(turn, call, turn.seconds_left)
+    raise_for_retry(call.answer)
+    if isinstance(call.answer, ContextTooLong):
+        # Windows are estimates. What a model refuses as too long is shortened, once a turn, and asked again before a
+        # person hears of it.
+        decision = _make_room(turn, call, refused=True)
+        if decision is not None:
+            return decision
+        if turn.session.number != number:
+            again = prepare(turn)
+            return ask(turn, again) if isinstance(again, ModelCall) and again.answer is None else again
+    return call
+
+
+# ---- commit
+
+
+def commit(turn: Turn, call: ModelCall) -> TurnResult:
+    """Commits what came of the call under the turn's key. The decision is that commit's, or an earlier attempt's."""
+    session, answer = turn.session, call.answer
+    if not isinstance(answer, ModelReply):
+        assert answer is not None
+        return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
+    reply, running = with_ids(turn, answer), session.head.background
 
     def build(session: Session, change: Change) -> CommitDraft:
-        check_turn(change.head, turn.at)
-        charge_attempts(change, bill.attempts, bill.window)
-        return without_reply(turn, change, error)
+        return apply(turn, call, reply, session, change)
 
-    return commit_failure(turn, error, build)
+    decision = decision_of(commit_reply(turn, call, turn.key, build))
+    forget(turn, running)
+    return TurnResult(decision, session, turn if session.last_reply == reply.message_id else None)
 
 
-def _apply_reply(
-    call: ModelCall, identified: IdentifiedReply, results: Container[str], change: Change
-) -> CommitDraft:
-    """`results`: ids of calls whose own result has come while the model thought. A call has one result, so those are no
-    orphans any more.
+def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, change: Change) -> CommitDraft:
+    """Fills the turn's commit. Every lost race for a commit's number runs this again, so it issues no ids and calls
+    nothing outside.
     """
-    turn, reply = call.turn, identified.reply
-    if change.head.is_over:  # it was paid for, so it is counted; it changes nothing else
+    deps, answer = turn.deps, reply.answer
+    check_turn(change.head, turn.at)
+    change.is_fused = turn.is_fused
+    count_looks(change)
+    change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
+    settle_call(change, call.attempts, deps.token_window, turn.first_model, answer)
+    if change.head.is_over:  # the reply was paid for, so it is counted; it changes nothing else
         return CommitDraft(change, next_decision(change.head, change.now))
     change.end_outage()
-    if reply.stop == "refusal":
+    if answer.stop == "refusal":
         declined = f"The model declined to go on. {ModelRefused.remedy}"
-        return end_run(turn.deps, change, Ending(error=Failure(code=ModelRefused.code, message=declined)))
-    for orphan in call.orphans:
-        if orphan.call_id not in results:
-            change.entry(orphan)
-    undelivered = tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered)
-    progress = change.head.progress
-    cut_offs = progress.cut_offs + 1 if reply.stop == "max_tokens" else 0
-    progress = progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs})
-    change.set(undelivered=undelivered, progress=progress)
-    if turn.context.notes.outside:
+        failure = Failure(code=ModelRefused.code, message=declined)
+        return CommitDraft(change, _end_run(deps, change, Ending(error=failure)))
+    for orphan in session.orphans():  # but for those whose own result has come while the model thought
+        change.entry(orphan)
+    progress, is_cut_off = change.head.progress, answer.stop == "max_tokens"
+    cut_offs = progress.cut_offs + 1 if is_cut_off else 0
+    change.set(
+        undelivered=tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered),
+        progress=progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs}),
+    )
+    if turn.notes.outside:
         change.set(read_outside=True)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
-    answers = Answers(turn.deps.check_answer, change.head.output_schema)
-    applied = apply_reply(
-        identified, change, turn.deps.registry, turn.context.specs, answers, planning=turn.kind == "plan"
-    )
-    next_turn(change, thought=turn.kind == "think", calls=len(applied.calls))
+    outcome = apply_reply(turn, reply, change)
+    next_turn(change, thought=turn.kind == "think", calls=len(outcome.to_run))
     if turn.kind == "plan":
-        draft = after_planning(turn.context, change, applied, reply)
+        decision = _after_planning(turn, change, reply, outcome)
     else:
-        draft = after_thinking(turn.context, change, applied, reply, call.previous)
-    decision = or_roll_over(change.head, turn.deps.roll_over_events, draft.decision)
-    return CommitDraft(change, decision, call.delivered)
+        decision = _after_thinking(turn, change, reply, outcome, call.previous)
+    return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, decision), call.delivered)
+
+
+def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision | None:
+    """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person (design §4)."""
+    plan, progress = change.head.plan, change.head.progress
+    begun_again = progress.model_copy(update={"planning_attempts": 0})
+    if plan is not None and plan.status == "failed" and outcome.closing is not None:
+        failure = Failure(code="PLAN_FAILED", message=outcome.closing[:1_000])
+        return _end_run(turn.deps, change, Ending(error=failure))
+    if outcome.question is not None:
+        change.set(progress=begun_again)
+        return _ask(turn, change, reply, outcome.question, "agent")
+    if plan is not None and plan.is_live:
+        change.set(progress=begun_again)
+        if change.head.interventions:  # the session was paused meanwhile
+            return wait_decision(change.head, turn.timeouts)
+        change.to_state("executing")
+        return Decision(next="think", at=position(change.head))
+    if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has its own event
+        change.event(PlanRejected(action="none", code="NO_PLAN", message=NO_PLAN))
+    attempts = progress.planning_attempts + 1
+    if attempts > PLAN_RETRIES + 1:
+        change.set(progress=begun_again)
+        refusal = change.newest(PlanRejected)
+        why = refusal.message if refusal is not None else ""
+        more = {"cause": ends(why, MAX_SAID_CHARS)} if why else {}
+        return _ask(turn, change, reply, STUCK_QUESTION, "acta", **more)
+    change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
+    hint(change, cut_off_advice(reply.answer, progress.cut_offs, planning=True))
+    if change.head.interventions:
+        return wait_decision(change.head, turn.timeouts)
+    return Decision(next="plan", at=position(change.head))
+
+
+def _ask(
+    turn: Turn, change: Change, reply: TurnReply, question: str, asked_by: AskedBy, **context: Any
+) -> Decision:
+    """Asks a person how the work is to go on."""
+    open_question(
+        change,
+        "clarification_needed",
+        question,
+        turn.rules,
+        asked_by=asked_by,
+        said=reply.text,
+        message_id=reply.message_id,
+        **context,
+    )
+    return _wait(turn, change)
+
+
+def _after_thinking(
+    turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, previous: tuple[CallAndResult, ...]
+) -> Decision | None:
+    """Finds the next action by the rules of design §5 (`shared/acta_engine/turn/next_action.py`), and does it.
+    `previous`: the calls before this reply and how they went.
+    """
+    answer, called = reply.answer, bool(reply.calls)
+    # Whether a run in circles gets a hint, a question or the end is decided in `loop_detection.py`.
+    progress, stuck = detect_loop(
+        turn.specs,
+        change.head.progress,
+        previous,
+        answer.text,
+        reply.calls,
+        plan_changed=outcome.plan_changed,
+    )
+    cut_offs, is_paused = progress.cut_offs, answer.stop == "pause"
+    # What came of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
+    is_half = is_paused or cut_offs == 1
+    text_replies = 0 if called else progress.text_replies + (not is_half)
+    change.set(progress=progress.model_copy(update={"text_replies": text_replies}))
+    run = change.head.run
+    assert run is not None
+    if change.head.undelivered and run.iteration >= run.max_steps:
+        # A message that comes at the step limit gets as many steps as it would get as a new run's (ADR 4).
+        run = run.model_copy(update={"max_steps": run.iteration + change.head.max_steps})
+        change.set(run=run)
+    head, check = change.head, turn.deps.check_answer
+    text = "" if cut_offs or is_paused else reply.text
+    final = outcome.answer
+    if final is None and not outcome.to_run:
+        final = answer_in_text(check, head, text, called=called)
+    if final is not None and final.problem:
+        wrong_answers = head.progress.wrong_answers + 1
+        change.set(progress=head.progress.model_copy(update={"wrong_answers": wrong_answers}))
+    facts = Facts(
+        plan=head.plan,
+        text=text,
+        calls=len(outcome.to_run),
+        undelivered=len(head.undelivered),
+        iteration=run.iteration,
+        max_steps=run.max_steps,
+        over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
+        text_replies=text_replies,
+        question=outcome.question,
+        closing=outcome.closing,
+        stuck=stuck,
+        answer="" if final is None else "wrong" if final.problem else "fits",
+        answers_left=max(0, ANSWER_RETRIES + 1 - change.head.progress.wrong_answers),
+    )
+    advice = cut_off_advice(answer, cut_offs, planning=False)
+    if stuck is not None and stuck.reaction == "hint":
+        if stuck.was_told:
+            change.event(HintInjected(hint=stuck.hint))
+        else:
+            hint(change, stuck.hint)
+    action = next_action(facts)
+    if final is not None and outcome.answer is None and not isinstance(action, Complete | Fail):
+        hint(change, final.problem)  # of an answer that completes the plan the call's result tells it
+    match action:
+        case Complete(goal_met, reason):
+            given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
+            message = reply.message_id
+            result = Result.of(
+                given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
+            )
+            return _end_run(turn.deps, change, Ending(result=result))
+        case Fail(code, reason):
+            return _end_run(turn.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
+        case Act():
+            hint(change, advice)
+            _open_questions(turn, change, reply, outcome)
+            if change.head.interventions:  # the calls run once all approvals of the batch are settled
+                return _wait(turn, change)
+            change.to_state("waiting_for_tool")
+            ready = tuple(call.call_id for call in outcome.to_run)
+            return Decision(next="act", at=position(change.head), calls=ready)
+        case AskPerson("budget_exceeded"):
+            # The next request has at least all of this one, and the reply.
+            tokens = answer.usage.input + answer.usage.output
+            bytes_so_far = int(tokens * head.budget.bytes_per_token)
+            needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
+            open_budget_question(change, turn.rules, needed)
+            # The calls of this reply are kept, and run once the budget is raised.
+            _open_questions(turn, change, reply, outcome)
+            return _wait(turn, change)
+        case AskPerson(kind, reason, question):
+            for (
+                call
+            ) in outcome.to_run:  # each call has one result, and this is that of a call which does not run
+                change.entry(own_result(call, NOT_RUN, ok=False))
+            change.set(calls=())
+            open_question(
+                change,
+                kind,
+                question,
+                turn.rules,
+                asked_by="agent" if kind == "clarification_needed" else "acta",
+                said=reply.text,
+                message_id=reply.message_id,
+                reason=reason,
+            )
+            return _wait(turn, change)
+        case ThinkAgain(_, following):
+            hint(change, advice or ("" if is_paused else following))
+            if is_first_half(answer, cut_offs, planning=False):
+                progress = change.head.progress.model_copy(update={"continues": reply.message_id})
+                change.set(progress=progress)
+            _open_review_if_due(turn, change, reply)
+            if change.head.interventions:
+                return _wait(turn, change)
+            change.to_state("executing")
+            return Decision(next="think", at=position(change.head))
+        case other:
+            assert_never(other)
+
+
+def _open_questions(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> None:
+    """Opens what a person has to decide before the reply's calls run: approvals and the review."""
+    for call in outcome.to_run:
+        reason = outcome.approvals.get(call.call_id)
+        if reason is not None:
+            tool, seconds = turn.specs[call.name], turn.timeouts.approval
+            open_approval(change, call, turn.rules, seconds, tool=tool, why=reason, said=reply.text)
+    _open_review_if_due(turn, change, reply, outcome.to_run)
+
+
+def _open_review_if_due(
+    turn: Turn, change: Change, reply: TurnReply, calls: list[ToolCall] | None = None
+) -> None:
+    """Opens a review where `review_every` says so: a person looks at every nth turn before it goes on; 1 is
+    single-stepping (design §8). `calls`: those of the reply that are to run. A pause is no review: anybody may end it.
+    """
+    head = change.head
+    due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
+    if due and not any(one.type == "checkpoint_review" and not is_pause(one) for one in head.interventions):
+        open_review(change, calls or (), turn.rules, said=reply.text)
+
+
+def _wait(turn: Turn, change: Change) -> Decision:
+    """Waits for people: for a call's approval, a review, or a pause that came while the model was thinking."""
+    wait_for_people(change)
+    return wait_decision(change.head, turn.timeouts)
+
+
+# ---- no reply
+
+
+def _commit_failure(
+    turn: Turn,
+    error: SessionError | TransientError,
+    attempts: tuple[Attempt, ...] = (),
+    *,
+    ends_call: bool = False,
+) -> Decision:
+    """Commits what follows where there is no reply, and has an operator told of a key that is refused. `attempts`: the
+    commit charges them. `ends_call`: the turn's own call is over, and was not the summariser's.
+    """
+    deps = turn.deps
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        check_turn(change.head, turn.at)
+        if ends_call:
+            change.is_fused = turn.is_fused
+            count_looks(change)
+        charge_attempts(change, attempts, deps.token_window)
+        return CommitDraft(change, _without_reply(turn, change, error))
+
+    decision = deps.repository.decided(turn.session, turn.key, build)
+    if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
+        deps.on_key_refused(turn.at, error.code)
+    return decision
+
+
+def _without_reply(turn: Turn, change: Change, error: SessionError | TransientError) -> Decision | None:
+    """Waits for the provider or the key, and takes the turn again then; else the run ends (design §2, §9)."""
+    head = change.head
+    # A key that is refused before the run's first reply is a mistake of the set-up. One that is refused later was good,
+    # and its successor is waited for. A reply that is still being made in the background counts.
+    has_begun = head.run is not None and (
+        head.run.goal_id not in head.undelivered or head.background is not None
+    )
+    is_key = isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded)
+    if isinstance(error, TransientError) or (is_key and has_begun):
+        # As long as the provider asks, or longer where it has asked before.
+        retry_after = error.retry_after if isinstance(error, ProviderOverloaded) else None
+        cause, rules = cause_of_error(error), turn.deps.outage_rules
+        return wait_out(change, cause, rules, turn.rules, retry_after=retry_after).decision
+    return _end_failed(turn.deps, change, error)
+
+
+def _end_failed(deps: TurnDeps, change: Change, error: SessionError) -> Decision | None:
+    if change.head.is_over:
+        return next_decision(change.head, change.now)
+    return _end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
+
+
+def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
+    """Ends the run. While a pause is open the ending is held until it is lifted: a paused session does not end by
+    itself, and what the reply said is kept.
+    """
+    if not any(map(is_pause, change.head.interventions)):
+        return ended(change, ending).decision
+    run = change.head.run
+    if run is not None and run.first != change.number:
+        next_turn(change, thought=False)
+    change.set(held=ending, calls=())
+    return wait_decision(change.head, deps.timeouts)

@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
 from acta_engine.log.head import Head, Progress
-from acta_engine.turn.cut_off_replies import GO_ON, first_half
+from acta_engine.turn.reply import GO_ON, first_half
 from tests.contracts.store.documents import make_head
 
 CALL = ToolCall(call_id="call_1", effect_id="e", name="list_files", input={})

@@ -1,7 +1,7 @@
 """What the providers' SDKs have in common: what they may log, the form of their time limits, and what answers say that
 a provider takes in a minute.
 
-How long a call may take is decided in `shared/acta_engine/turn/marked_call.py`: what
+How long a call may take is decided in `shared/acta_engine/turn/model_call.py`: what
 `shared/acta_engine/turn/answer_time.py` allows, and no more than is left of the invocation
 (`shared/acta_engine/turn/engine_event.py`).
 

@@ -1,6 +1,6 @@
 """What models write, made safe to store: tool arguments as strict JSON, texts as valid Unicode.
 
-What becomes of a call that is `malformed` is decided in `shared/acta_engine/turn/apply_reply.py`.
+What becomes of a call that is `malformed` is decided in `shared/acta_engine/turn/reply.py`.
 """
 
 import json

@@ -12,7 +12,7 @@ from acta_engine.models.anthropic import request as anthropic
 from acta_engine.models.model import ModelRequest
 from acta_engine.models.openai import chat_request, responses_request
 from acta_engine.models.openai.responses_stream import API as RESPONSES_API
-from acta_engine.turn.ask_model import sized
+from acta_engine.turn.model_call import request_bytes
 from tests.contracts.llm.conversations import assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract
@@ -34,7 +34,7 @@ RAW = {
     },
 }
 MAKERS: dict[str, Callable[[ModelRequest], object]] = {
-    "size": lambda asked: sized(asked).bytes,
+    "size": lambda asked: request_bytes(asked),
     "claude": anthropic.to_body,
     "claude on bedrock": lambda asked: anthropic.to_body(asked, bedrock.PROVIDER),
     "responses": lambda asked: responses_request.to_body(asked, official=True),

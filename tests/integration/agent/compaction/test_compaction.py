@@ -10,8 +10,8 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.segments import SEGMENT_COMMITS, covered_before
 from acta_engine.log.store import LogPage
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.ask_model import sized
 from acta_engine.turn.compaction import request_limits
+from acta_engine.turn.model_call import request_bytes
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.integration.agent.queries.reader import (
@@ -53,7 +53,7 @@ def test_a_long_run_is_compacted_several_times_and_completes() -> None:
     assert len(events) > 3
     assert all(one.data["tokens_after"] < one.data["tokens_before"] for one in events)
     most = request_limits(WINDOW, house.settings.max_output_tokens).max_tokens
-    assert all(sized(request).bytes <= most * 3 for request in model.requests)
+    assert all(request_bytes(request) <= most * 3 for request in model.requests)
 
 
 def test_between_compactions_each_request_begins_with_the_one_before() -> None:

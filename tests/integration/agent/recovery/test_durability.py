@@ -1,5 +1,7 @@
 """Steps that run twice, race, or lose their answer (design §6)."""
 
+from dataclasses import replace
+
 import pytest
 
 from acta_engine.errors import Fenced, ProviderKeyRefused, ProviderOverloaded
@@ -63,8 +65,8 @@ def test_two_workers_on_one_turn_commit_once() -> None:
     assert first is not None
     other = SessionRepository(house.log, house.blobs, house.clock)
     plain = house.model
-    racing = house.worker._replace(
-        repository=other, choose_model=lambda agent, purpose: (plain, "test-model")
+    racing = replace(
+        house.worker, repository=other, choose_model=lambda agent, purpose: (plain, "test-model")
     )
 
     at = first.at

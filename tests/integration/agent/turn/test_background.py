@@ -1,5 +1,7 @@
 """A model that answers in the background: the engine waits, and no worker does (design §9, ADR 60)."""
 
+from dataclasses import replace
+
 import pytest
 
 from acta_engine.errors import (
@@ -420,7 +422,7 @@ def test_of_two_workers_at_one_turn_the_loser_ends_its_response() -> None:
     session = begun(house)
     first = house.workflow.take()
     assert first is not None
-    start, other = model.start, house.worker._replace(repository=house.fresh_repository())
+    start, other = model.start, replace(house.worker, repository=house.fresh_repository())
 
     def raced(*given: object, **more: object) -> object:
         made = start(*given, **more)  # type: ignore[arg-type]

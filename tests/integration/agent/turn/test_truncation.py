@@ -8,7 +8,7 @@ from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.events import Event
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, RequestedCall
-from acta_engine.turn.cut_off_replies import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
+from acta_engine.turn.reply import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -2,7 +2,7 @@
 
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.models.model import ModelRequest
-from acta_engine.turn.apply_reply import MAX_UNKNOWN_NAME_CHARS
+from acta_engine.turn.reply import MAX_UNKNOWN_NAME_CHARS
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

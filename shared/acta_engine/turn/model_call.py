@@ -1,0 +1,341 @@
+"""One call of a model: written down with its reservation before it is made, so that it cannot be forgotten (design §5).
+
+In the ordinary case that is one write, to an item beside the log. Where a worker died during a call, the next one finds
+the call there: it counts before the model is asked again, and the commit that follows charges it. A fallback model is
+another attempt, with a write of its own.
+
+A reply is committed for as long as there is time. Where the log's store does not take it, the reply is kept elsewhere
+(`kept_replies.py`) and the next worker commits it.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from acta_engine.errors import CommitContention, Fenced, ProviderOverloaded, SessionError, TransientError
+from acta_engine.ids import ATTEMPT
+from acta_engine.log.attempt import Attempt, Marker, open_attempts
+from acta_engine.log.attempts import AttemptsChanged
+from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import EndedTurns
+from acta_engine.log.head import Head
+from acta_engine.log.repository import Build
+from acta_engine.log.session import Recorded
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.prices import NamedModel
+from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.turn.budget import Pending, Reservation, carries, renewed, reserve
+from acta_engine.turn.compaction import total_bytes
+from acta_engine.turn.engine_decision import is_at
+from acta_engine.turn.kept_replies import KeptReply, is_next, keep, kept, place_of
+from acta_engine.turn.loop_detection import CallAndResult
+from acta_engine.turn.session_budget import charge_attempts, with_outcome
+from acta_engine.turn.turn_context import Turn
+
+RACES = 12
+"""Races for the marker lost in a row, before the engine is asked to try again later."""
+WRITES = 4
+"""Tries to write the marker."""
+PAUSE_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """A request to a model, and what is known of it so far. Each step of the turn adds its part."""
+
+    request: ModelRequest
+    bytes: int
+    """The length of the request, from which its tokens are estimated."""
+    delivered: tuple[str, ...] = ()
+    """Ids of the users' messages that the request shows for the first time."""
+    previous: tuple[CallAndResult, ...] = ()
+    """The tool calls of the last reply with their results, as the request shows them."""
+    attempts: tuple[Attempt, ...] = ()
+    """The attempts that no commit had charged when this call was written down; its own is the last. Empty: it is not
+    written down yet."""
+    answer: ModelReply | SessionError | TransientError | None = None
+    """None: nobody has answered yet."""
+
+
+@dataclass(frozen=True)
+class BudgetTooLow:
+    """The session's budget carries no call."""
+
+    attempts: tuple[Attempt, ...]
+    """Earlier attempts that no commit has charged yet."""
+
+
+def request_bytes(request: ModelRequest) -> int:
+    """The bytes that the request's tokens are estimated from."""
+    tools = sum(len(tool.description) + len(str(tool.input_schema)) for tool in request.tools)
+    entries = (request.ended_turns or EndedTurns()).made(
+        "bytes", request.entries, 0, lambda before, turns: before + sum(map(total_bytes, turns))
+    )
+    return len(request.system) + tools + entries + len(request.suffix)
+
+
+def mark_call(
+    turn: Turn, call: ModelCall, key: str, policies: Policies = NO_POLICIES
+) -> ModelCall | BudgetTooLow | Decision:
+    """Reserves what the call may cost and writes it down. The call comes back with its attempts, and with an answer
+    where an earlier worker had kept one. A decision: the tenant's hour is waited for, or the provider takes no more
+    calls now.
+
+    `key`: of the commit that the answer goes into. Raises Fenced, CommitContention, and what the stores raise.
+    """
+    deps, session = turn.deps, turn.session
+    models, window = turn.models, deps.token_window
+    before: tuple[Attempt, ...] = ()
+    # The last attempt in the marker, unless a late worker has written one since: it need not be read to be known.
+    after = session.head.budget.settled[-1] if session.head.budget.settled else None
+    provider, admission = models[0].provider, deps.admission
+    for race in range(RACES):
+        most = call.request.max_tokens
+        reservation = reserve(_in_window(turn), call.bytes, most, models, Pending.of(before))
+        if reservation is None:
+            return BudgetTooLow(before)
+        if admission is not None:
+            if not admission.admits(provider, reservation.tokens, session.head):
+                from acta_engine.queue.admission import wait_in_line
+
+                return wait_in_line(turn, admission, provider, reservation.tokens, before)
+            admission = None  # it admits the call once, however many races are lost
+        # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
+        wanted = reservation.tokens + Pending.of(before).tokens
+        charge = partial(charge_attempts, attempts=before, window=window)
+        decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, charge)
+        if decision is not None:
+            return decision
+        attempts = (*before, _attempt(turn, reservation, key))
+        try:
+            _write(turn, attempts, after)
+        except AttemptsChanged as changed:
+            before, after = open_attempts(session.head, changed.marker.attempts), changed.marker.last_id
+            found = kept(deps.repository, session.head, key.rpartition("/")[2], changed.marker)
+            if found is not None:
+                return _answered(call, found, before)
+            deps.clock.back_off(PAUSE_SECONDS * race)
+        else:
+            request = call.request._replace(max_tokens=reservation.output)
+            return replace(call, request=request, attempts=attempts)
+    raise CommitContention(f"lost {RACES} races for the marker of the session's model calls")
+
+
+def kept_call(turn: Turn, call: ModelCall) -> ModelCall | None:
+    """The call with the reply that an earlier worker has bought and could not commit. It was paid for, so neither a
+    budget nor a summary may come before it. Nothing is read where nothing hints at an earlier worker. Raises what the
+    stores raise.
+    """
+    deps, session = turn.deps, turn.session
+    run = session.head.run
+    is_restarted = run is not None and run.restarts.turn == run.turn and run.restarts.count > 0
+    if not turn.attempt and session.head.outage is None and not is_restarted:
+        return None
+    marker = deps.attempts.read(turn.at.tenant, turn.at.session_id)
+    before = open_attempts(session.head, marker.attempts)
+    try:
+        found = kept(deps.repository, session.head, turn.kind, marker)
+    except TransientError:
+        if before:
+            raise
+        return None  # every attempt is charged, so only a worker that was late could have kept a reply
+    return None if found is None else _answered(call, found, before)
+
+
+def _answered(call: ModelCall, found: KeptReply, before: tuple[Attempt, ...]) -> ModelCall:
+    others = tuple(one for one in before if one.attempt_id != found.attempt.attempt_id)
+    own = with_outcome(found.attempt, found.reply, found.ended)
+    return replace(call, attempts=(*others, own), delivered=found.delivered, answer=found.reply)
+
+
+def complete(turn: Turn, call: ModelCall, timeout: float) -> ModelCall:
+    """Asks the model, and its fallbacks. Of a failure it is noted at once whether it may have to be paid for.
+
+    `timeout`: the seconds that are left. A call of few tokens gets less.
+    """
+    models = _ModelsOfCall(turn, call.attempts)
+    request = call.request._replace(fallbacks=models)
+    if turn.deps.admission is not None:
+        options = request.stream_options._replace(on_limits=turn.deps.admission.named)
+        request = request._replace(stream_options=options)
+    answer: ModelReply | SessionError | TransientError
+    try:
+        answer = turn.model.complete(request, timeout=min(timeout, turn.seconds_for(request.max_tokens)))
+    except (SessionError, TransientError) as error:
+        answer = error
+    if not models.attempts[
+        -1
+    ].outcome:  # else the last model's outcome is known, and this is one error for all
+        models.ended(answer)
+    if not isinstance(answer, ModelReply):
+        models.note()
+    return replace(call, attempts=models.attempts, answer=answer)
+
+
+def failed(turn: Turn, call: ModelCall, error: SessionError | TransientError) -> ModelCall:
+    """A call in the background that could not be made, or of which nobody knows whether it was."""
+    models = _ModelsOfCall(turn, call.attempts)
+    models.ended(error)
+    models.note()
+    return replace(call, attempts=models.attempts, answer=error)
+
+
+def raise_for_retry(answer: ModelReply | SessionError | TransientError | None) -> None:
+    """Raises an error that the engine retries. One whose provider names a time to wait is committed instead."""
+    is_overload = isinstance(answer, ProviderOverloaded) and answer.retry_after is not None
+    if isinstance(answer, TransientError) and not is_overload:
+        raise answer
+
+
+class _ModelsOfCall:
+    """The models that one call asks, one after the other. Each is an attempt with a whole reservation (`Fallbacks` in
+    `shared/acta_engine/models/model.py`).
+    """
+
+    def __init__(self, turn: Turn, attempts: tuple[Attempt, ...]) -> None:
+        self.attempts = attempts
+        self._turn = turn
+        delay = turn.session.head.delay
+        # The dispatcher paid for one call. Who comes after a lost one calls again for the same money.
+        self._was_paid_before = len(attempts) > 1 and delay is not None and delay.admitted
+        self._written = attempts[-1].attempt_id
+
+    def ended(self, answer: ModelReply | SessionError | TransientError) -> None:
+        deps, last = self._turn.deps, self.attempts[-1]
+        last = with_outcome(last, answer, deps.clock.now())
+        self.attempts = (*self.attempts[:-1], last)
+        if deps.admission is not None:
+            reserved = 0 if self._was_paid_before else last.input_tokens + last.output_tokens
+            deps.admission.ended(NamedModel(last.provider, last.model), reserved, answer)
+            self._was_paid_before = False  # a fallback pays for itself
+
+    def may_ask(self, provider: str, model: str) -> bool:
+        """Whether the budgets and the tenant's hour carry one more reservation, and it could be written down."""
+        turn, deps, last = self._turn, self._turn.deps, self.attempts[-1]
+        # The first reservation was made at the price of the dearest model that the agent names.
+        changes = {"attempt_id": deps.clock.new_id(ATTEMPT), "provider": provider, "model": model}
+        afresh = {"started": deps.clock.now(), "ended": None, "outcome": "", "billed": 1}
+        own = last.model_copy(update=changes | afresh)
+        # An attempt that cost nothing needs no row of its own: `llm.retried` of the reply tells of it.
+        attempts = (*(self.attempts if last.billed else self.attempts[:-1]), own)
+        pending = Pending.of(attempts)
+        if not carries(_in_window(turn), pending):
+            return False
+        try:
+            if not deps.tenant_hour.carries(turn.session, turn.at, pending.tokens):
+                return False
+            reserved = own.input_tokens + own.output_tokens
+            if deps.admission is not None and not deps.admission.admits(provider, reserved):
+                return False
+            after, self._written = self._written, own.attempt_id
+            _write(turn, attempts, after)
+        except (AttemptsChanged, Fenced, TransientError):
+            return False
+        self.attempts = attempts
+        return True
+
+    def note(self) -> None:
+        """Writes down how the last attempt went. Otherwise it would be taken for vanished, and charged at its
+        reservation.
+        """
+        with suppress(AttemptsChanged, Fenced, TransientError):
+            _write(self._turn, self.attempts, self._written)
+
+
+def _in_window(turn: Turn) -> Head:
+    """The head with the budget of the window in which the call begins. The call's own commit makes it so."""
+    head = turn.session.head
+    return head.model_copy(update={"budget": renewed(head, turn.deps.clock.now(), turn.deps.token_window)})
+
+
+def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:
+    """Tries several times: a write whose answer was lost may leave an attempt behind that was never made."""
+    marker, at, deps = Marker(attempts=attempts), turn.at, turn.deps
+    for failures in range(1, WRITES):
+        try:
+            return deps.attempts.write(at.tenant, at.session_id, marker, after=after)
+        except TransientError:
+            deps.clock.back_off(PAUSE_SECONDS * failures)
+    return deps.attempts.write(at.tenant, at.session_id, marker, after=after)
+
+
+def _attempt(turn: Turn, reservation: Reservation, key: str) -> Attempt:
+    first, clock = turn.first_model, turn.deps.clock
+    return Attempt(
+        attempt_id=clock.new_id(ATTEMPT),
+        key=key,
+        run_id=turn.at.run_id,
+        turn=turn.at.turn,
+        kind="plan" if key == turn.at.key("plan") else "llm",
+        number=turn.attempt,
+        provider=first.provider,
+        model=first.model,
+        started=clock.now(),
+        input_tokens=reservation.input,
+        output_tokens=reservation.output,
+        cost_usd=reservation.usd,
+    )
+
+
+PATIENCE = timedelta(seconds=20)
+"""How long the commit alone is tried. After that the reply is kept elsewhere."""
+ROOM = timedelta(seconds=5)
+"""What of the time after the models' deadline may be used: the rest is for the last request's own retries."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""Seconds, doubled after each try."""
+
+
+def commit_reply(turn: Turn, call: ModelCall, key: str, build: Build) -> Recorded | None:
+    """Commits the call's reply, and tries again while the store refuses and there is time; then keeps the reply for the
+    next worker.
+
+    Returns what `SessionRepository.commit` does, and raises that, too. Where the session was moved on without a reply
+    while the model thought, the turn that it is at now finds this one.
+    """
+    assert isinstance(call.answer, ModelReply)
+    deps, at, own = turn.deps, turn.at, call.attempts[-1]
+    # As the attempts are written down while the call is under way: that is what the marker holds.
+    begun = own.model_copy(update={"outcome": "", "billed": 1, "ended": None})
+    reply = KeptReply(
+        place=place_of(turn.session.head, key.rpartition("/")[2]),
+        attempt=begun,
+        ended=own.ended or deps.clock.now(),
+        delivered=call.delivered,
+        reply=call.answer,
+    )
+    attempts = (*call.attempts[:-1], begun)
+
+    def keep_reply() -> bool:
+        return keep(deps.repository, deps.attempts, at, reply, attempts)
+
+    try:
+        return commit_while_there_is_time(turn, key, build, keep_reply)
+    except Fenced:
+        head = turn.session.head
+        if not is_at(head, at) and is_next(head, reply):
+            keep_reply()
+        raise
+
+
+def commit_while_there_is_time(
+    turn: Turn, key: str, build: Build, keep_elsewhere: Callable[[], bool] = lambda: False
+) -> Recorded | None:
+    """Commits, and tries again while the store refuses and there is time. `keep_elsewhere`: keeps what is committed,
+    and says whether it could; it is asked once the commit has been tried for long. Raises what the commit raises.
+    """
+    clock = turn.deps.clock
+    begun, last, pause = clock.now(), turn.deadline + ROOM, FIRST_PAUSE
+    while True:
+        try:
+            return turn.deps.repository.commit(turn.session, key, build)
+        except TransientError:
+            now = clock.now()
+            is_late = now + timedelta(seconds=pause) >= last
+            if is_late or now - begun >= PATIENCE:
+                is_kept = keep_elsewhere()
+                if is_kept or is_late:
+                    raise
+        clock.back_off(pause)
+        pause = min(LONGEST_PAUSE, 2 * pause)

@@ -1,0 +1,334 @@
+"""A model's reply becomes changes of the session (design §2, §4): plan updates are made at once, other calls are to be
+run, and what is refused is explained to the model. A reply may also give the final answer, which has to fit the
+session's schema if it has one (ADR 69).
+
+Replies that are cut off at their length limit (design §9): a call whose JSON is whole counts like any other, and the
+model is told so. A call that was cut off never runs and is asked for again. A text is continued once, in the next
+reply. After a second cut-off in a row the model is told to work in smaller pieces.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from acta_engine.errors import ModelFeedback, PlanRefused
+from acta_engine.ids import CALL, EFFECT, MESSAGE
+from acta_engine.log.change import Change
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
+from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
+from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
+from acta_engine.models.model import ModelReply
+from acta_engine.people.approval import ApprovalReason, approval_reason
+from acta_engine.plans import update as plan_update
+from acta_engine.plans.update import MAX_NAME_CHARS
+from acta_engine.tools.builtin.specs import REMEMBER, UPDATE_PLAN
+from acta_engine.tools.tool import ToolSpec, written_as
+from acta_engine.turn.goal_marker import claims_completion, value_after_marker, without_marker
+from acta_engine.turn.structured_answer import AnswerCheck, told
+from acta_engine.turn.turn_context import Turn
+from acta_engine.untrusted.validation_messages import did_you_mean
+
+NO_TEXT = "there is no text."
+PLAN_EDITED = (
+    "A person has changed the plan after this call of {name} was written, so it was not run. Read what they changed; "
+    "make the call again if it is still right."
+)
+MAX_UNKNOWN_NAME_CHARS = 64
+"""The refusal repeats so much of a name that the model made up: as much as a tool's name may have."""
+
+GO_ON = (
+    "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
+    "repeat nothing, begin with no preamble. Both parts are read as one."
+)
+AGAIN = (
+    "Your last reply was cut off at its length limit, and a call that was cut off was not run. Make that call again, "
+    "whole and with little text before it."
+)
+NO_CALL = (
+    "Your last reply was cut off at its length limit before it called anything. Make the call, with little text before "
+    "it."
+)
+CALLS_STAND = (
+    "Your last reply was cut off at its length limit, after its last call. All its calls were taken as they stand and "
+    "have their results: repeat none because of the cut, and go on with what is missing."
+)
+SMALLER = (
+    "Your replies are cut off at their length limit; what was cut off was not run. Work in smaller pieces: shorter "
+    "texts, and large content in several calls."
+)
+
+
+@dataclass(frozen=True)
+class TurnReply:
+    """A model's reply with the ids that it has in the log. They are issued once, however often its commit is tried."""
+
+    answer: ModelReply
+    provider: str
+    """Who answered."""
+    message_id: str
+    calls: tuple[ToolCall, ...]
+    first: AssistantEntry | None
+    """The reply that was cut off and that this one continues. None: this one stands alone."""
+
+    @property
+    def text(self) -> str:
+        """The text of both halves, where this reply continues another."""
+        return self.answer.text if self.first is None else self.first.content.loaded + self.answer.text
+
+
+class FinalAnswer(NamedTuple):
+    """The answer that a reply wants to end the run with."""
+
+    text: str | None
+    """Without the marker. None: there is none."""
+    data: Any = None
+    """The JSON value, where the session has a schema."""
+    problem: str = ""
+    """What the model is told of an answer that does not fit. Empty: it fits, or the session has no schema."""
+
+
+@dataclass
+class ReplyOutcome:
+    """What a reply's calls lead to."""
+
+    to_run: list[ToolCall] = field(default_factory=list)
+    """The calls that have to run, withheld ones included."""
+    approvals: dict[str, ApprovalReason] = field(default_factory=dict)
+    """Why a person has to approve a call, by its id."""
+    plan_changed: bool = False
+    question: str | None = None
+    """The reason of the reply's `wait_for_user`."""
+    closing: str | None = None
+    """The reason with which it completes or fails the plan."""
+    answer: FinalAnswer | None = None
+    """What it wanted to complete the plan with, where the session has a schema for answers."""
+
+
+def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
+    new_id, session = turn.deps.clock.new_id, turn.session
+    message_id = new_id(MESSAGE)
+    calls = tuple(
+        ToolCall(
+            call_id=new_id(CALL),
+            effect_id=new_id(EFFECT),
+            name=call.name,
+            input=call.input,
+            malformed=call.malformed,
+        )
+        for call in answer.calls
+    )
+    first = first_half(session.head, session.entries)
+    if not answer.text or claims_completion(
+        answer.text
+    ):  # what claims the goal again has begun from the start
+        first = None
+    return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
+
+
+def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
+    """The reply that the next one was asked to continue. `entries`: as the model was shown them, texts loaded."""
+    asked_for = head.progress.continues
+    if not asked_for:
+        return None
+    replies = (entry for entry in reversed(entries) if isinstance(entry, AssistantEntry))
+    return next((reply for reply in replies if reply.message_id == asked_for), None)
+
+
+def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
+    """Whether the next reply is asked to be the rest of this one: it is the first cut off in a row, and all text."""
+    return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls and not planning
+
+
+def cut_off_advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
+    """What the next turn tells the model of a cut-off reply. `cut_offs`: replies cut off in a row, this one included;
+    0: it is whole.
+    """
+    if not cut_offs:
+        return ""
+    if cut_offs > 1:
+        return SMALLER
+    if is_first_half(reply, cut_offs, planning=planning):
+        return GO_ON
+    if reply.calls:
+        return AGAIN if reply.calls[-1].input is None else CALLS_STAND
+    return NO_CALL if reply.text.strip() else SMALLER
+
+
+def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
+    """Adds the reply's entries, events and plan changes to `change`. State and interventions are the caller's."""
+    _add_message(reply, change)
+    plan_before, planning, specs = change.head.plan, turn.kind == "plan", turn.specs
+    outcome = ReplyOutcome()
+    for call in reply.calls:
+        try:
+            if call.malformed is not None or call.input is None:
+                raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
+            if call.name == UPDATE_PLAN:
+                _update_plan(turn, reply, change, call, outcome)
+                continue
+            if planning:
+                raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
+            tool = _requested_tool(call, specs)
+            turn.deps.registry.check(tool, call.input, private=change.head.private_to is not None)
+            if _is_note(call):
+                note = call.input["text"]
+                change.set(scratchpad=change.head.scratchpad.with_note(note))
+                cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
+                change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
+                continue
+            if tool.effect != "read" and change.head.has_unread_plan_edit:
+                raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
+            if len(outcome.to_run) >= MAX_CALLS:
+                raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+        except ModelFeedback as refusal:
+            _refuse(change, call, refusal)
+        else:
+            outcome.to_run.append(call)
+            change.event(ToolRequested(**call.event_data))
+    outcome.plan_changed = change.head.plan != plan_before
+    for call in outcome.to_run:  # after all plan updates of the reply, which may lift what the plan asks for
+        reason = approval_reason(change.head.plan, specs[call.name], call.input or {})
+        if reason is not None:
+            outcome.approvals[call.call_id] = reason
+    change.set(
+        calls=tuple(
+            OpenCall(
+                call_id=call.call_id,
+                name=call.name,
+                approval="needed" if call.call_id in outcome.approvals else "",
+                tool_written=written_as(specs[call.name]),
+            )
+            for call in outcome.to_run
+        )
+    )
+    return outcome
+
+
+def _add_message(reply: TurnReply, change: Change) -> None:
+    answer, first = reply.answer, reply.first
+    change.entry(
+        AssistantEntry(
+            message_id=reply.message_id,
+            content=Content.of(answer.text),
+            thinking=answer.thinking,
+            calls=reply.calls,
+            provider=reply.provider,
+            raw=answer.raw,
+            continues=first.message_id if first is not None else "",
+        )
+    )
+    if answer.text.strip():
+        said = Thought if reply.calls else Reply
+        if first is not None:
+            change.event(said(message_id=reply.message_id, continues=first.message_id))
+        else:
+            change.event(said(message_id=reply.message_id))
+    elif answer.thinking.strip():
+        change.event(Thought(message_id=reply.message_id))
+
+
+def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, outcome: ReplyOutcome) -> None:
+    """Makes the plan what the call wants it to be: a pure state change of this commit, whatever else the reply asks for
+    (design §2). Raises PlanRefused.
+    """
+    arguments, head = call.input or {}, change.head
+    action = arguments.get("action")
+    if head.has_unread_plan_edit:
+        raise PlanRefused(
+            "PLAN_EDITED",
+            "A person has changed the plan meanwhile. Read what they changed, and update the plan as it is now.",
+        )
+    if action == "complete" and turn.kind == "plan":
+        raise PlanRefused(
+            "STILL_PLANNING",
+            "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
+        )
+    if action == "complete" and reply.answer.stop == "max_tokens":
+        raise PlanRefused(
+            "CUT_OFF", "Your reply was cut off at its length limit. Complete the plan in one that is whole."
+        )
+    others = (one for one in reply.calls if one.name != UPDATE_PLAN and one.malformed is None)
+    if action in ("complete", "fail") and not all(map(_is_note, others)):
+        raise PlanRefused(
+            "CALLS_PENDING",
+            "Other calls of this reply still have to run. Close the plan when you have seen their results.",
+        )
+    if action == "fail" and head.undelivered:
+        raise PlanRefused(
+            "NEW_MESSAGE",
+            "The user has written meanwhile. Read that first; then go on, or close the plan as failed again.",
+        )
+    applied = plan_update.apply(head.plan, arguments, turn.specs, change.now, turn.deps.registry.check)
+    reason = applied.update.reason
+    if applied.update.action == "complete" and head.output_schema:
+        # The plan stays open for another answer where this one does not fit.
+        outcome.answer = final_answer(turn.deps.check_answer, head.output_schema, reply.text, reason)
+        if outcome.answer.problem:
+            raise PlanRefused("ANSWER_INVALID", outcome.answer.problem)
+    if applied.update.action == "wait_for_user":
+        outcome.question = reason
+    elif applied.update.action in ("complete", "fail"):
+        outcome.closing = reason
+    change.set(plan=applied.plan)
+    for event in applied.events:
+        change.event(event)
+    change.entry(own_result(call, applied.result))
+
+
+def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None) -> FinalAnswer:
+    """The answer that a reply gives. `schema`: the session's; empty: it has none. `text`: the whole reply's. `closing`:
+    the reason with which the reply completes the plan, which is the answer where the text is none: without a schema
+    that is an empty text, with a schema one that does not fit.
+    """
+    if not schema:
+        return FinalAnswer(without_marker(text) or closing or None)
+    written = [one for one in (value_after_marker(text), closing) if one]
+    problems = []
+    for one in written:
+        value, problem = check(schema, one)
+        if not problem:
+            return FinalAnswer(one, value)
+        problems.append(problem)
+    return FinalAnswer(written[0] if written else None, problem=told(problems[0] if problems else NO_TEXT))
+
+
+def answer_in_text(check: AnswerCheck, head: Head, text: str, *, called: bool) -> FinalAnswer | None:
+    """The answer that a reply without calls to run gives with its text alone. None: it gives none, or something else is
+    to be done first, or the session has no schema. `called`: whether the reply had any call.
+    """
+    is_open = head.plan is not None and head.plan.is_live and head.plan.open_steps
+    if not head.output_schema or not text.strip() or head.undelivered or is_open:
+        return None
+    found = final_answer(check, head.output_schema, text, None)
+    is_meant = claims_completion(text) or (not called and not found.problem)
+    return found if is_meant else None
+
+
+def _is_note(call: ToolCall) -> bool:
+    """A note for this session only is kept in the head; it needs no tool."""
+    return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
+
+
+def _requested_tool(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
+    """The tool that the call names. Raises ModelFeedback, with near names, where the agent has none of that name."""
+    spec = specs.get(call.name)
+    if spec is not None:
+        return spec
+    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
+    raise ModelFeedback(f"There is no tool {name!r}. {did_you_mean(name, specs)}")
+
+
+def own_result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:
+    """The result of a call that needs no tool: an update of the plan, a note, a refusal."""
+    return ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(text), ok=ok)
+
+
+def _refuse(change: Change, call: ToolCall, refusal: ModelFeedback) -> None:
+    """Makes the refusal the call's result, which the model reads. A refused plan update is an event as well."""
+    change.entry(own_result(call, f"Error: {refusal}", ok=False))
+    if call.name == UPDATE_PLAN:
+        action = call.input.get("action") if isinstance(call.input, dict) else None
+        code = refusal.code if isinstance(refusal, PlanRefused) else "SCHEMA"
+        # A model can make up an action of any length.
+        shown = action[:MAX_NAME_CHARS] if isinstance(action, str) else None
+        change.event(PlanRejected(action=shown, code=code, message=str(refusal)))
