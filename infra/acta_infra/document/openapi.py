@@ -22,6 +22,7 @@ from acta_engine.console.routes import build as build_console
 from acta_engine.mcp_server.routes import build as build_mcp
 from acta_engine.models.routes import build as build_step
 from acta_engine.people.routes import build as build_intervene
+from acta_engine.prompts.prompt import SEEDS
 from acta_engine.sessions.routes import build as build_status
 from acta_engine.sessions.start_routes import build as build_start
 from acta_engine.settings import Settings
@@ -32,11 +33,9 @@ from acta_infra.document.words import (
     HEADERS,
     MISSING,
     NEEDED,
-    QUERY,
     RESPONSE_HEADERS,
     SEARCHED_TO,
     TAG_WORDS,
-    VARIABLES,
 )
 
 Json = dict[str, Any]
@@ -198,11 +197,7 @@ def _codes(row: Operation) -> tuple[str, ...]:
 
 
 def _words(row: Operation, name: str) -> str:
-    """About a parameter: the row's own words, else those for all. Raises KeyError where there are none."""
-    if name in row.parameters:
-        return row.parameters[name]
-    before, variable, _ = row.plain_path.partition(f"/{{{name}}}")
-    return VARIABLES[before.rpartition("/")[2] + variable] if variable else QUERY[name]
+    return row.words(name).replace("{prompts}", ", ".join(f"`{prompt}`" for prompt in SEEDS))
 
 
 def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas) -> Iterator[Json]:

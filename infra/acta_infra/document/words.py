@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from acta_engine.prompts.prompt import SEEDS
-
 Json = dict[str, Any]
 
 DESCRIPTION = """\
@@ -64,26 +62,6 @@ TAG_WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-QUERY = {
-    "limit": "The most items of the page. It may have fewer: pages are bounded in bytes, too.",
-    "cursor": "`next_cursor` of the page before. Without one, reading begins at the start.",
-    "version": "The version that is deleted; with another one in force: 409.",
-}
-"""Words about query parameters that many operations have."""
-VARIABLES = {
-    "sessions/{session_id}": "The session's id, as its start answered.",
-    "interventions/{intervention_id}": "The intervention's id.",
-    "agents/{agent_id}": "The agent's id.",
-    "tools/{name}": "The tool's name.",
-    "mcp-servers/{name}": "1 to 24 small letters, digits and `-`, beginning with a letter.",
-    "tool-secrets/{name}": "1 to 64 letters, digits and `_`, not beginning with a digit.",
-    "memories/{memory_id}": "The memory's id.",
-    "prompts/{name}": f"The prompt's name. There are: {', '.join(f'`{name}`' for name in SEEDS)}. Names are fixed.",
-    "files/{path}": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a "
-    "file. Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 "
-    "bytes.",
-}
-"""Words about variables of paths, which are told apart by the part before them."""
 MISSING = {"{session_id}": "SESSION_NOT_FOUND", "{intervention_id}": "INTERVENTION_NOT_FOUND"}
 """The variables of paths with an error code of their own for what does not exist."""
 

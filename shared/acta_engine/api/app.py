@@ -173,7 +173,7 @@ class Api:
         if handle is None:
             raise NotFound("There is nothing at this path.")
         if request.caller is None:
-            return handle(**self._arguments_of(request, handle))
+            return handle(**self.arguments(request.route).bind(request))
         tenant, user, roles = request.caller
         viewer = Viewer(user, roles, request.route.private)
 
@@ -186,18 +186,18 @@ class Api:
                     # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
                     if not self.is_repeat(request):
                         raise
-            arguments = self._arguments_of(request, handle)
+            arguments = self.arguments(request.route).bind(request)
             if self._recorder is None or request.route.action is None:
                 return handle(**arguments)
             return self._recorder.recorded(
                 request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
             )
 
-    def _arguments_of(self, request: Request, handle: RouteHandler) -> Mapping[str, Any]:
-        """Raises ValidationFailed."""
-        if request.route not in self._arguments:
-            self._arguments[request.route] = Arguments(request.route, handle)
-        return self._arguments[request.route].bind(request)
+    def arguments(self, row: Operation) -> Arguments:
+        """What the operation's handler takes."""
+        if row not in self._arguments:
+            self._arguments[row] = Arguments(row, self.handlers[row])
+        return self._arguments[row]
 
     def _with_limits(self, response: Response) -> Response:
         """With what is known of the tenant's limits, unless the answer is about one."""

@@ -43,6 +43,22 @@ class AnswerSpec:
 
 
 @dataclass(eq=False, repr=False)
+class McpTool:
+    """How `/mcp` offers an operation. A tool's arguments are the operation's parameters and its body's fields."""
+
+    name: str
+    title: str
+    description: str
+    """For the model that chooses it."""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """Query parameters that are always the same, and are no arguments."""
+    destroys: bool = False
+    """Whether it takes something away that was there."""
+    repeats: bool = False
+    """Whether a second call with the same arguments changes nothing more. So it is where the operation only reads."""
+
+
+@dataclass(eq=False, repr=False)
 class Operation:
     """One method of one path: who may ask it, which function answers, and what the document says of it.
 
@@ -73,6 +89,8 @@ class Operation:
     """Parameters and fields of the body that its record has, besides the variables of the path."""
     recorded_answer: tuple[str, ...] = ()
     """Fields of the answer's data that its record has. A dot leads into a field."""
+    mcp: McpTool | None = None
+    """None: `/mcp` does not offer it."""
     summary: str = ""
     about: str = ""
     """What the document says below the summary."""
@@ -80,8 +98,7 @@ class Operation:
     needs: tuple[RequestHeader, ...] = ()
     """Request headers that it may have, and those that it must have."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Words about query parameters and variables of the path that `infra/acta_infra/document/words.py` does not
-    have."""
+    """Words about query parameters and variables of the path that `QUERY` and `VARIABLES` do not have."""
     codes: tuple[str, ...] = ()
     """Error codes of its own, besides those that its path and its headers bring."""
     answers: tuple[AnswerSpec, ...] = ()
@@ -98,6 +115,13 @@ class Operation:
     def plain_path(self) -> str:
         """As OpenAPI writes it, which has one kind of variable."""
         return self.path.replace("+}", "}")
+
+    def words(self, name: str) -> str:
+        """About a parameter: the row's own words, else those for all. Raises KeyError where there are none."""
+        if name in self.parameters:
+            return self.parameters[name]
+        before, variable, _ = self.plain_path.partition(f"/{{{name}}}")
+        return VARIABLES[before.rpartition("/")[2] + variable] if variable else QUERY[name]
 
     @property
     def takes_bytes(self) -> bool:
@@ -132,5 +156,26 @@ def page(shape: str, *, says: str) -> AnswerSpec:
 def searched_page(shape: str, *, says: str) -> AnswerSpec:
     return AnswerSpec(200, "searched page", says, (shape,))
 
+
+QUERY = {
+    "limit": "The most items of the page. It may have fewer: pages are bounded in bytes, too.",
+    "cursor": "`next_cursor` of the page before. Without one, reading begins at the start.",
+    "version": "The version that is deleted; with another one in force: 409.",
+}
+"""Words about query parameters that many operations have."""
+VARIABLES = {
+    "sessions/{session_id}": "The session's id, as its start answered.",
+    "interventions/{intervention_id}": "The intervention's id.",
+    "agents/{agent_id}": "The agent's id.",
+    "tools/{name}": "The tool's name.",
+    "mcp-servers/{name}": "1 to 24 small letters, digits and `-`, beginning with a letter.",
+    "tool-secrets/{name}": "1 to 64 letters, digits and `_`, not beginning with a digit.",
+    "memories/{memory_id}": "The memory's id.",
+    "prompts/{name}": "The prompt's name. There are: {prompts}. Names are fixed.",
+    "files/{path}": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a "
+    "file. Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 "
+    "bytes.",
+}
+"""Words about variables of paths, which are told apart by the part before them. `{prompts}` stands for all names."""
 
 NOTHING = AnswerSpec(204, "empty", "Done. There is no body.")

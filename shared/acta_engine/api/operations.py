@@ -16,6 +16,7 @@ from acta_engine.api.operation import (
     NOTHING,
     AnswerSpec,
     Function,
+    McpTool,
     Operation,
     Schema,
     data,
@@ -82,6 +83,11 @@ SESSIONS = (
     Operation(
         "startSession", "POST", "/v1/sessions", "start", action="session.start", recorded_request=("agent_id",),
         recorded_answer=("session_id", "agent_id", "visibility"), takes=("Idempotency-Key",), codes=STARTS,
+        mcp=McpTool(
+            "start_session", "Start a session",
+            "Starts a session: an agent works on the goal in `content` on its own, for minutes or days. The answer has "
+            "`session_id`. Follow it with watch_session; questions of the agent are decided with decide.",
+        ),
         summary="Start a session",
         about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until "
             "somebody writes to it. Limits that are not named are the agent's, else the deployment's.",
@@ -127,6 +133,13 @@ SESSIONS = (
     ),
     Operation(
         "pollSession", "GET", "/v1/sessions/{session_id}", "status", rated="poll", takes=("If-None-Match",),
+        mcp=McpTool(
+            "watch_session", "Watch a session",
+            "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon "
+            "as something happens, at the latest after so many seconds. Go on with the `cursor` of the answer. It is "
+            "over in the states completed, failed and cancelled; `session.interventions` has the questions that wait "
+            "for a person.",
+        ),
         summary="Read a session and follow it",
         about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer "
             "comes when something happens, or after so many seconds. Then wait `poll_after_ms`, which is 0 "
@@ -232,6 +245,10 @@ SESSIONS = (
     ),
     Operation(
         "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status",
+        mcp=McpTool(
+            "session_receipt", "What a session has cost",
+            "Tokens by model, requests and times of a session, in dollars.",
+        ),
         summary="What it has cost, up to its last commit",
         about="Counts, tokens and what models cost are exact. What AWS asks is an estimate from the counts.",
         answers=(data("Receipt", says="The receipt."),),
@@ -251,6 +268,11 @@ SESSIONS = (
     Operation(
         "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", action="session.message",
         takes=("Idempotency-Key",), codes=STARTS,
+        mcp=McpTool(
+            "say", "Say something to a session",
+            "A message to the agent: it answers an open question of the agent, else is read before the next turn, else "
+            "begins a new run in the same conversation.",
+        ),
         summary="Say something",
         about="Answers the agent's open question, else is read in its next turn; after a run has ended it "
             "begins the next one.",
@@ -273,6 +295,12 @@ SESSIONS = (
     Operation(
         "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene", private="admin",
         rated="never", action="session.cancel", takes=("Idempotency-Key",),
+        mcp=McpTool(
+            "cancel_session", "Cancel a session",
+            "Ends the session's run. No further call is started; `in_flight` names those that had begun and may still "
+            "act.",
+            destroys=True, repeats=True,
+        ),
         summary="Cancel",
         about="Ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
         answers=(data(
@@ -293,6 +321,12 @@ SESSIONS = (
 INTERVENTIONS = (
     Operation(
         "listInterventions", "GET", "/v1/interventions", "status",
+        mcp=McpTool(
+            "list_waiting", "List what waits for a person",
+            "The questions of all sessions you may see that wait for a person: approvals of calls, clarifications, "
+            "errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what it is about.",
+            fixed={"state": "pending"},
+        ),
         summary="What waits, or waited, for people",
         parameters={"state": "Only those in this state."},
         answers=(searched_page("Intervention", says="Newest first; of sessions that you may see."),),
@@ -313,6 +347,10 @@ INTERVENTIONS = (
     Operation(
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
         private="decider",
+        mcp=McpTool(
+            "read_input", "Read the whole input of a call",
+            "The whole input of the call that a question is about, where the question shows its beginning only.",
+        ),
         summary="The whole input of the call that is decided on",
         parameters={"call_id": "Which call of a review; needed where it has more than one."},
         answers=(data("CallInput", says="The input as it would run."),),
@@ -323,6 +361,12 @@ INTERVENTIONS = (
         recorded_request=("option",),
         recorded_answer=("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
         takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",),
+        mcp=McpTool(
+            "decide", "Decide a question",
+            "Decides a question that waits for a person, once and in the name of the person whose token this is: "
+            "approve only what that person has seen and wants. A second decision is refused.",
+            destroys=True,
+        ),
         summary="Decide",
         about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, "
             "`answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` "

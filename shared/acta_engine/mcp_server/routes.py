@@ -40,7 +40,7 @@ from acta_engine.mcp_server.tasks import (
     started,
     task_of,
 )
-from acta_engine.mcp_server.tools import AGENT, BY_NAME, TOOLS, agent_request, agent_tool
+from acta_engine.mcp_server.tools import AGENT, OFFERED, agent_request, agent_tool, tool_of
 from acta_engine.people.options_and_defaults import has_one_of
 from acta_engine.people.routes import add_routes as add_intervene
 from acta_engine.sessions.history import History
@@ -140,7 +140,7 @@ def build(deps: Dependencies) -> Api:
             found = deps.definitions.agents(api.caller.tenant, limit=PAGE, cursor=cursor)
         except ValueError:
             raise RpcError(INVALID_PARAMS, "params.cursor is none of this list's.") from None
-        tools = [] if cursor else [tool.view() for tool in TOOLS]
+        tools = [] if cursor else [tool_of(api, name).view() for name in OFFERED]
         tools += [agent_tool(agent) for agent in found.agents if may_start(agent)]
         told: Json = {"tools": tools}
         if found.cursor is not None:
@@ -156,7 +156,7 @@ def build(deps: Dependencies) -> Api:
         name, arguments = message.text("name"), message.params.get("arguments", {})
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments is an object.")
-        tool, key = BY_NAME.get(name), message.idempotency_key
+        tool, key = tool_of(api, name) if name in OFFERED else None, message.idempotency_key
         if tool is None and not name.startswith(AGENT):
             raise RpcError(INVALID_PARAMS, "There is no such tool.")
         try:
@@ -200,7 +200,7 @@ def build(deps: Dependencies) -> Api:
             spend()
         else:
             try:
-                done(api.ask(BY_NAME["cancel_session"].request({"session_id": session_id}, None)))
+                done(api.ask(tool_of(api, "cancel_session").request({"session_id": session_id}, None)))
             except RefusedByActa:  # it may have ended in this moment
                 if not message.is_stateless or session_of(message)["state"] not in OVER:
                     raise
@@ -216,7 +216,7 @@ def build(deps: Dependencies) -> Api:
         session = session_of(message)
         for intervention_id, decision in decisions(session, responses):
             about = {"session_id": session["session_id"], "intervention_id": intervention_id}
-            done(api.ask(BY_NAME["decide"].request({**about, **decision}, None)))
+            done(api.ask(tool_of(api, "decide").request({**about, **decision}, None)))
         return {}
 
     def session_of(message: Message) -> Json:

@@ -1,14 +1,20 @@
-"""The tools that `/mcp` offers: each is a route of `/v1`, with the route's own body as its schema (ADR 94)."""
+"""The tools that `/mcp` offers: operations whose rows say so, and each agent (ADR 94).
+
+A tool's arguments are what the operation's handler takes, with the words of the row and of the body's fields.
+"""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition
+from acta_engine.api.app import Api
+from acta_engine.api.arguments import Parameter
 from acta_engine.api.incoming import Inner
-from acta_engine.api.json_body import RequestBody
+from acta_engine.api.json_body import RequestBody, field_docs
+from acta_engine.api.operation import McpTool, Operation
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.errors import FieldsInvalid
-from acta_engine.sessions.bodies import PostMessage, Resolve, StartSession
+from acta_engine.sessions.bodies import StartSession
 
 Json = dict[str, Any]
 
@@ -17,191 +23,89 @@ AGENT = "agent_"
 _LIMITS = ("max_steps", "token_budget", "cost_budget_usd", "visibility", "metadata", "output_schema")
 """What may be said of a session that an agent's tool starts."""
 
-_SESSION: Json = {"type": "string", "description": "The id of the session, ses_…"}
-_QUESTION: Json = {"type": "string", "description": "The id of the question, int_…"}
-WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "content": "What is said to the agent: at a start the goal.",
-        "goal": "What the agent shall reach, in full sentences.",
-        "agent_id": "Which agent works. Without it the default one.",
-        "max_steps": "The most turns of the run.",
-        "token_budget": "Tokens that the session may use in its window.",
-        "cost_budget_usd": "US dollars that the session may cost.",
-        "review_every": "A person reviews after so many turns. 0: never.",
-        "metadata": "Names and values of your own, to find the session by.",
-        "visibility": "Who sees the session: its starter alone, or the tenant.",
-        "notify_url": "Where the session's questions and its end are told.",
-        "output_schema": "The JSON Schema that the final answer has to fit.",
-        "prompts": "For admins: versions of managed prompts to try, by name.",
-        "option": "One of the question's options.",
-        "input": "What the option needs: answer {text}, modify {input}, raise {token_budget?, cost_budget_usd?}, "
-        "record {result}, retry {hint?}.",
-        "comment": "Why, for whoever reads it later. The agent is told the reason of a rejection.",
-    }
-)
-"""Of arguments, for the model that calls."""
-
 
 class Tool(NamedTuple):
-    """`method`, `path`: the route. `arguments`: those that are part of path or query, as JSON Schema; those of `body`
-    are its own. `fixed`: what the query always says. `reads`, `destroys`, `repeats`: the annotations, all of them true.
-    """
+    """An operation as a tool. `parameters`: what its handler takes."""
 
-    name: str
-    title: str
-    description: str
-    method: str
-    path: str
-    arguments: Mapping[str, Json]
-    body: type[RequestBody] | None = None
-    fixed: Mapping[str, str] = MappingProxyType({})
-    reads: bool = False
-    destroys: bool = False
-    repeats: bool = False
+    row: Operation
+    offer: McpTool
+    parameters: Sequence[Parameter]
+
+    @property
+    def body(self) -> type[RequestBody] | None:
+        return next((one.type for one in self.parameters if one.where == "body"), None)
+
+    @property
+    def own(self) -> Mapping[str, Parameter]:
+        """Its arguments that are part of path or query."""
+        return {
+            one.name: one
+            for one in self.parameters
+            if one.where != "body" and one.name not in self.offer.fixed
+        }
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(name for name in self.arguments if f"{{{name}}}" in self.path)
+        return tuple(name for name, one in self.own.items() if one.where == "path")
 
     def view(self) -> Json:
-        schema = _schema(dict(self.arguments), self.variables)
+        properties = {
+            name: {**_not_null(one.adapter.json_schema()), "description": self.row.words(name)}
+            for name, one in self.own.items()
+        }
+        required = self.variables
         if self.body is not None:
-            own = self.body.model_json_schema()
-            schema = _schema({**self.arguments, **_worded(own)}, (*self.variables, *own.get("required", ())))
-        return _view(self.name, self.title, self.description, schema, self.reads, self.destroys, self.repeats)
+            body = self.body.model_json_schema()
+            properties |= _worded(self.body, body)
+            required = (*required, *body.get("required", ()))
+        reads = self.row.action is None
+        return _view(
+            self.offer.name,
+            self.offer.title,
+            self.offer.description,
+            _schema(properties, required),
+            reads,
+            self.offer.destroys,
+            reads or self.offer.repeats,
+        )
 
     def request(self, arguments: Json, key: str | None) -> Inner:
         """Raises FieldsInvalid for arguments that are not the tool's, or of the path and no text."""
         wrong = {
             name: ["This is missing, or no text."] for name in self.variables if not _is_text(arguments, name)
         }
-        own = {name: value for name, value in arguments.items() if name not in self.arguments}
+        rest = {name: value for name, value in arguments.items() if name not in self.own}
         if self.body is None:
-            wrong |= {name: ["There is no such argument."] for name in own}
+            wrong |= {name: ["There is no such argument."] for name in rest}
         if wrong:
             raise FieldsInvalid(wrong)
-        said = {name: arguments[name] for name in self.arguments if name in arguments}
+        said = {name: arguments[name] for name in self.own if name in arguments}
         return Inner(
-            self.method,
-            self.path,
+            self.row.method,
+            self.row.path,
             {name: said.pop(name) for name in self.variables},
-            {**self.fixed, **{name: str(value) for name, value in said.items()}},
-            None if self.body is None else own,
+            {**self.offer.fixed, **{name: str(value) for name, value in said.items()}},
+            None if self.body is None else rest,
             key,
         )
 
 
-TOOLS: Sequence[Tool] = (
-    Tool(
-        "start_session",
-        "Start a session",
-        "Starts a session: an agent works on the goal in `content` on its own, for minutes or days. The answer has "
-        "`session_id`. Follow it with watch_session; questions of the agent are decided with decide.",
-        "POST",
-        "/v1/sessions",
-        {},
-        StartSession,
-    ),
-    Tool(
-        "watch_session",
-        "Watch a session",
-        "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon as "
-        "something happens, at the latest after so many seconds. Go on with the `cursor` of the answer. It is over in "
-        "the states completed, failed and cancelled; `session.interventions` has the questions that wait for a person.",
-        "GET",
-        "/v1/sessions/{session_id}",
-        {
-            "session_id": _SESSION,
-            "after": {"type": "string", "description": "The cursor of the last answer; 0: from the start."},
-            "wait": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": 20,
-                "description": "Seconds to wait for events.",
-            },
-        },
-        reads=True,
-        repeats=True,
-    ),
-    Tool(
-        "say",
-        "Say something to a session",
-        "A message to the agent: it answers an open question of the agent, else is read before the next turn, else "
-        "begins a new run in the same conversation.",
-        "POST",
-        "/v1/sessions/{session_id}/messages",
-        {"session_id": _SESSION},
-        PostMessage,
-    ),
-    Tool(
-        "list_waiting",
-        "List what waits for a person",
-        "The questions of all sessions you may see that wait for a person: approvals of calls, clarifications, "
-        "errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what it is about.",
-        "GET",
-        "/v1/interventions",
-        {
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100},
-            "cursor": {"type": "string", "description": "The `next_cursor` of the page before."},
-        },
-        fixed={"state": "pending"},
-        reads=True,
-        repeats=True,
-    ),
-    Tool(
-        "decide",
-        "Decide a question",
-        "Decides a question that waits for a person, once and in the name of the person whose token this is: approve "
-        "only what that person has seen and wants. A second decision is refused.",
-        "POST",
-        "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
-        {"session_id": _SESSION, "intervention_id": _QUESTION},
-        Resolve,
-        destroys=True,
-    ),
-    Tool(
-        "read_input",
-        "Read the whole input of a call",
-        "The whole input of the call that a question is about, where the question shows its beginning only.",
-        "GET",
-        "/v1/sessions/{session_id}/interventions/{intervention_id}/input",
-        {
-            "session_id": _SESSION,
-            "intervention_id": _QUESTION,
-            "call_id": {"type": "string", "description": "Which call, of a review of several."},
-        },
-        reads=True,
-        repeats=True,
-    ),
-    Tool(
-        "cancel_session",
-        "Cancel a session",
-        "Ends the session's run. No further call is started; `in_flight` names those that had begun and may still act.",
-        "POST",
-        "/v1/sessions/{session_id}/cancel",
-        {"session_id": _SESSION},
-        destroys=True,
-        repeats=True,
-    ),
-    Tool(
-        "session_receipt",
-        "What a session has cost",
-        "Tokens by model, requests and times of a session, in dollars.",
-        "GET",
-        "/v1/sessions/{session_id}/receipt",
-        {"session_id": _SESSION},
-        reads=True,
-        repeats=True,
-    ),
-)
-BY_NAME: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in TOOLS})
-_START = BY_NAME["start_session"]
+OFFERED: Mapping[str, Operation] = {row.mcp.name: row for row in OPERATIONS if row.mcp is not None}
+"""The operations that are tools, by the tools' names."""
+
+
+def tool_of(api: Api, name: str) -> Tool:
+    """`name`: of `OFFERED`. `api`: has the operation's handler."""
+    row = OFFERED[name]
+    assert row.mcp is not None
+    return Tool(row, row.mcp, api.arguments(row).parameters)
 
 
 def agent_tool(agent: AgentDefinition) -> Json:
     """The agent as a tool with a goal."""
-    own = _worded(StartSession.model_json_schema())
-    goal = {"type": "string", "minLength": 1, "description": WORDS["goal"]}
+    own = _worded(StartSession, StartSession.model_json_schema())
+    words = "What the agent shall reach, in full sentences."
+    goal = {"type": "string", "minLength": 1, "description": words}
     arguments = {"goal": goal, **{name: own[name] for name in _LIMITS}}
     does = agent.goal.strip() or "An agent that reaches a goal on its own, with the tools that it has."
     return _view(
@@ -221,8 +125,9 @@ def agent_request(name: str, arguments: Json, key: str | None) -> Inner:
     if strange:
         raise FieldsInvalid({name: ["There is no such argument."] for name in strange})
     said = {name: value for name, value in arguments.items() if name != "goal"}
+    start = OFFERED["start_session"]
     body = {**said, "content": arguments["goal"], "agent_id": name.removeprefix(AGENT)}
-    return Inner(_START.method, _START.path, body=body, idempotency_key=key)
+    return Inner(start.method, start.path, body=body, idempotency_key=key)
 
 
 def _view(
@@ -251,13 +156,13 @@ def _schema(properties: Json, required: Sequence[str]) -> Json:
     return {**made, "required": list(required)} if required else made
 
 
-def _worded(schema: Json) -> Json:
-    """The properties of a request body, with words, without the names that pydantic makes and without null: what may
-    be null may be left out.
+def _worded(body: type[RequestBody], schema: Json) -> Json:
+    """The properties of a request body, with what is said under its fields, without the names that pydantic makes and
+    without null: what may be null may be left out.
     """
+    words = field_docs(body)
     return {
-        name: {**_not_null(one), **({"description": WORDS[name]} if name in WORDS else {})}
-        for name, one in schema["properties"].items()
+        name: {**_not_null(one), "description": words[name]} for name, one in schema["properties"].items()
     }
 
 

@@ -6,10 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
 from acta_engine.limits.tenant_limits import REQUESTS
-from acta_engine.mcp_server.tools import TOOLS
+from acta_engine.mcp_server.tools import OFFERED
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
@@ -24,18 +22,13 @@ def define(house: House, agent_id: str, **fields: Any) -> None:
     )
 
 
-def test_every_tool_is_a_route_and_its_schema_is_one() -> None:
-    routes: dict[tuple[str, str], Operation] = {(route.method, route.path): route for route in OPERATIONS}
-    for tool in TOOLS:
-        route = routes[tool.method, tool.path]
-        assert (route.action is None) == tool.reads
-        view = tool.view()
+def test_every_tool_of_the_table_is_offered_and_its_schema_explains_each_argument() -> None:
+    views = {view["name"]: view for view in Client(house_with()).result("tools/list")["tools"]}
+    for name, row in OFFERED.items():
+        view = views[name]
         Draft202012Validator.check_schema(view["inputSchema"])
-        assert view["annotations"]["readOnlyHint"] == tool.reads
-        assert all(
-            each.get("description") or each.get("maximum")
-            for each in view["inputSchema"]["properties"].values()
-        )
+        assert view["annotations"]["readOnlyHint"] == (row.action is None)
+        assert all(each["description"] for each in view["inputSchema"]["properties"].values())
 
 
 def test_a_client_starts_watches_and_reads_the_end() -> None:
@@ -102,7 +95,7 @@ def test_many_agents_come_page_by_page_and_each_once() -> None:
     first = client.result("tools/list")
     rest = client.result("tools/list", cursor=first["nextCursor"])
     names = [tool["name"] for tool in (*first["tools"], *rest["tools"])]
-    assert len(names) == len(set(names)) == len(TOOLS) + 61
+    assert len(names) == len(set(names)) == len(OFFERED) + 61
     assert "nextCursor" not in rest
     assert client.error("tools/list", cursor="none")["code"] == -32602
 
