@@ -9,18 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acta_engine.agents.shapes import *
+    from acta_engine.agents.answers import *
+    from acta_engine.memories.answers import *
+    from acta_engine.models.answers import *
+    from acta_engine.notifications.answers import *
     from acta_engine.people.shapes import *
     from acta_engine.plans.shapes import *
+    from acta_engine.prompts.answers import *
     from acta_engine.sessions.history_shapes import *
     from acta_engine.sessions.record_shapes import *
     from acta_engine.sessions.shapes import *
+    from acta_engine.tools.answers import *
+    from acta_engine.tools.mcp.answers import *
     from acta_engine.usage.receipt_shapes import *
     from acta_engine.usage.shapes import *
 
 MODULES = (
     "sessions.shapes", "people.shapes", "plans.shapes", "sessions.history_shapes", "usage.receipt_shapes",
-    "agents.shapes", "sessions.record_shapes", "usage.shapes",
+    "agents.answers", "memories.answers", "models.answers", "notifications.answers", "prompts.answers",
+    "tools.answers", "tools.mcp.answers", "sessions.record_shapes", "usage.shapes",
 )  # fmt: skip
 
 

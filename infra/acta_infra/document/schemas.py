@@ -16,21 +16,24 @@ from typing_extensions import is_typeddict
 import acta_engine
 from acta_engine.agents import bodies as definition_bodies
 from acta_engine.api.json_body import field_docs
-from acta_engine.sessions import bodies
 from acta_engine.tools import tool
 from acta_engine.tools.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from acta_engine.tools.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
+from acta_engine.untrusted import texts
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
+ANSWERS = ("answers", "shapes")
+"""How modules are called that have shapes of answers."""
+
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}
 BASE64 = "[A-Za-z0-9+/]"
 LAST = f"({BASE64}{{4}}|{BASE64}{{3}}=|{BASE64}{{2}}==)"
 SIGNING_SECRET = rf"^(whsec_({BASE64}{{4}}){{5,125}}{LAST}|(?!whsec_)[!-~]{{16,512}})$"
 BY_CODE: Mapping[Callable[..., Any], Json] = {
-    bodies._not_blank: VISIBLE,
-    bodies._readable: {"pattern": r"^[^\x00]*$"},
+    texts.not_blank: VISIBLE,
+    texts.readable: {"pattern": r"^[^\x00]*$"},
     definition_bodies._usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
     definition_bodies._usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
 }
@@ -83,7 +86,7 @@ def shapes_with_words() -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for each in walk_packages(acta_engine.__path__, "acta_engine."):
-        module = import_module(each.name) if each.name.endswith("shapes") else None
+        module = import_module(each.name) if each.name.endswith(ANSWERS) else None
         for name, shape in vars(module).items() if module is not None else ():
             if is_typeddict(shape) and shape.__module__ == each.name:
                 config: ConfigDict = getattr(shape, "__pydantic_config__", ConfigDict())

@@ -6,9 +6,9 @@ An agent with the id `default` always exists: the built-in one, until a tenant r
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, ConfigDict, Field, Strict
 
 from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
@@ -25,6 +25,7 @@ from acta_engine.people.options_and_defaults import (
 from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.tools.builtin.specs import READ_RESULT, UPDATE_PLAN
 from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 DEFAULT_AGENT = "default"
@@ -48,8 +49,14 @@ ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, patte
 SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."
 
 
-class Models(FrozenModel):
-    """Models by purpose. None: the agent's `model`."""
+class Part(FrozenModel):
+    """A part of a definition. JSON has to be of the very type: a request that brings it is not corrected."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Models(Part):
+    """Models by purpose. Absent: the agent's `model`."""
 
     plan: ModelName | None = None
     """The model of planning turns."""
@@ -61,8 +68,8 @@ class Models(FrozenModel):
     """The model that summarises."""
 
 
-class Fallback(FrozenModel):
-    """A model that is asked where the ones before it are overloaded or do not answer. `provider` None: the agent's."""
+class Fallback(Part):
+    """A model that is asked in another's place."""
 
     provider: Provider | None = None
     """Its provider. Absent: the agent's."""
@@ -70,10 +77,8 @@ class Fallback(FrozenModel):
     """Its name."""
 
 
-class Limits(FrozenModel):
-    """Limits of the agent's sessions, where the request that starts a session names none. None: the deployment's, in
-    `shared/acta_engine/settings.py`; for `max_steps` in `shared/acta_engine/limits/caps.py`.
-    """
+class Limits(Part):
+    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
     """The most iterations of a run, after which it ends gracefully."""
@@ -89,42 +94,62 @@ class Limits(FrozenModel):
     """Whether a run out of tokens waits for its budget to renew, or asks a person."""
 
 
-class AgentDefinition(FrozenModel):
-    """`goal`: what the agent is there for, as a part of the system prompt.
-    `provider`, `model` None: the deployment's. `fallbacks`: asked in this order, for every purpose.
-    `background`: the provider makes the answers of its turns by itself and keeps them until they are fetched
-    (`shared/acta_engine/turn/background_waits.py`).
-    `tools` empty: all tools of the registry. `high_stakes`: tools that a person must approve, besides those that the
-    registry marks.
-    `caps`: what members may give its sessions at most, at their start or later.
-    `start_roles`: one of them is needed to start a session, to write to it and to decide what names no role of its own;
-    empty: any member may.
-    `interventions`: how people are asked, by type. A timeout of approvals in it wins over the one in `limits`.
-    `output_schema`: the JSON Schema of the final answers of its sessions, where the request that starts one brings
-    none; None: they are free text.
-    `applied`: the files it came from; None: it was not written by `acta apply`.
-    `version`: counts the writes since `created_at`; 0: the built-in agent, which has neither time.
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_TOOLS), Strict(False), AfterValidator(_each_once)]
+
+
+class AgentSettings(FrozenModel):
+    """What whoever writes an agent says of it. This one class is the body of a request, what is stored and what is
+    answered: a field that is added here has its whole way.
     """
 
-    agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
-    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
-    system_prompt: Annotated[str, Field(min_length=1, max_length=MAX_SYSTEM_PROMPT_CHARS)] = SYSTEM
-    goal: Annotated[str, Field(max_length=MAX_GOAL_CHARS)] = ""
+    name: Annotated[str, Field(max_length=MAX_NAME_CHARS), READABLE, NOT_BLANK, AfterValidator(str.strip)]
+    """What people call it."""
+    system_prompt: Annotated[str, Field(max_length=MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = SYSTEM
+    """Who the agent is. Acta adds how an agent works."""
+    goal: Annotated[str, Field(max_length=MAX_GOAL_CHARS), READABLE] = ""
+    """What the agent is there for, as a part of the system prompt."""
     provider: Provider | None = None
+    """Whose models. null: the deployment's."""
     model: ModelName | None = None
+    """Its model. null: the deployment's."""
     models: Models = Field(default_factory=Models)
-    fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS)] = ()
-    tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
+    """Models for purposes of their own."""
+    fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS), Strict(False)] = ()
+    """Models that are asked, in this order, where the one before is overloaded or away."""
+    tools: Names = ()
+    """Names of tools. Empty: every tool of the registry."""
     limits: Limits = Field(default_factory=Limits)
+    """What its sessions get where their start names nothing."""
     caps: Caps = Field(default_factory=Caps)
-    high_stakes: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
-    start_roles: Annotated[tuple[RoleName, ...], Field(max_length=MAX_START_ROLES)] = ()
+    """The most that members may give its sessions. Admins may go beyond."""
+    high_stakes: Names = ()
+    """Tools that a person must approve, beside those that the registry marks."""
+    start_roles: Annotated[
+        tuple[RoleName, ...], Field(max_length=MAX_START_ROLES), Strict(False), AfterValidator(_each_once)
+    ] = ()
+    """One of these roles is needed to start its sessions and to write to them. Empty: any member may."""
     protocol: Protocol = "native"
+    """`native` tool calling, or `react` for models without it."""
     background: bool = False
+    """The provider makes its answers by itself and keeps them until they are fetched."""
     interventions: dict[InterventionType, Policy] = Field(default_factory=dict)
-    output_schema: dict[str, Any] | None = None
+    """How people are asked, by type of question."""
+    output_schema: JsonObject | None = None
+    """JSON Schema 2020-12 of its sessions' final answers, where their start brings none."""
+
+
+class AgentDefinition(AgentSettings):
+    """An agent of a tenant. A timeout of approvals in `interventions` wins over the one in `limits`."""
+
+    agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
     applied: Applied | None = None
+    """The files it came from. None: it was not written by `acta apply`."""
     version: Annotated[int, Field(ge=0)] = 0
+    """Counts the writes since `created_at`. 0: the built-in agent, which has neither time."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

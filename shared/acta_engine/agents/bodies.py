@@ -5,16 +5,17 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from acta_engine.agents import agent
+from acta_engine.agents.agent import AgentSettings
 from acta_engine.agents.applied import Applied
 from acta_engine.api.json_body import RequestBody
-from acta_engine.limits import caps
 from acta_engine.memories import memory
 from acta_engine.notifications import receiver
 from acta_engine.people import options_and_defaults
 from acta_engine.prompts import prompt
-from acta_engine.sessions.bodies import NOT_BLANK, READABLE, JsonObject, Name, NotifyUrl
+from acta_engine.sessions.bodies import NotifyUrl
 from acta_engine.tools import tool, tool_secret
 from acta_engine.tools.mcp import server as mcp_server
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 
 
 def refuse_default(_: object) -> None:
@@ -28,84 +29,15 @@ def refuse_default(_: object) -> None:
 NoDefault = Annotated[None, BeforeValidator(refuse_default)]
 
 
-class Models(agent.Models):
-    """Models by purpose. Absent: the agent's `model`."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class Fallback(agent.Fallback):
-    """A model that is asked in another's place."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class Limits(agent.Limits):
-    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class Caps(caps.Caps):
-    """The most that members may give. Absent: no cap but the deployment's."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class Policy(options_and_defaults.Policy):
-    """How people are asked a type of question. Absent: as usual for the type."""
-
-    model_config = ConfigDict(strict=True)
-
-
 class Applicable(RequestBody):
-    """What files may define. `applied` absent: as it was, also where a person changes the definition by hand; null: no
-    set of files owns the definition any more.
-    """
+    """What files may define."""
 
     applied: Applied | None = None
     """The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."""
 
 
-class AgentBody(Applicable):
+class AgentBody(AgentSettings, Applicable):
     """A whole definition. Absent fields take their defaults."""
-
-    name: Annotated[str, Field(max_length=agent.MAX_NAME_CHARS), READABLE, NOT_BLANK]
-    """What people call it."""
-    system_prompt: Annotated[str, Field(max_length=agent.MAX_SYSTEM_PROMPT_CHARS), READABLE, NOT_BLANK] = (
-        agent.SYSTEM
-    )
-    """Who the agent is. Acta adds how an agent works."""
-    goal: Annotated[str, Field(max_length=agent.MAX_GOAL_CHARS), READABLE] = ""
-    """What the agent is there for, as a part of the system prompt."""
-    provider: agent.Provider | None = None
-    """Whose models. null: the deployment's."""
-    model: agent.ModelName | None = None
-    """Its model. null: the deployment's."""
-    models: Models = Field(default_factory=Models)
-    """Models for purposes of their own."""
-    fallbacks: Annotated[list[Fallback], Field(max_length=agent.MAX_FALLBACKS)] = Field(default_factory=list)
-    """Models that are asked, in this order, where the one before is overloaded or away."""
-    tools: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = Field(default_factory=list)
-    """Names of tools. Empty: every tool of the registry."""
-    limits: Limits = Field(default_factory=Limits)
-    """What its sessions get where their start names nothing."""
-    caps: Caps = Field(default_factory=Caps)
-    """The most that members may give its sessions. Admins may go beyond."""
-    high_stakes: Annotated[list[Name], Field(max_length=agent.MAX_TOOLS)] = Field(default_factory=list)
-    """Tools that a person must approve, beside those that the registry marks."""
-    start_roles: Annotated[list[options_and_defaults.RoleName], Field(max_length=agent.MAX_START_ROLES)] = (
-        Field(default_factory=list)
-    )
-    """One of these roles is needed to start its sessions and to write to them. Empty: any member may."""
-    protocol: agent.Protocol = "native"
-    """`native` tool calling, or `react` for models without it."""
-    background: bool = False
-    """The provider makes its answers by itself and keeps them until they are fetched."""
-    interventions: dict[options_and_defaults.InterventionType, Policy] = Field(default_factory=dict)
-    """How people are asked, by type of question."""
-    output_schema: JsonObject | None = None
-    """JSON Schema 2020-12 of its sessions' final answers, where their start brings none."""
 
 
 class PutAgent(AgentBody):

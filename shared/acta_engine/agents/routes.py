@@ -1,16 +1,14 @@
 """Agent definitions: `/v1/agents` (design §3)."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
-from acta_engine.agents.agent import AgentDefinition, Fallback, Limits, Models, Purpose, unknown_tools
-from acta_engine.agents.applied import Applied
+from acta_engine.agents.agent import AgentDefinition, AgentSettings, Purpose, unknown_tools
+from acta_engine.agents.answers import agent_view
 from acta_engine.agents.bodies import AgentBody, CreateAgent, PutAgent
 from acta_engine.agents.store import AgentExists, DefinitionChanged
-from acta_engine.agents.views import agent_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
@@ -19,8 +17,8 @@ from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource, applied_after, version_tag
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.ids import AGENT
-from acta_engine.limits.caps import NO_CAPS, Caps, Limited, beyond
-from acta_engine.people.options_and_defaults import Policy, default_problem
+from acta_engine.limits.caps import NO_CAPS, Limited, beyond
+from acta_engine.people.options_and_defaults import default_problem
 from acta_engine.settings import Settings
 from acta_engine.tools.routes import registered
 from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
@@ -67,8 +65,14 @@ def add_agents(api: Api, deps: Dependencies) -> None:
     def create_agent(body: CreateAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, deps, tenant)
-        applied = applied_after(body, None)
-        agent = _definition(body, body.agent_id or clock.new_id(AGENT), applied, 1, now, now)
+        agent = AgentDefinition(
+            **settings_of(body),
+            agent_id=body.agent_id or clock.new_id(AGENT),
+            applied=applied_after(body, None),
+            version=1,
+            created_at=now,
+            updated_at=now,
+        )
 
         key = idempotency_key(api.request, 201)
 
@@ -95,8 +99,14 @@ def add_agents(api: Api, deps: Dependencies) -> None:
         _check(body, deps, tenant)
         old = agents.get_as_read(agent_id)
         agents.check_version(body.version, old.version)
-        applied = applied_after(body, old.applied)
-        new = _definition(body, agent_id, applied, old.version + 1, old.created_at or now, now)
+        new = AgentDefinition(
+            **settings_of(body),
+            agent_id=agent_id,
+            applied=applied_after(body, old.applied),
+            version=old.version + 1,
+            created_at=old.created_at or now,
+            updated_at=now,
+        )
         with agents.writing():
             store.replace_agent(tenant, old, new)
         return agents.answer(new)
@@ -113,37 +123,8 @@ def add_agents(api: Api, deps: Dependencies) -> None:
         return no_content()
 
 
-def _definition(
-    body: AgentBody,
-    agent_id: str,
-    applied: Applied | None,
-    version: int,
-    created_at: datetime,
-    updated_at: datetime,
-) -> AgentDefinition:
-    return AgentDefinition(
-        agent_id=agent_id,
-        name=body.name.strip(),
-        system_prompt=body.system_prompt,
-        goal=body.goal,
-        provider=body.provider,
-        model=body.model,
-        models=Models(**dict(body.models)),
-        fallbacks=tuple(Fallback(**dict(one)) for one in body.fallbacks),
-        tools=tuple(dict.fromkeys(body.tools)),
-        limits=Limits(**dict(body.limits)),
-        caps=Caps(**dict(body.caps)),
-        high_stakes=tuple(dict.fromkeys(body.high_stakes)),
-        start_roles=tuple(dict.fromkeys(body.start_roles)),
-        protocol=body.protocol,
-        background=body.background,
-        interventions={type: Policy(**dict(one)) for type, one in body.interventions.items()},
-        output_schema=body.output_schema,
-        applied=applied,
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
-    )
+def settings_of(body: AgentSettings) -> dict[str, Any]:
+    return {name: getattr(body, name) for name in AgentSettings.model_fields}
 
 
 def _check(body: AgentBody, deps: Dependencies, tenant: str) -> None:

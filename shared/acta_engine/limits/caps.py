@@ -6,7 +6,7 @@ admin may go beyond the agent's caps, and nobody beyond the deployment's.
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.store.frozen_model import FrozenModel
@@ -19,7 +19,9 @@ MAX_COST_BUDGET_USD = 1_000_000
 
 
 class Caps(FrozenModel):
-    """`token_budget`: of a window, like a session's. None: no cap."""
+    """The most that members may give. Absent: no cap but the deployment's."""
+
+    model_config = ConfigDict(strict=True)
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
     """The most iterations of a run, after which it ends gracefully."""

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.bodies import CreateMemory, MemoryBody, PutMemory
-from acta_engine.agents.views import memory_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
@@ -16,6 +15,7 @@ from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.ids import MEMORY
+from acta_engine.memories.answers import memory_view
 from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
 from acta_engine.memories.store import MemoryChanged, MemoryFull
 

@@ -11,7 +11,7 @@ from acta_engine.settings import Settings
 from acta_engine.turn.dependencies import ModelsDeps
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.agents import shapes as definitions
+    from acta_engine.models import answers as definitions
 
 
 def build(settings: Settings, deps: ModelsDeps) -> Api:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from acta_engine.store.frozen_model import FrozenModel
 
@@ -54,13 +54,9 @@ def has_one_of(wanted: Iterable[str], roles: Set[str]) -> bool:
 
 
 class Policy(FrozenModel):
-    """An agent's rules for interventions of one type.
+    """How people are asked a type of question. Absent: as usual for the type."""
 
-    `timeout_seconds` None: the usual time of the type, `Timeouts.approval` for an approval and none for the others
-    (`shared/acta_engine/people/opening.py`). `default_action`: what happens when nobody decides in time; None: the
-    usual option of the type. `role`: who may decide; None: any member of the tenant. Of a call whose tool names a role,
-    the tool's holds. `approver_must_differ`: who asked for a call may not approve it, whatever its tool says.
-    """
+    model_config = ConfigDict(strict=True)
 
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
     """How long the question waits."""

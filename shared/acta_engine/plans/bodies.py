@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from acta_engine.api.json_body import RequestBody
 from acta_engine.plans import edit, update
-from acta_engine.sessions.bodies import NOT_BLANK, READABLE, JsonObject, Name
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 
 Description = Annotated[update.Description, READABLE, NOT_BLANK]
 StepNumber = Annotated[int, Field(ge=1, le=update.MAX_STEP_NUMBER)]

@@ -7,7 +7,6 @@ from pydantic import Field
 from acta_engine.agents.applied import Applied
 from acta_engine.agents.bodies import PutPrompt, RestorePrompt
 from acta_engine.agents.store import DefinitionChanged
-from acta_engine.agents.views import prompt_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
@@ -15,6 +14,7 @@ from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource, applied_after, version_tag
 from acta_engine.errors import FieldsInvalid, NotFound
+from acta_engine.prompts.answers import prompt_view
 from acta_engine.prompts.prompt import SEEDS, Prompt
 
 MAX_PAGE = 100

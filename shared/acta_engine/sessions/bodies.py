@@ -3,52 +3,16 @@
 Here are those about sessions; those of definitions, which one function takes, are in `definition_bodies.py`.
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from acta_engine.api.json_body import RequestBody
 from acta_engine.errors import ValidationFailed
 from acta_engine.limits import caps
 from acta_engine.notifications.receiver import MAX_URL_CHARS
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import too_long
-from acta_engine.untrusted.visible import is_blank
-
-
-def _readable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("The text has a NUL character.")
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.")
-    return text
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("The text is blank.")
-    if is_blank(text):
-        raise ValueError("The text has no visible character.")
-    return text
-
-
-def _usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
-    """Every text in it can be stored. Numbers were checked when they were read (`read_exactly`)."""
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting += [*item.keys(), *item.values()]
-        elif isinstance(item, list):
-            waiting += item
-        elif isinstance(item, str):
-            _readable(item)
-    return value
-
-
-# Markers for `Annotated`. They come after the bounds, so that a bound is reported first.
-READABLE = AfterValidator(_readable)
-NOT_BLANK = AfterValidator(_not_blank)
-JsonObject = Annotated[dict[str, Any], AfterValidator(_usable_throughout)]
 
 
 def refuse_longer(field: str, text: str | None, limit: int) -> None:
@@ -61,7 +25,6 @@ LONGEST_MESSAGE = 500_000
 """Characters. What a deployment allows is `Settings.max_message_chars`, see `refuse_longer`."""
 
 Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
-Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
 Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
 
 

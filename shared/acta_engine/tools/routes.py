@@ -15,7 +15,6 @@ from acta_engine.agents.store import (
     ToolSecretNames,
     all_agents,
 )
-from acta_engine.agents.views import tool_view, trial_view, who_approves_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
@@ -28,6 +27,7 @@ from acta_engine.log.commit import milliseconds
 from acta_engine.log.store import IdempotencyRecord
 from acta_engine.people.approvers import with_approver
 from acta_engine.settings import Settings
+from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin.specs import builtins, with_environments
 from acta_engine.tools.mcp.server import SEPARATOR, with_servers
 from acta_engine.tools.tenant.definition import (

@@ -8,12 +8,12 @@ from pydantic import WithJsonSchema
 
 from acta_engine.agents.bodies import PutToolSecret
 from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
-from acta_engine.agents.views import tool_secret_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
+from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from acta_engine.tools.tool_secret import (

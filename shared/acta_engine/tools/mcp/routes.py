@@ -11,13 +11,13 @@ from pydantic import Field, WithJsonSchema
 
 from acta_engine.agents.bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
 from acta_engine.agents.store import ServerChanged, ToolSecretNames
-from acta_engine.agents.views import listed_view, mcp_server_view
 from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.resource import Resource, applied_after, version_tag
 from acta_engine.egress.address import AddressGuard, AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid
+from acta_engine.tools.mcp.answers import listed_view, mcp_server_view
 from acta_engine.tools.mcp.server import (
     MAX_SERVER_TOOLS,
     MAX_SERVERS,

@@ -1,0 +1,104 @@
+"""Agents as the API answers them."""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from acta_engine.agents.agent import AgentDefinition, Protocol, Provider
+from acta_engine.api.answers import copied
+from acta_engine.api.formats import Counter, Instant
+from acta_engine.people.options_and_defaults import InterventionType
+
+
+class ModelsByPurpose(TypedDict):
+    """Models for purposes of their own; the agent's `model` has the others."""
+
+    plan: NotRequired[str]
+    think: NotRequired[str]
+    final: NotRequired[str]
+    summary: NotRequired[str]
+
+
+class FallbackModel(TypedDict):
+    provider: NotRequired[Provider]
+    """Absent: the agent's."""
+    model: str
+
+
+class SessionLimits(TypedDict):
+    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
+
+    max_steps: NotRequired[int]
+    token_budget: NotRequired[int]
+    cost_budget_usd: NotRequired[float]
+    max_output_tokens: NotRequired[int]
+    approval_timeout_seconds: NotRequired[int]
+    at_token_limit: NotRequired[Literal["wait", "ask"]]
+
+
+class SessionCaps(TypedDict):
+    """The most that members may give the agent's sessions. Absent: no cap but the deployment's."""
+
+    max_steps: NotRequired[int]
+    token_budget: NotRequired[int]
+    cost_budget_usd: NotRequired[float]
+
+
+class AskingPolicy(TypedDict):
+    """How people are asked. Absent: as usual for the type."""
+
+    timeout_seconds: NotRequired[int]
+    default_action: NotRequired[str]
+    role: NotRequired[str]
+    approver_must_differ: NotRequired[bool]
+
+
+class AppliedFrom(TypedDict):
+    """The files that `acta apply` has made a definition from."""
+
+    set: str
+    """The name of the set of files that owns the definition."""
+    digest: str
+    """Of the definition as its file had it. A definition that has another one was changed by hand since."""
+
+
+class Agent(TypedDict):
+    agent_id: str
+    name: str
+    system_prompt: str
+    goal: str
+    """What the agent is there for."""
+    provider: Provider | None
+    """null: the deployment's."""
+    model: str | None
+    """null: the deployment's."""
+    models: ModelsByPurpose
+    fallbacks: list[FallbackModel]
+    """Asked in this order where the model is overloaded or away."""
+    tools: list[str]
+    """Empty: every tool of the registry."""
+    limits: SessionLimits
+    caps: SessionCaps
+    high_stakes: list[str]
+    """Tools that a person must approve, beside those that the registry marks."""
+    start_roles: list[str]
+    """One of them is needed to start a session and to write to it. Empty: any member may."""
+    protocol: Protocol
+    background: bool
+    """The provider makes its answers by itself and keeps them until they are fetched."""
+    interventions: dict[InterventionType, AskingPolicy]
+    warnings: list[str]
+    """Of its `tools`, those that were deleted since."""
+    output_schema: dict[str, Any] | None
+    """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
+    applied: AppliedFrom | None
+    """null: no set of files owns it."""
+    version: Counter
+    """0: the built-in agent."""
+    created_at: Instant | None
+    updated_at: Instant | None
+
+
+def agent_view(agent: AgentDefinition) -> Agent:
+    """As it is when it is written: then there is nothing to warn of. The built-in agent has version 0 and no times."""
+    return copied(Agent, agent, warnings=[])

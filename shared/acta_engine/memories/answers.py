@@ -1,0 +1,34 @@
+"""Memories as the API answers them."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from acta_engine.api.answers import copied
+from acta_engine.api.formats import Instant
+from acta_engine.memories import memory as stored
+from acta_engine.memories.memory import MemoryKind, Origin
+
+
+class MemorySource(TypedDict):
+    session_id: NotRequired[str]
+    user: NotRequired[str]
+
+
+class Memory(TypedDict):
+    memory_id: str
+    agent_id: str
+    kind: MemoryKind
+    text: str
+    tags: list[str]
+    source: MemorySource
+    origin: Origin
+    """null: a release that did not know it wrote the memory."""
+    shared: bool
+    """false: it is for its user's sessions alone."""
+    created_at: Instant
+    updated_at: Instant
+
+
+def memory_view(memory: stored.Memory) -> Memory:
+    return copied(Memory, memory, shared=memory.only_for is None)

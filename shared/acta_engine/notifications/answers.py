@@ -1,0 +1,22 @@
+"""Where a tenant is told, as the API answers it."""
+
+from typing_extensions import TypedDict
+
+from acta_engine.api.answers import copied
+from acta_engine.api.formats import Instant
+from acta_engine.notifications.receiver import TenantReceiver
+
+
+class Notifications(TypedDict):
+    """Where the tenant is told. The secret is there and is not shown to anybody."""
+
+    url: str | None
+    """Of the tenant's webhook. null: only sessions have webhooks, those with a `notify_url`."""
+    created_at: Instant
+    updated_at: Instant
+    updated_by: str
+
+
+def notifications_view(receiver: TenantReceiver) -> Notifications:
+    """Without the secret, which nobody is shown."""
+    return copied(Notifications, receiver)

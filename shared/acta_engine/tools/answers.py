@@ -1,0 +1,184 @@
+"""Tools, trial calls of them and their secrets as the API answers them."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from acta_engine.agents.answers import AppliedFrom
+from acta_engine.api.answers import as_json, copied
+from acta_engine.api.formats import Instant
+from acta_engine.tools import tool_secret
+from acta_engine.tools.tool import (
+    HIDDEN,
+    Effect,
+    HttpConfig,
+    LambdaConfig,
+    Method,
+    Parameter,
+    Risk,
+    ToolDefinition,
+    ToolKind,
+    ToolSpec,
+)
+
+
+class SecretReference(TypedDict):
+    secret: str
+    """Its name."""
+
+
+ToolParameter = TypedDict(
+    "ToolParameter", {"in": Literal["path", "query", "header", "body"], "name": NotRequired[str]}
+)
+ToolParameter.__doc__ = "Where an argument goes, and under which name where that is another one."
+
+
+class HttpToolConfig(TypedDict):
+    """Of kind `http`."""
+
+    url: str
+    """`{name}` in its path is an argument."""
+    method: Method
+    headers: dict[str, str | SecretReference]
+    """A value that is not a reference is shown as `***`."""
+    parameters: NotRequired[dict[str, ToolParameter]]
+    """By argument. All others go into the query of a GET, else into a JSON body."""
+
+
+class LambdaToolConfig(TypedDict):
+    """Of kind `lambda`."""
+
+    function: str
+
+
+class WhoApproves(TypedDict):
+    """What a tool's own definition says of its approval."""
+
+    high_stakes: bool
+    approver_role: str | None
+    approver_must_differ: bool
+
+
+class Tool(TypedDict):
+    """A tool of the registry. Built-in ones have no `config`, version or times."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    """JSON Schema 2020-12 of an object."""
+    kind: ToolKind
+    effect: Effect
+    """What becomes of a call whose end is not known: it runs again, under the same id, or never without a person."""
+    risk: Risk
+    high_stakes: bool
+    """A person approves each call."""
+    approver_role: str | None
+    approver_must_differ: bool
+    repeatable: bool
+    timeout_seconds: int
+    result_limit_bytes: int
+    config: NotRequired[HttpToolConfig | LambdaToolConfig]
+    as_defined: NotRequired[WhoApproves]
+    """Where an operator says who approves: what the definition says."""
+    applied: NotRequired[AppliedFrom | None]
+    """null: no set of files owns it."""
+    version: NotRequired[int]
+    created_at: NotRequired[Instant]
+    updated_at: NotRequired[Instant]
+
+
+class ToolCallError(TypedDict):
+    """Why a trial call did not succeed."""
+
+    message: str
+    """What a model is told."""
+    remedy: str | None
+    """What an admin or the operator can do about it."""
+
+
+class ToolTrial(TypedDict):
+    """A call that was made outside a session."""
+
+    name: str
+    effect_id: str
+    """The idempotency key that the tool got."""
+    outcome: Literal["succeeded", "failed", "not_run", "unknown"]
+    """`failed`: it ran and failed. `not_run`: nothing was done. `unknown`: no answer came."""
+    result: str | None
+    """What the tool answered, its first 65,536 bytes; of a failure, too."""
+    bytes: int
+    """Of the whole answer."""
+    truncated: bool
+    status: int | None
+    """Of the HTTP answer."""
+    error: ToolCallError | None
+    duration_ms: int
+
+
+class ToolSecret(TypedDict):
+    """A secret without its value, which nobody is shown."""
+
+    name: str
+    hosts: list[str]
+    """Where tools may send it; empty: wherever tools may go."""
+    created_at: Instant
+    updated_at: Instant
+    updated_by: str
+
+
+def tool_view(spec: ToolSpec) -> Tool:
+    """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown; the
+    names of secrets are.
+    """
+    own: dict[str, Any] = {"approver_must_differ": spec.wants_another_approver}
+    if isinstance(spec, ToolDefinition):
+        own["config"] = _tool_config(spec.config)
+        own |= {
+            name: as_json(getattr(spec, name)) for name in ("applied", "version", "created_at", "updated_at")
+        }
+    return copied(Tool, spec, **own)
+
+
+def who_approves_view(spec: ToolSpec) -> WhoApproves:
+    return copied(WhoApproves, spec, approver_must_differ=spec.wants_another_approver)
+
+
+def _tool_config(
+    config: HttpConfig | LambdaConfig,
+) -> HttpToolConfig | LambdaToolConfig:
+    if isinstance(config, LambdaConfig):
+        return {"function": config.function}
+    headers: dict[str, str | SecretReference] = dict.fromkeys(config.headers, HIDDEN)
+    for header, name in config.secret_headers.items():
+        headers[header] = {"secret": name}
+    view: HttpToolConfig = {"url": config.url, "method": config.method, "headers": headers}
+    if config.parameters:
+        view["parameters"] = {name: _parameter(said) for name, said in config.parameters.items()}
+    return view
+
+
+def _parameter(said: Parameter) -> ToolParameter:
+    return {"in": said.place} if said.name is None else {"in": said.place, "name": said.name}
+
+
+def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrial:
+    """`trial`: the fields of `Trial` (`shared/acta_engine/tools/trial.py`)."""
+    result = trial["result"]
+    failed = trial["outcome"] != "succeeded"
+    return {
+        "name": name,
+        "effect_id": effect_id,
+        "outcome": trial["outcome"],
+        "result": result,
+        "bytes": trial["bytes"],
+        "truncated": result is not None and len(result.encode()) < trial["bytes"],
+        "status": trial["status"],
+        "error": {"message": trial["message"], "remedy": trial["remedy"] or None} if failed else None,
+        "duration_ms": trial["duration_ms"],
+    }
+
+
+def tool_secret_view(secret: tool_secret.ToolSecret) -> ToolSecret:
+    """Without its value, which nobody is shown."""
+    return copied(ToolSecret, secret)

@@ -1,0 +1,147 @@
+"""MCP servers and what they list, as the API answers them."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from acta_engine.agents.answers import AppliedFrom
+from acta_engine.api.answers import copied
+from acta_engine.api.formats import Instant
+from acta_engine.tools.answers import SecretReference
+from acta_engine.tools.mcp import server as stored
+from acta_engine.tools.mcp.server import ConfirmedTool, McpAuth, offered_name
+
+
+class ClientCredentials(TypedDict):
+    """OAuth 2.0 client credentials."""
+
+    client_id: str
+    secret: str
+    """The name of the one that is the client's secret."""
+    token_url: str | None
+    """null: the server's metadata say where tokens come from."""
+    issuer: str | None
+    scope: str | None
+
+
+class McpCredentials(TypedDict):
+    """Tokens by OAuth 2.0 client credentials."""
+
+    client_credentials: ClientCredentials
+
+
+class ConfirmedMcpTool(TypedDict):
+    """As the server described it when it was confirmed."""
+
+    tool: str
+    """The server's name for it."""
+    name: str
+    """What agents call it."""
+    description: str
+    input_schema: dict[str, Any]
+    pin: str
+    """The hash of what the server said of it when it was confirmed."""
+    confirmed_read: bool
+    high_stakes: bool
+    approver_role: str | None
+    confirmed_at: Instant
+    confirmed_by: str
+
+
+class McpServer(TypedDict):
+    """A server whose tools agents may have, where an admin has confirmed them."""
+
+    name: str
+    url: str
+    auth: SecretReference | McpCredentials | None
+    timeout_seconds: int
+    tools: list[ConfirmedMcpTool]
+    """Those that agents may have."""
+    applied: AppliedFrom | None
+    """null: no set of files owns it."""
+    version: int
+    created_at: Instant
+    updated_at: Instant
+
+
+class ListedMcpTool(TypedDict):
+    """What the server says of a tool now, in its own words."""
+
+    tool: str
+    name: str
+    """What agents call it, once it is confirmed."""
+    state: Literal["new", "confirmed", "changed", "gone", "unusable"]
+    """`changed`: calls are refused until it is confirmed anew. `gone`: the server lists it no longer."""
+    reason: str | None
+    """Why it is unusable."""
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    annotations: dict[str, bool]
+    pin: str
+    confirmed: ConfirmedMcpTool | None
+    """What was confirmed."""
+
+
+class ListedMcpTools(TypedDict):
+    """All of a server's tools."""
+
+    items: list[ListedMcpTool]
+
+
+def mcp_server_view(server: stored.McpServer) -> McpServer:
+    tools = [_confirmed_view(server.name, one) for one in server.tools]
+    return copied(McpServer, server, auth=_auth_view(server.auth), tools=tools)
+
+
+def _auth_view(auth: McpAuth | None) -> SecretReference | McpCredentials | None:
+    """Names of secrets: their values are nowhere here."""
+    if auth is None:
+        return None
+    client = auth.client_credentials
+    if client is None:
+        return {"secret": auth.secret_name}
+    return {"client_credentials": copied(ClientCredentials, client)}
+
+
+def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpTool:
+    return copied(ConfirmedMcpTool, one, name=offered_name(server, one.tool))
+
+
+def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpTool]:
+    """`listed`: what the server says now, by the tools' names. Those that it no longer lists come last."""
+    view = [_listed(server, one) for one in listed.values()]
+    return view + [_gone(server, one) for one in server.tools if one.tool not in listed]
+
+
+def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpTool:
+    confirmed = server.confirmed(one["tool"])
+    state: Any = "new" if confirmed is None else "confirmed" if confirmed.pin == one["pin"] else "changed"
+    return {
+        "tool": one["tool"],
+        "name": offered_name(server.name, one["tool"]),
+        "state": state if one["unusable"] is None else "unusable",
+        "reason": one["unusable"],
+        "title": one["title"],
+        "description": one["description"],
+        "input_schema": one["input_schema"],
+        "annotations": one["annotations"],
+        "pin": one["pin"],
+        "confirmed": None if confirmed is None else _confirmed_view(server.name, confirmed),
+    }
+
+
+def _gone(server: stored.McpServer, one: ConfirmedTool) -> ListedMcpTool:
+    return {
+        "tool": one.tool,
+        "name": offered_name(server.name, one.tool),
+        "state": "gone",
+        "reason": None,
+        "title": "",
+        "description": "",
+        "input_schema": {},
+        "annotations": {},
+        "pin": one.pin,
+        "confirmed": _confirmed_view(server.name, one),
+    }

@@ -1,0 +1,44 @@
+"""Texts that a request may bring: they can be stored, and where people read them something is to be seen."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from acta_engine.untrusted.visible import is_blank
+
+
+def readable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("The text has a NUL character.")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.")
+    return text
+
+
+def not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("The text is blank.")
+    if is_blank(text):
+        raise ValueError("The text has no visible character.")
+    return text
+
+
+def usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
+    """Every text in it can be stored. Numbers were checked when they were read (`read_exactly`)."""
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str):
+            readable(item)
+    return value
+
+
+# Markers for `Annotated`. They come after the bounds, so that a bound is reported first.
+READABLE = AfterValidator(readable)
+NOT_BLANK = AfterValidator(not_blank)
+JsonObject = Annotated[dict[str, Any], AfterValidator(usable_throughout)]
+Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
