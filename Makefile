@@ -42,7 +42,7 @@ test-api: setup ## schemathesis asks a deployed API whatever its document allows
 	@ACTA_TEST_API=1 $(BIN)/pytest tests/e2e/api/test_schemathesis.py -s
 
 test-model: setup ## the provider's protocol against a real server with a real small model
-	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/model
+	@ACTA_TEST_MODEL=1 $(BIN)/pytest tests/real_model
 
 test-mcp: setup ## the conformance suite of MCP and its official clients against a deployed stack
 	@$(BIN)/pytest tests/mcp

@@ -38,7 +38,7 @@ def files_passed() -> set[Path]:
 
 def _make_stores() -> None:
     from acta_engine.aws.clients import make_client
-    from tests.contracts.store.backends import moto_aws
+    from tests.stores.backends import moto_aws
 
     aws = moto_aws()
     machine = make_client("stepfunctions").create_state_machine(name=NAME, definition=STUB, roleArn=ROLE)
@@ -60,7 +60,7 @@ def _run() -> set[Path]:
     from acta_engine.turn.engine_decision import position
     from functions.start import handler as start
     from functions.step import handler as step
-    from tests.unit.api.gateway import TENANT, Context, Gateway
+    from tests.api.gateway import TENANT, Context, Gateway
 
     with _recorded() as passed:
         answer = Gateway(start.handler).request(

@@ -34,8 +34,8 @@ from tests.bench.stand.script import Call, Reply, note
 from tests.bench.stand.stand import Stand, data_of
 from tests.bench.table import columns, heading, number
 from tests.in_process.scripted import ScriptedModel
-from tests.integration.agent.fragile import ASKS, FragileHouse
-from tests.integration.agent.recovery.test_parking import waited_for_long
+from tests.recovery.test_parking import waited_for_long
+from tests.runs.fragile import ASKS, FragileHouse
 
 WORKERS = 40
 FLOOD, FEW = "flood", "few"

@@ -21,7 +21,7 @@ def nothing_left(ann: Person, behind: Behind) -> Any:
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("body", ["{", "[" * 5_000, '{"content": "a", "content": "b"}'])
 def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> None:
-    """Every way to be none: `tests/unit/api/test_bodies.py`."""
+    """Every way to be none: `tests/api/test_bodies.py`."""
     answer = ann.http.post(
         "/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"}
     )
@@ -34,7 +34,7 @@ def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> 
     [("message", "x" * 10_001), ("max_steps", 1_001), ("metadata", {"a": 1}), ("unknown", 1)],
 )
 def test_a_field_of_a_wrong_type_or_size_is_refused_by_name(ann: Person, field: str, value: object) -> None:
-    """Every field and value: `tests/unit/api/test_bodies.py`."""
+    """Every field and value: `tests/api/test_bodies.py`."""
     error = refused(ann.post("/v1/sessions", {"content": "hi", field: value}), 400, "VALIDATION_ERROR")
     assert any(name == field or name.startswith(f"{field}.") for name in error["details"]), error["details"]
     assert all(isinstance(text, str) for texts in error["details"].values() for text in texts)

@@ -13,7 +13,7 @@ from tests.e2e.support.person import Json, Person, carries_the_headers, refused
 LIMIT = 4 * 1024 * 1024
 OUTSIDE = ["../x", "a//x", "/x", "%2e%2e/x", "..%2f..%2fother/files/x", "%252e%252e/x", "a%00b", "%ff"]
 """One for each way in which what is in front of Acta could read a path: dots, empty parts, encoded, encoded twice,
-and no text at all. Every other spelling: `tests/unit/api/admin/test_admin.py`."""
+and no text at all. Every other spelling: `tests/api/test_admin.py`."""
 
 
 @pytest.mark.parametrize(

@@ -25,15 +25,15 @@ from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
 from acta_infra.lambdas.grants import GRANTS
+from tests.api.gateway import Answer, Gateway, claims
+from tests.aws.test_tenant_credentials import ATTEMPTS, Function
 from tests.conftest import Deployed
-from tests.contracts.store.services.test_tenant_credentials import ATTEMPTS, Function
 from tests.doubles.iam.account import Account, Role, Store
 from tests.doubles.iam.policies import Document
 from tests.doubles.iam.requests import TABLES
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, refused
-from tests.unit.api.gateway import Answer, Gateway, claims
 
 BY_TENANT = [name for name, grants in GRANTS.items() if grants.by_tenant]
 FILE = "salaries.csv"

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.llm.anthropic.bedrock_front import BedrockFront
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.thinking import calls, end, plan, step_done
+from tests.models.wires.anthropic.bedrock_front import BedrockFront
 
 MODEL = "eu.anthropic.claude-of-the-test"
 

@@ -12,7 +12,7 @@ import httpx
 from jsonschema import Draft202012Validator
 
 from acta_infra.document.openapi import document
-from tests.unit.api.gateway import routed
+from tests.api.gateway import routed
 
 Json = dict[str, Any]
 

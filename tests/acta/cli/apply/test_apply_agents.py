@@ -1,0 +1,165 @@
+"""`acta apply`: agents become what their files say, and stay theirs who wrote them."""
+
+import pytest
+
+from acta.client.api import Client
+from acta.client.errors import NotFound
+from tests.acta.cli.apply.conftest import Files, Run
+
+DESK = """\
+    # The desk answers customers.
+    name: Desk
+    goal: Answer customers.
+    tools: [list_files, read_file]
+    limits:
+      max_steps: 20
+      cost_budget_usd: 2
+    system_prompt: |
+      You answer customers.
+      You are polite.
+    """
+
+
+TOOL = """\
+    description: The state of an order
+    kind: http
+    config: {url: "https://orders.example.com/status", method: GET}
+    input_schema: {type: object, properties: {}}
+    effect: read
+    """
+
+
+def test_an_agent_is_made_from_its_file_and_belongs_to_the_set(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/desk.yaml", DESK)
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 0, shown.err
+    assert "+ agents/desk is made" in shown.out
+    assert "Applied: 1 change written." in shown.out
+    agent = api.agents.get("desk")
+    assert agent["system_prompt"] == "You answer customers.\nYou are polite.\n"
+    assert agent["limits"] == {"max_steps": 20, "cost_budget_usd": 2.0}
+    assert agent["applied"] is not None
+    assert agent["applied"]["set"] == "support"
+
+
+def test_applying_a_second_time_says_that_nothing_changes_and_writes_nothing(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes")
+    shown = run("apply", str(files), "--yes")
+    assert (shown.code, shown.out) == (0, "set support: 1 as the files say")
+    assert api.agents.get("desk")["version"] == 1
+
+
+def test_a_tool_that_nobody_has_is_found_by_the_plan_and_said_once(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", DESK.replace("read_file]", "read_fil, order_state]"))
+    files.write("tools/order_state.yaml", TOOL)
+    for more in ("--plan", "--yes"):
+        shown = run("apply", str(files), more)
+        assert shown.code == 2
+        assert "! agents/desk: there is no tool read_fil. Did you mean 'read_file'?" in shown.out
+        assert (shown.out + shown.err).count("no tool") == 1
+    with pytest.raises(NotFound):
+        api.tools.get("order_state")
+
+
+def test_a_plan_shows_the_lines_that_change_writes_nothing_and_has_an_exit_code_of_its_own(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes")
+    assert run("apply", str(files), "--plan").code == 0
+    files.write("agents/desk.yaml", DESK.replace("polite", "brief"))
+    shown = run("apply", str(files), "--plan")
+    assert shown.code == 3
+    assert "~ agents/desk is changed" in shown.out
+    assert "    -  You are polite." in shown.out
+    assert "    +  You are brief." in shown.out
+    assert api.agents.get("desk")["version"] == 1
+
+
+def test_nobody_to_ask_means_that_nothing_is_written(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/desk.yaml", DESK)
+    shown = run("apply", str(files))
+    assert shown.code == 2
+    assert "--yes" in shown.err
+    with pytest.raises(NotFound):
+        api.agents.get("desk")
+
+
+def test_what_a_person_changed_since_is_refused_and_shown_until_overwrite_is_said(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes")
+    api.agents.replace("desk", {"name": "Desk", "goal": "Sell."})
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 2
+    assert "! agents/desk: it was changed by hand since it was applied" in shown.out
+    assert "    -goal: Sell." in shown.out
+    assert api.agents.get("desk")["goal"] == "Sell."
+    assert run("apply", str(files), "--yes", "--overwrite").code == 0
+    assert api.agents.get("desk")["goal"] == "Answer customers."
+
+
+def test_a_hand_edit_that_says_what_the_file_says_is_taken_over(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/desk.yaml", "name: Desk")
+    run("apply", str(files), "--yes")
+    api.agents.replace("desk", {"name": "Desk", "goal": "Sell."})
+    files.write("agents/desk.yaml", "name: Desk\ngoal: Sell.")
+    assert "= agents/desk" in run("apply", str(files), "--yes").out
+    assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
+
+
+def test_what_nobodys_set_owns_is_not_written_without_adopt(run: Run, files: Files, api: Client) -> None:
+    api.agents.create({"agent_id": "desk", "name": "By hand"})
+    files.write("agents/desk.yaml", DESK)
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 2
+    assert "no set owns it" in shown.out
+    assert api.agents.get("desk")["name"] == "By hand"
+    assert run("apply", str(files), "--yes", "--adopt").code == 0
+    assert api.agents.get("desk")["name"] == "Desk"
+
+
+def test_what_another_set_owns_is_neither_written_nor_pruned(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes", "--set", "others")
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 2
+    assert "the set others owns it" in shown.out
+    files.remove("agents/desk.yaml")
+    assert run("apply", str(files), "--yes").out == "set support: 0 as the files say"
+    assert api.agents.get("desk")["name"] == "Desk"
+
+
+def test_an_agent_without_a_file_any_more_is_deleted(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes")
+    files.remove("agents/desk.yaml")
+    assert "- agents/desk is deleted" in run("apply", str(files), "--plan").out
+    assert api.agents.get("desk")["name"] == "Desk"
+    assert run("apply", str(files), "--yes").code == 0
+    with pytest.raises(NotFound):
+        api.agents.get("desk")
+
+
+def test_the_set_has_the_name_that_the_folder_says(run: Run, files: Files, api: Client) -> None:
+    files.write("acta.yaml", "set: desk-team")
+    files.write("agents/desk.yaml", DESK)
+    run("apply", str(files), "--yes")
+    applied = api.agents.get("desk")["applied"]
+    assert applied is not None
+    assert applied["set"] == "desk-team"
+
+
+def test_the_built_in_agent_is_replaced_and_comes_back(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/default.yaml", "name: Ours")
+    assert run("apply", str(files), "--yes").code == 0
+    assert api.agents.get("default")["name"] == "Ours"
+    files.remove("agents/default.yaml")
+    assert run("apply", str(files), "--yes").code == 0
+    assert api.agents.get("default")["version"] == 0

@@ -1,0 +1,258 @@
+"""`acta run`, `acta watch` and the commands that control a session: what is printed where, and the exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acta.cli.exit_codes import of_session
+from acta.client.interventions import input_hash
+from acta_engine.untrusted.exact_json import canonical_json
+from tests.acta.conftest import Acta
+from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
+
+ENDED = session("completed", result={"goal_met": True, "answer": "All done.", "reason": "goal_complete"})
+
+
+def waiting(kind: str, *options: str) -> dict[str, Any]:
+    one = {"intervention_id": "int_1", "type": kind, "options": list(options)}
+    return poll(session("waiting_for_user", interventions=[one]))
+
+
+def test_run_starts_a_session_and_follows_it_to_its_answer(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(
+        poll(session("planning"), {"seq": 1, "type": "run.started", "text": "run started"}), poll(ENDED)
+    )
+    assert acta("run", "Do it", "--max-steps", "7", "--token-budget", "900") == 0
+    assert deployment.requests[0].json == {"content": "Do it", "max_steps": 7, "token_budget": 900}
+    shown = capsys.readouterr()
+    assert "All done." in shown.out
+    assert "\x1b" not in shown.out + shown.err
+
+
+def test_a_private_session_is_asked_for_and_listed_as_such(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = session("idle", goal="Do it", visibility="private")
+    deployment.on("POST", "/v1/sessions", success(own, 202))
+    assert acta("run", "Do it", "--private", "--detach") == 0
+    assert deployment.requests[0].json == {"content": "Do it", "visibility": "private"}
+    others = session("idle", goal="Do that", visibility="tenant")
+    deployment.on("GET", "/v1/sessions", success({"items": [own, others], "next_cursor": None}))
+    assert acta("sessions") == 0
+    first, second = capsys.readouterr().out.splitlines()[1:]
+    assert first.endswith("  (private) Do it")
+    assert second.endswith("  Do that")
+    assert "private" not in second
+
+
+def test_that_no_session_is_in_a_state_is_not_that_there_are_none(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", "/v1/sessions", success({"items": [], "next_cursor": None}))
+    assert acta("sessions", "--state-is", "failed") == 0
+    assert capsys.readouterr() == ("", "no sessions in the state failed\n")
+    assert acta("sessions") == 0
+    assert capsys.readouterr().err == "no sessions yet: start one with acta run\n"
+
+
+def test_sessions_are_told_apart_by_whether_their_goal_was_met(
+    acta: Acta, deployment: FakeDeployment
+) -> None:
+    deployment.on("GET", "/v1/sessions", success({"items": [], "next_cursor": None}))
+    for said, asked in (("yes", "true"), ("no", "false")):
+        assert acta("sessions", "--goal-met", said) == 0
+        assert f"goal_met={asked}" in deployment.requests[-1].path
+
+
+def test_a_queued_session_is_listed_with_its_place_in_the_line(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = {"since": "2026-11-22T09:00:01.5Z", "position": 2}
+    queued = session("executing", state_reason="queued", queue=queue, goal="Do it", agent_name="Desk")
+    deployment.on("GET", "/v1/sessions", success({"items": [queued], "next_cursor": None}))
+    assert acta("sessions") == 0
+    line = "(in line since 09:00:01 UTC; 2 sessions were before it of its tenant) Do it"
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"awaits its turn   {'Desk':<20}  {line}")
+
+
+def test_versions_of_prompts_are_tried_by_a_run(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    assert acta("run", "Do it", "--prompt", "reflection_system=3", "--prompt", "a=2", "--detach") == 0
+    assert deployment.requests[0].json["prompts"] == {"reflection_system": 3, "a": 2}
+    assert acta("run", "Do it", "--prompt", "reflection_system") == 2
+    assert len(deployment.requests) == 1
+
+
+def test_a_prompt_is_stored_as_a_draft_and_said_to_be_one(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.txt").write_text("Be brief.")
+    written = {"name": "own", "version": 4, "draft": True, "warnings": []}
+    deployment.on("PUT", "/v1/admin/prompts/own", success(written))
+    assert acta("prompts", "put", "own", str(tmp_path / "own.txt"), "--draft") == 0
+    assert deployment.requests[0].json["active"] is False
+    assert capsys.readouterr().out == "own  version 4  draft\n"
+
+
+def test_run_json_prints_the_session_alone_on_standard_output(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(poll(session("failed", error={"code": "X", "message": "no"})))
+    assert acta("run", "Do it", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["state"] == "failed"
+
+
+def test_run_detached_prints_the_id_and_polls_nothing(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    assert acta("run", "Do it", "--detach") == 0
+    assert capsys.readouterr().out == f"{SESSION_ID}\n"
+    assert len(deployment.requests) == 1
+
+
+def test_a_waiting_session_off_a_terminal_says_how_to_decide_and_is_followed_on(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = {"intervention_id": "int_1", "type": "approval_required", "options": ["approve", "reject"]}
+    deployment.polls(
+        poll(session("waiting_for_user", interventions=[waiting])),
+        poll(session("waiting_for_user", interventions=[waiting])),
+        poll(session("completed", result={"goal_met": False, "reason": "max_steps"})),
+    )
+    assert acta("watch", SESSION_ID) == 3
+    told = capsys.readouterr()
+    assert told.out.count(f"acta approve {SESSION_ID} int_1") == 1
+    assert told.err.count("nobody can be asked here, because standard input is no terminal") == 1
+    assert "--no-wait" in told.err
+
+
+def test_where_nobody_is_waited_for_nothing_is_said_about_waiting(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(waiting("approval_required", "approve", "reject"))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+    assert "nobody can be asked" not in capsys.readouterr().err
+
+
+def test_a_large_input_is_shown_whole_before_it_is_approved(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {"path": "a.md", "content": "x" * 900 + "THE END"}
+    shown = {"name": "create_file", "input": {"content": "xxx…"}, "shortened": True}
+    call = {**shown, "input_hash": input_hash(canonical_json(whole))}
+    waiting = {
+        "intervention_id": "int_1",
+        "type": "approval_required",
+        "options": ["approve", "reject"],
+        "context": {},
+        "tool_call": call,
+    }
+    deployment.on(
+        "GET",
+        f"/v1/sessions/{SESSION_ID}/interventions/int_1/input",
+        success({**call, "input_text": canonical_json(whole)}),
+    )
+    deployment.polls(poll(session("waiting_for_user", interventions=[waiting])), poll(session("cancelled")))
+    assert acta("watch", SESSION_ID) == 4
+    assert "THE END" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [("run", "Do it"), ("watch", SESSION_ID)])
+def test_no_wait_ends_where_a_person_is_needed(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(waiting("budget_exceeded", "raise", "finish", "cancel"))
+    assert acta(*command, "--no-wait") == 5
+    assert f"acta raise {SESSION_ID} int_1 --token-budget N" in capsys.readouterr().out
+
+
+def test_no_wait_with_json_keeps_standard_output_to_the_session(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    deployment.polls(waiting("approval_required", "approve", "reject"))
+    assert acta("run", "Do it", "--json", "--no-wait") == 5
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["state"] == "waiting_for_user"
+    assert f"acta approve {SESSION_ID} int_1" in shown.err
+
+
+def test_a_paused_session_is_one_that_waits_for_a_person(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.polls(poll(session("waiting_for_user", state_reason="paused")))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+
+
+WAIT = {
+    "seq": 2,
+    "type": "state.changed",
+    "text": "waits for AWS until 09:30:00 UTC (AWS_DENIED)",
+    "data": {
+        "from": "planning", "to": "planning", "reason": "waiting_for_aws", "code": "AWS_DENIED",
+        "retry_at": "2026-01-31T09:30:00+00:00", "wait_seconds": 64,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [("watch", SESSION_ID), ("run", "Do it", "--json")])
+def test_a_wait_for_the_world_is_told_with_the_command_that_tries_now_and_is_no_end(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    waits = session("planning", state_reason="waiting_for_aws", retry_at="2026-01-31T09:30:00.000Z")
+    deployment.polls(poll(waits, WAIT), poll(ENDED))
+    assert acta(*command, "--no-wait") == 0
+    shown = capsys.readouterr()
+    told = shown.err if "--json" in command else shown.out
+    assert told.count("waits for AWS until 09:30:00 UTC (AWS_DENIED)") == 1
+    assert f"to try now: acta resume {SESSION_ID}" in told
+
+
+def test_the_listing_says_for_what_a_session_waits_in_its_one_line(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = session(
+        "executing", state_reason="waiting_for_key", goal="Tidy up", created_at="2026-01-31T09:00:00Z",
+        agent_name="A very long name of an agent",
+    )  # fmt: skip
+    deployment.on("GET", "/v1/sessions", success({"items": [waits], "next_cursor": None}))
+    assert acta("sessions") == 0
+    assert capsys.readouterr().out == (
+        f"{SESSION_ID}  2026-01-31 09:00:00  awaits key        A very long name of…  Tidy up\n"
+    )
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
+def test_control_commands_post_to_their_route(acta: Acta, deployment: FakeDeployment, action: str) -> None:
+    deployment.on("POST", f"/v1/sessions/{SESSION_ID}/{action}", success(session("cancelled"), 202))
+    assert acta(action, SESSION_ID) == 0
+
+
+def test_what_pause_has_done_is_called_a_pause(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paused = session("waiting_for_user", state_reason="paused")
+    deployment.on("POST", f"/v1/sessions/{SESSION_ID}/pause", success(paused, 202))
+    assert acta("pause", SESSION_ID) == 0
+    assert capsys.readouterr().out == f"{SESSION_ID}  paused\n"
+
+
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [
+        (session("completed", result={"goal_met": True}), 0),
+        (session("completed", result={"goal_met": False}), 3),
+        (session("completed", result=None), 3),
+        (session("failed"), 1),
+        (session("cancelled"), 4),
+    ],
+)
+def test_the_exit_code_says_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
+    assert of_session(ended) == code

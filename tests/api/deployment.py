@@ -1,0 +1,103 @@
+"""The admin function over stores in memory."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.definitions import (
+    MemoryDefinitions,
+    MemoryMcpServerStore,
+    MemoryToolSecretNames,
+    MemoryToolSecretValues,
+    MemoryToolStore,
+)
+from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.table import MemoryTable
+from acta_engine.agents.store import ToolSecretValues
+from acta_engine.api.admin_dependencies import Dependencies
+from acta_engine.api.admin_routes import build
+from acta_engine.api.idempotency import IdempotencyGuard
+from acta_engine.clock import Clock
+from acta_engine.files.store import FileStore
+from acta_engine.log.store import SessionIndex
+from acta_engine.recovery.scans import RecoveryScans
+from acta_engine.settings import Settings
+from acta_engine.tools.port import ToolFunction
+from acta_engine.tools.tool import ToolSpec
+from tests.api.gateway import Gateway, claims
+from tests.doubles.audit import memory_audit
+from tests.doubles.receivers import MemoryTenantReceivers
+from tests.doubles.recovery_scans import MemoryRecoveryScans
+from tests.doubles.tool_function import FakeToolFunction
+
+SETTINGS = Settings(env="test", table="table", bucket="bucket")
+MOST_MEMORIES = 3
+NO_TOOLS: Mapping[str, ToolSpec] = MappingProxyType({})
+
+
+def admin_root(
+    settings: Settings = SETTINGS,
+    files: FileStore | None = None,
+    index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+    table: MemoryTable | None = None,
+    secret_values: ToolSecretValues | None = None,
+    receiver_secrets: ToolSecretValues | None = None,
+    tool_function: ToolFunction | None = None,
+    own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
+    scans: RecoveryScans | None = None,
+) -> Dependencies:
+    clock, table = FakeClock(), table or MemoryTable()
+    return Dependencies(
+        settings=settings,
+        files=MemoryFiles(clock) if files is None else files,
+        definitions=MemoryDefinitions(table, clock),
+        tools=MemoryToolStore(table, clock),
+        mcp_servers=MemoryMcpServerStore(table),
+        secret_names=MemoryToolSecretNames(table),
+        secret_values=secret_values or MemoryToolSecretValues(),
+        receivers=MemoryTenantReceivers(table),
+        receiver_secrets=receiver_secrets or MemoryToolSecretValues(),
+        memories=MemoryMemories(table, clock, MOST_MEMORIES),
+        idempotency=IdempotencyGuard(index(table, clock)),
+        clock=clock,
+        audit=memory_audit(clock),
+        tool_function=tool_function or FakeToolFunction(),
+        scans=scans or MemoryRecoveryScans(),
+        own_tools=lambda tenant: own_tools if tenant == "acme" else {},
+    )
+
+
+class AdminApi:
+    """The admin API of one deployment over stores in memory, and those who call it."""
+
+    def __init__(
+        self,
+        settings: Settings = SETTINGS,
+        index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+        own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
+    ) -> None:
+        """`own_tools`: the environment's, of the tenant `acme`."""
+        self.table = MemoryTable()
+        self.secret_values = MemoryToolSecretValues()
+        self.receiver_secrets = MemoryToolSecretValues()
+        self.tool_function = FakeToolFunction()
+        self.scans = MemoryRecoveryScans()
+        self.root = admin_root(
+            settings,
+            index=index,
+            table=self.table,
+            secret_values=self.secret_values,
+            receiver_secrets=self.receiver_secrets,
+            tool_function=self.tool_function,
+            own_tools=own_tools,
+            scans=self.scans,
+        )
+        self._handler = build(self.root).handler
+        self.admin = self.as_caller()
+        self.member = self.as_caller(roles="[member]")
+        self.stranger = self.as_caller(tenant="other")
+
+    def as_caller(self, tenant: str = "acme", user: str = "ann", roles: str = "[admin]") -> Gateway:
+        return Gateway(self._handler, token=claims(tenant=tenant, user=user, roles=roles))

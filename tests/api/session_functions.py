@@ -1,0 +1,126 @@
+"""The functions `start`, `intervene`, `status` and `mcp` over one house, and people of one tenant who call them."""
+
+from typing import Any, NamedTuple
+
+from acta_engine.api.idempotency import IdempotencyGuard
+from acta_engine.api.operations import OPERATIONS
+from acta_engine.audit.store import Audit
+from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
+from acta_engine.limits.limiter import limiter_of
+from acta_engine.limits.long_polls import LongPollLimit
+from acta_engine.limits.store import RateLeases
+from acta_engine.log.store import SessionIndex
+from acta_engine.mcp_server.dependencies import Dependencies as McpDependencies
+from acta_engine.mcp_server.routes import build as build_mcp
+from acta_engine.people.dependencies import Dependencies as InterveneDependencies
+from acta_engine.people.routes import build as build_intervene
+from acta_engine.sessions.dependencies import Dependencies as StatusDependencies
+from acta_engine.sessions.routes import build as build_status
+from acta_engine.sessions.start_dependencies import Dependencies as StartDependencies
+from acta_engine.sessions.start_routes import build as build_start
+from tests.api.gateway import Answer, Gateway, claims, routed
+from tests.doubles.audit import memory_audit
+from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.rate_leases import MemoryRateLeases
+from tests.doubles.receivers import MemoryTenantReceivers
+from tests.in_process.house import TENANT, USER, House
+
+
+class Functions(NamedTuple):
+    start: Gateway
+    intervene: Gateway
+    status: Gateway
+    mcp: Gateway
+
+
+def functions_of(
+    house: House,
+    index: SessionIndex | None = None,
+    user: str = USER,
+    roles: object = "[member]",
+    audit: Audit | None = None,
+    leases: RateLeases | None = None,
+) -> Functions:
+    """`index`: where keys of requests are looked up, if not the house's. `audit`: of starts and decisions. `leases`: of
+    the tenant's rate.
+    """
+    limiters = [
+        limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock) for _ in range(3)
+    ]
+    guard = IdempotencyGuard(index or house.index)
+    start = StartDependencies(
+        settings=house.settings,
+        repository=house.fresh_repository(),
+        workflow=house.workflow,
+        idempotency=guard,
+        log=house.log,
+        definitions=house.definitions,
+        audit=audit or memory_audit(),
+        limiter=limiters[0],
+        receivers=MemoryTenantReceivers(house.table),
+        hosts=AddressGuard(house.settings, lists=FOR_NOTIFICATIONS),
+    )
+    intervene = InterveneDependencies(
+        house.settings,
+        house.resolve_deps,
+        house.log,
+        house.blobs,
+        guard,
+        house.timeouts,
+        house.errors,
+        audit or memory_audit(),
+        limiters[1],
+    )
+    status = StatusDependencies(
+        house.settings,
+        house.log,
+        house.blobs,
+        index or house.index,
+        house.partials,
+        LongPollLimit(MemoryLongPolls(), house.clock),
+        house.clock,
+        limiter=limiters[2],
+    )
+    mcp = McpDependencies(
+        house.settings, start, status, intervene, house.definitions, start.audit, limiters[0]
+    )
+    token = claims(tenant=TENANT, user=user, roles=roles)
+    return Functions(
+        Gateway(build_start(start).handler, token),
+        Gateway(build_intervene(intervene).handler, token),
+        Gateway(build_status(status).handler, token),
+        Gateway(build_mcp(mcp).handler, token),
+    )
+
+
+class Person:
+    """A member who calls them, with these roles as well."""
+
+    def __init__(self, house: House, user: str = USER, *roles: str) -> None:
+        self._functions = functions_of(house, user=user, roles=[*roles, "member"])
+        self._start, self._intervene = self._functions.start, self._functions.intervene
+
+    def ask(self, method: str, path: str, **sent: Any) -> Answer:
+        """Of whichever function the route is."""
+        key, _ = routed(method, path)
+        function = next(route.function for route in OPERATIONS if str(route) == key)
+        gateway: Gateway = getattr(self._functions, function)
+        return gateway.request(method, path, **sent)
+
+    def get(self, path: str, **query: str) -> Answer:
+        return self.ask("GET", path, query=query)
+
+    def start(self, **fields: Any) -> Answer:
+        return self._start.request("POST", "/v1/sessions", json_body={"content": "Go", **fields})
+
+    def say(self, session_id: str, content: str) -> Answer:
+        path = f"/v1/sessions/{session_id}/messages"
+        return self._start.request("POST", path, json_body={"content": content})
+
+    def resume(self, session_id: str) -> Answer:
+        return self._intervene.request("POST", f"/v1/sessions/{session_id}/resume")
+
+    def resolve(self, session_id: str, intervention_id: str, option: str, **given: Any) -> Answer:
+        path = f"/v1/sessions/{session_id}/interventions/{intervention_id}/resolve"
+        body = {"option": option, **({"input": given} if given else {})}
+        return self._intervene.request("POST", path, json_body=body)

@@ -1,0 +1,239 @@
+"""The admin function: files, tools, health."""
+
+from urllib.parse import unquote
+
+import pytest
+
+from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
+from acta_engine.api.admin_routes import build
+from acta_engine.settings import Settings
+from acta_engine.tools.builtin.specs import offered_builtins
+from acta_engine.untrusted.path import PathRefused
+from tests.api.deployment import admin_root
+from tests.api.gateway import Gateway, claims
+
+LIMIT = 1_000
+SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=LIMIT)
+
+
+@pytest.fixture
+def files() -> MemoryFiles:
+    return MemoryFiles(FakeClock())
+
+
+@pytest.fixture
+def admin(files: MemoryFiles) -> Gateway:
+    return Gateway(build(admin_root(SETTINGS, files)).handler)
+
+
+def test_every_route_of_admin_has_a_handler(files: MemoryFiles) -> None:
+    assert build(admin_root(SETTINGS, files)).missing == set()
+
+
+@pytest.mark.parametrize("data", [b"", b"hello\n", "Grüße".encode(), b"\x00\xff\xfe binary", b"{}"])
+def test_a_file_comes_back_byte_for_byte(admin: Gateway, data: bytes) -> None:
+    assert admin.request("PUT", "/v1/files/a/b.md", body=data).data == {"path": "a/b.md", "bytes": len(data)}
+    assert admin.request("GET", "/v1/files/a/b.md").body == data
+
+
+def test_text_the_gateway_did_not_encode_is_stored_as_utf8(admin: Gateway, files: MemoryFiles) -> None:
+    admin.request("PUT", "/v1/files/a.md", body="Grüße", headers={"Content-Type": "text/markdown"})
+    assert files.read("acme", "a.md") == "Grüße".encode()
+
+
+def test_a_new_file_is_201_and_a_replaced_one_200(admin: Gateway) -> None:
+    assert admin.request("PUT", "/v1/files/a.md", body=b"1").status == 201
+    assert admin.request("PUT", "/v1/files/a.md", body=b"2").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "kind"),
+    [
+        ("a.md", b"# Hi", "text/plain; charset=utf-8"),
+        ("a.json", b"{}", "text/plain; charset=utf-8"),
+        ("a.html", b"<script>alert(1)</script>", "text/plain; charset=utf-8"),
+        ("a.svg", b"<svg onload='x'/>", "text/plain; charset=utf-8"),
+        ("a.txt", b"\xff\xfeh\x00i\x00", "application/octet-stream"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\x00", "application/octet-stream"),
+        ("a.txt", b"a\x00b", "application/octet-stream"),
+    ],
+)
+def test_a_file_is_sent_as_text_or_as_bytes_and_never_as_a_page(
+    admin: Gateway, path: str, data: bytes, kind: str
+) -> None:
+    admin.request("PUT", f"/v1/files/{path}", body=data)
+    answer = admin.request("GET", f"/v1/files/{path}")
+    assert answer.headers["Content-Type"] == kind
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ("my notes.md", "my notes.md"),
+        ("my%20notes.md", "my notes.md"),
+        ("a+b.md", "a+b.md"),
+        ("%C3%BC/ü.md", "ü/ü.md"),
+        (".hidden", ".hidden"),
+        ("a..b/c...d", "a..b/c...d"),
+        ("a%2Fb.md", "a/b.md"),
+        ("x=1&y=[2]{3}|^$'!*:@,;~.md", "x=1&y=[2]{3}|^$'!*:@,;~.md"),
+        ("日本語/🎉.txt", "日本語/🎉.txt"),
+        ("sessions/plan", "sessions/plan"),
+        ('a"b<c>d`e\\f'.replace("\\f", ""), 'a"b<c>d`e'),
+        ("a?b#c", "a?b#c"),
+    ],
+)
+def test_a_path_is_decoded_once_and_taken_as_it_is(
+    admin: Gateway, files: MemoryFiles, raw: str, path: str
+) -> None:
+    assert admin.request("PUT", f"/v1/files/{raw}", body=b"1").data["path"] == path
+    assert files.read("acme", path) == b"1"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "../x", "a//b", "a/", "%2e%2e/x", "%2E%2E%2Fx", "..%2fx", "%2fetc", "%252e%252e/x", "a%2520b", "a%", "%zz",
+        "%5c", "a%00b", "a%0ab", "%c2%85", "%20a", "%ff", "a%c0%af", "%c0%ae%c0%ae/x", "\ufffd.md", "%ed%a0%80",
+    ],
+)  # fmt: skip
+def test_a_path_that_decodes_to_no_plain_one_reaches_no_store(raw: str) -> None:
+    """Which plain paths are refused is the domain's matter (`tests/untrusted/test_path.py`)."""
+    refused_before_the_store("PUT", raw)
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_no_method_passes_such_a_path_to_the_store(method: str) -> None:
+    refused_before_the_store(method, "a/%2e%2e/x")
+
+
+class Untouchable(MemoryFiles):
+    """A storage that no request gets to."""
+
+    def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
+        raise AssertionError(path)
+
+    def read(self, tenant: str, path: str) -> bytes:
+        raise AssertionError(path)
+
+    def delete(self, tenant: str, path: str) -> None:
+        raise AssertionError(path)
+
+
+def refused_before_the_store(method: str, raw: str) -> None:
+    admin = Gateway(build(admin_root(SETTINGS, Untouchable(FakeClock()))).handler)
+    answer = admin.request(method, f"/v1/files/{raw}", body=b"1" if method == "PUT" else None)
+    assert (answer.status, list(answer.error["details"])) == (400, ["path"])
+
+
+def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:
+    class Narrow(MemoryFiles):
+        def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
+            raise PathRefused("the path is longer than 900 bytes")
+
+    answer = Gateway(build(admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
+        "PUT", "/v1/files/a", body=b""
+    )
+    assert (answer.status, answer.error["details"]) == (400, {"path": ["the path is longer than 900 bytes."]})
+
+
+def test_a_file_may_have_as_many_bytes_as_configured_and_not_one_more(
+    admin: Gateway, files: MemoryFiles
+) -> None:
+    assert admin.request("PUT", "/v1/files/a", body=b"x" * LIMIT).status == 201
+    answer = admin.request("PUT", "/v1/files/b", body=b"x" * (LIMIT + 1))
+    assert (answer.status, answer.error["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert [file.path for file in files.list("acme", "", 10).files] == ["a"]
+
+
+def test_a_file_too_large_to_send_says_so(admin: Gateway, files: MemoryFiles) -> None:
+    files.write("acme", "big", b"x" * (LIMIT + 1))
+    assert admin.request("GET", "/v1/files/big").status == 413
+
+
+def test_a_deleted_file_is_gone(admin: Gateway) -> None:
+    admin.request("PUT", "/v1/files/a.md", body=b"1")
+    assert admin.request("DELETE", "/v1/files/a.md").status == 204
+    for method in ("GET", "DELETE"):
+        answer = admin.request(method, "/v1/files/a.md")
+        assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
+
+
+def test_another_tenants_files_do_not_exist(admin: Gateway, files: MemoryFiles) -> None:
+    files.write("other", "a.md", b"theirs")
+    assert admin.request("GET", "/v1/files").data["items"] == []
+    assert admin.request("GET", "/v1/files/a.md").status == 404
+    assert admin.request("DELETE", "/v1/files/a.md").status == 404
+    assert files.read("other", "a.md") == b"theirs"
+
+
+def test_a_listing_goes_page_by_page_in_path_order(admin: Gateway, files: MemoryFiles) -> None:
+    for path in ("c", "a", "b/x", "b/y"):
+        files.write("acme", path, b"12")
+    first = admin.request("GET", "/v1/files", query={"limit": "3"}).data
+    second = admin.request("GET", "/v1/files", query={"limit": "3", "cursor": first["next_cursor"]}).data
+    assert second["next_cursor"] is None
+    seen = first["items"] + second["items"]
+    assert [item["path"] for item in seen] == ["a", "b/x", "b/y", "c"]
+    assert seen[0] == {"path": "a", "bytes": 2, "modified_at": "2026-01-01T00:00:00.000Z"}
+
+
+def test_a_listing_can_be_narrowed_to_a_prefix(admin: Gateway, files: MemoryFiles) -> None:
+    for path in ("a,b/x", "a,b/y", "c"):
+        files.write("acme", path, b"")
+    items = admin.request("GET", "/v1/files", query={"prefix": "a,b/"}).data["items"]
+    assert [item["path"] for item in items] == ["a,b/x", "a,b/y"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"prefix": "../"}, "prefix"), ({"prefix": "/"}, "prefix"), ({"prefix": "a\0"}, "prefix"),
+        ({"limit": "0"}, "limit"), ({"limit": "1001"}, "limit"), ({"limit": "many"}, "limit"),
+        ({"cursor": "made up"}, "cursor"), ({"cursor": "x" * 3_000}, "cursor"),
+    ],
+)  # fmt: skip
+def test_a_listing_refuses_what_it_cannot_use(admin: Gateway, query: dict[str, str], field: str) -> None:
+    answer = admin.request("GET", "/v1/files", query=query)
+    assert (answer.status, list(answer.error["details"])) == (400, [field])
+
+
+def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
+    handler = build(admin_root(SETTINGS, files)).handler
+    for method in ("GET", "PUT", "DELETE"):
+        assert Gateway(handler, token=None).request(method, "/v1/files/a").status == 401
+        assert Gateway(handler, token=claims(roles="")).request(method, "/v1/files/a").status == 403
+    assert (
+        Gateway(handler, token=claims(roles="[admin]")).request("PUT", "/v1/files/a", body=b"").status == 201
+    )
+
+
+def test_the_registry_lists_the_builtin_tools(admin: Gateway) -> None:
+    page = admin.request("GET", "/v1/tools").data
+    assert [tool["name"] for tool in page["items"]] == list(offered_builtins(weather=False))
+    assert page["next_cursor"] is None
+
+
+def test_one_tool_can_be_read_by_name(admin: Gateway) -> None:
+    tool = admin.request("GET", "/v1/tools/delete_file").data
+    assert (tool["high_stakes"], tool["risk"], tool["effect"], tool["kind"]) == (
+        True,
+        "write",
+        "idempotent",
+        "builtin",
+    )
+    assert tool["input_schema"]["required"] == ["path"]
+    assert admin.request("GET", "/v1/tools/unknown").error["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("raw", ["pay%E2%80%8Broll.csv", "a%E2%80%AEtxt.exe", "A%CC%88rger.txt"])
+def test_a_new_file_is_called_what_it_looks_like_and_one_of_before_can_be_read_and_deleted(
+    admin: Gateway, files: MemoryFiles, raw: str
+) -> None:
+    answer = admin.request("PUT", f"/v1/files/{raw}", body=b"1")
+    assert (answer.status, list(answer.error["details"])) == (400, ["path"])
+    files.write("acme", unquote(raw), b"1")
+    assert admin.request("GET", f"/v1/files/{raw}").body == b"1"
+    assert admin.request("DELETE", f"/v1/files/{raw}").status == 204

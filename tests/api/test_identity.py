@@ -1,0 +1,171 @@
+"""Who is calling."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event
+from acta_engine.api.roles import RoleRules
+from acta_engine.errors import CallerError, Forbidden, Unauthorized
+from tests.api.gateway import Gateway, claims
+from tests.api.samples import start_api
+
+NAMES = ClaimNames("tenant", "roles")
+WITH_MACHINES = ClaimNames("custom:tenant", "cognito:groups", "acta_tenant", "acta_roles")
+"""Of an own pool with machines."""
+MACHINE = {
+    "sub": "1example23456789",
+    "client_id": "1example23456789",
+    "token_use": "access",
+    "scope": "acta/nightly",
+    "acta_tenant": "acme",
+    "acta_roles": "[member finance]",
+}
+PERSON = {"sub": "1f0c3a52-7d0e-4b1c-9a54-1f0d5f2f8b11", "token_use": "id", "cognito:username": "1f0c3a52"}
+
+
+def bearer(token: Mapping[str, object], names: ClaimNames = WITH_MACHINES) -> Caller:
+    return from_event(with_claims(token), names, RoleRules(no_spaces=True))
+
+
+def with_claims(token: Mapping[str, object]) -> dict[str, object]:
+    return {"requestContext": {"authorizer": {"jwt": {"claims": token}}}}
+
+
+def test_a_machine_has_the_tenant_and_the_roles_of_its_own_claims() -> None:
+    assert bearer(MACHINE) == Caller("acme", "1example23456789", frozenset({"member", "finance"}))
+    assert claimed(with_claims(MACHINE), WITH_MACHINES) == ("acme", "1example23456789")
+
+
+def test_where_no_machines_are_listed_their_claims_count_for_nothing() -> None:
+    with pytest.raises(Forbidden, match="names no tenant"):
+        bearer(MACHINE, ClaimNames("custom:tenant", "cognito:groups"))
+    assert claimed(with_claims(MACHINE), ClaimNames("custom:tenant", "cognito:groups"))[0] == ""
+
+
+@pytest.mark.parametrize(
+    "person",
+    [
+        PERSON,
+        {**PERSON, "token_use": "access", "client_id": "1example23456789"},
+        {**PERSON, "client_id": ""},
+        {**PERSON, "custom:tenant": ""},
+        {**MACHINE, "custom:tenant": " "},
+        {**MACHINE, "client_id": ["1example23456789"]},
+    ],
+)
+def test_claims_of_machines_in_anybody_elses_token_count_for_nothing(person: Mapping[str, object]) -> None:
+    """No such token is ever made (`infra/acta_infra/api/machine_claims.py`), and if it were it would reach nothing."""
+    token = {"acta_tenant": "acme", "acta_roles": "[admin]", **person}
+    with pytest.raises(Forbidden, match="names no tenant"):
+        bearer(token)
+    assert claimed(with_claims(token), WITH_MACHINES)[0] in ("", " ")
+
+
+def test_a_person_has_the_tenant_and_the_roles_of_the_pools_claims_alone() -> None:
+    pools = {**PERSON, "custom:tenant": "theirs", "cognito:groups": "[member]"}
+    found = bearer({**pools, "acta_tenant": "acme", "acta_roles": "[admin]"})
+    assert (found.tenant, found.roles) == ("theirs", frozenset({"member"}))
+    without_roles = {**PERSON, "custom:tenant": "theirs", "acta_roles": "[admin]"}
+    assert bearer(without_roles).roles == frozenset()
+
+
+@pytest.mark.parametrize("tenant", [None, "", " ", "a/b", "-a", 7])
+def test_a_machine_without_a_usable_tenant_reaches_nothing(tenant: object) -> None:
+    with pytest.raises(Forbidden):
+        bearer({**MACHINE, "acta_tenant": tenant})
+
+
+def test_a_machine_has_no_role_of_a_claim_that_is_not_its_own() -> None:
+    token = {name: value for name, value in MACHINE.items() if name != "acta_roles"}
+    assert bearer({**token, "cognito:groups": "[admin]"}).roles == frozenset()
+
+
+def caller(**named: object) -> Caller:
+    event = {"requestContext": {"authorizer": {"jwt": {"claims": claims(**named)}}}}
+    return from_event(event, NAMES)
+
+
+@pytest.mark.parametrize(
+    "claim", ["administrator", "ADMIN", "not-admin", "admin:read", "[Billing admin]", "Billing admin"]
+)
+def test_a_role_is_its_whole_name(claim: str) -> None:
+    with pytest.raises(Forbidden):
+        caller(roles=claim).require("admin")
+
+
+def test_an_admin_is_a_member_and_a_member_no_admin() -> None:
+    caller(roles="[admin]").require("member")
+    with pytest.raises(Forbidden):
+        caller(roles="[member]").require("admin")
+
+
+def test_claim_names_are_configurable() -> None:
+    event = {
+        "requestContext": {
+            "authorizer": {"jwt": {"claims": {"sub": "u", "custom:tenant": "t", "groups": "[x]"}}}
+        }
+    }
+    assert from_event(event, ClaimNames("custom:tenant", "groups")) == Caller("t", "u", frozenset({"x"}))
+
+
+@pytest.mark.parametrize("user", [None, "", "  ", "u" * 129, "u\n1", 7, ["u"]])
+def test_a_token_without_a_usable_subject_identifies_nobody(user: object) -> None:
+    with pytest.raises(Unauthorized):
+        caller(user=user)
+
+
+@pytest.mark.parametrize(
+    "tenant",
+    [None, "", " ", "t" * 129, "a/b", "a#b", "../b", "a b", "a\0b", "a%2fb", "-a", ".", "ä", 7, ["a"]],
+)
+def test_a_token_without_a_usable_tenant_reaches_nothing(tenant: object) -> None:
+    with pytest.raises(Forbidden):
+        caller(tenant=tenant)
+
+
+@pytest.mark.parametrize(
+    "tenant", ["a", "t" * 128, "org_1", "acme.example", "1f0c3a52-7d0e-4b1c-9a54-1f0d5f2f8b11"]
+)
+def test_usual_tenant_names_are_accepted(tenant: str) -> None:
+    assert caller(tenant=tenant).tenant == tenant
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"requestContext": {}},
+        {"requestContext": {"authorizer": None}},
+        {"requestContext": {"authorizer": {"jwt": {"claims": {}}}}},
+        {"requestContext": {"authorizer": {"lambda": {"sub": "u", "tenant": "t"}}}},
+        {"headers": {"authorization": "Bearer x", "tenant": "t", "sub": "u"}},
+    ],
+)
+def test_without_verified_claims_nobody_is_identified(event: dict[str, object]) -> None:
+    with pytest.raises(Unauthorized):
+        from_event(event, NAMES)
+
+
+def test_the_tenant_comes_from_the_token_and_from_nowhere_else() -> None:
+    named = {"tenant": "theirs", "x-tenant": "theirs"}
+    mine = Gateway(start_api().handler, token=claims(tenant="mine"))
+    answer = mine.request("POST", "/v1/sessions", json_body={}, headers=named)
+    assert answer.data["tenant"] == "mine"
+    refused = mine.request("POST", "/v1/sessions", json_body={}, headers=named, query="tenant=theirs")
+    assert (refused.status, list(refused.error["details"])) == (400, ["tenant"])
+
+
+def test_a_missing_role_is_refused_before_the_body_is_looked_at() -> None:
+    answer = Gateway(start_api().handler, token=claims(roles="[guest]")).request(
+        "POST", "/v1/sessions", body="{"
+    )
+    assert (answer.status, answer.error["code"]) == (403, "FORBIDDEN")
+    assert answer.error["details"] == {"role": ["member"]}
+
+
+@pytest.mark.parametrize("named", [{"tenant": "a/secret"}, {"user": "secret\n"}, {"roles": "[secret]"}])
+def test_a_refusal_never_quotes_a_claim(named: dict[str, object]) -> None:
+    with pytest.raises(CallerError) as refused:
+        caller(**named).require("member")
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,140 @@
+"""A conversation read back from the stores: by a worker that has it and by one that starts cold, compacted or not."""
+
+import pytest
+
+from acta_engine.errors import SchemaUnknown
+from acta_engine.log.change import Change
+from acta_engine.log.commit import Position
+from acta_engine.log.conversation import (
+    INLINE_BYTES,
+    AssistantEntry,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
+from acta_engine.log.head import Run
+from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.turn.compaction import Compacted
+from acta_engine.turn.engine_decision import position
+from tests.stores.backends import Stores
+from tests.stores.documents import make_head
+
+SESSION = "ses_1"
+LARGE = "line of a large text\n" * 400
+
+
+class Worker:
+    """One process: its repository, and what it writes."""
+
+    def __init__(self, stores: Stores, tenant: str, *, other: bool = False) -> None:
+        log, blobs = (stores.other_log, stores.other_blobs) if other else (stores.log, stores.blobs)
+        self.repository = SessionRepository(log, blobs, stores.clock)
+        self.tenant = tenant
+
+    def begin(self) -> Position:
+        head = make_head(
+            self.tenant, SESSION, state="planning", run=Run(run_id="run_1", first=1, max_steps=9)
+        )
+        change = Change(head, 1, self.repository.clock.now())
+        change.entry(UserEntry(message_id="msg_goal", content=Content.of("The goal.")))
+        self.repository.create("start", change, CommitDraft(change))
+        return position(head)
+
+    def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Session:
+        """A reply with a large input and its large result."""
+        call = ToolCall(
+            call_id=f"call_{number}", effect_id="e", name="create_file", input={"content": f"{number}{LARGE}"}
+        )
+        reply = AssistantEntry(message_id=f"msg_{number}", content=Content.of("Writing."), calls=(call,))
+        result = ToolEntry(
+            call_id=call.call_id, name=call.name, content=Content.of(f"{number} result\n{LARGE}")
+        )
+        session = self.repository.conversation(at)
+
+        def build(_: Session, change: Change) -> CommitDraft:
+            change.entry(reply)
+            change.entry(result)
+            return CommitDraft(change, delivered=delivered)
+
+        self.repository.commit(session, f"turn/{number}", build)
+        return session
+
+    def compact(self, at: Position) -> Session:
+        """All but the goal and the last turn becomes a summary."""
+        session = self.repository.conversation(at)
+        summary = UserEntry(message_id="msg_sum", content=Content.of(f"Summary.\n{LARGE}"), origin="summary")
+        kept = (session.entries[0], summary, session.entries[-1])
+
+        def build(now: Session, change: Change) -> CommitDraft:
+            stored = self.repository.as_stored(now.head, kept)
+            results = self.repository.as_stored(now.head, now.results.values())
+            change.compact(Compacted(entries=stored, results=results))
+            return CommitDraft(change)
+
+        self.repository.commit(session, "compact", build)
+        self.repository.load(session)
+        return session
+
+
+def seen(session: Session) -> list[Entry]:
+    """What a model is shown, without where it is stored."""
+    return [
+        entry.model_copy(update={"content": Content.of(entry.content.loaded)})
+        for entry in (*session.entries, *session.pending())
+    ]
+
+
+def test_large_texts_come_back_in_a_worker_that_starts_cold(stores: Stores, tenant: str) -> None:
+    assert len(LARGE) > INLINE_BYTES
+    warm, cold = Worker(stores, tenant), Worker(stores, tenant, other=True)
+    at = warm.begin()
+    warm.turn(at, 1, ("msg_goal",))
+    session = warm.turn(at, 2)
+    assert seen(cold.repository.conversation(at)) == seen(session)
+
+
+def test_cold_and_warm_workers_agree_on_a_compacted_conversation(stores: Stores, tenant: str) -> None:
+    warm, idle, cold = Worker(stores, tenant), Worker(stores, tenant), Worker(stores, tenant, other=True)
+    at = warm.begin()
+    warm.turn(at, 1, ("msg_goal",))
+    idle.repository.conversation(at)
+    for number in (2, 3):
+        warm.turn(at, number)
+    compacted = warm.compact(at)
+
+    assert [entry.kind for entry in seen(compacted)] == ["user", "user", "assistant", "tool"]
+    assert compacted.head.compacted_at == compacted.number
+    assert seen(idle.repository.conversation(at)) == seen(compacted)
+    assert seen(cold.repository.conversation(at)) == seen(compacted)
+    after = warm.turn(at, 4)
+    assert len(seen(after)) == 6
+    assert seen(cold.repository.conversation(at)) == seen(after)
+    assert seen(Worker(stores, tenant).repository.conversation(at)) == seen(after)
+
+
+def test_who_reads_the_turn_only_has_nothing_to_do_with_a_compaction(stores: Stores, tenant: str) -> None:
+    worker = Worker(stores, tenant)
+    at = worker.begin()
+    worker.turn(at, 1, ("msg_goal",))
+    worker.compact(at)
+    session = worker.repository.turn(at)
+    assert session.number == 3
+    assert session.call("call_1") is not None
+
+
+def test_a_conversation_of_another_release_is_refused(stores: Stores, tenant: str) -> None:
+    worker = Worker(stores, tenant)
+    at = worker.begin()
+    session = worker.repository.conversation(at)
+
+    def build(_: Session, change: Change) -> CommitDraft:
+        change.compact(Compacted(version=99, entries=()))
+        return CommitDraft(change)
+
+    with pytest.raises(SchemaUnknown, match="99"):
+        worker.repository.commit(session, "compact", build)
+    with pytest.raises(SchemaUnknown, match="99"):
+        Worker(stores, tenant).repository.conversation(at)

@@ -1,0 +1,52 @@
+"""A stored document that is damaged: its session is refused by name, everyone else's goes on (design §6.7)."""
+
+from collections.abc import Callable
+
+import pytest
+
+from acta_engine.errors import PoisonedSession
+from acta_engine.log.store import TransactionItems
+from tests.stores.backends import Stores
+from tests.stores.documents import make_commit, make_intervention
+
+pytestmark = pytest.mark.contract
+
+
+def test_a_session_with_a_damaged_commit_is_refused_and_its_neighbour_is_not(
+    stores: Stores, tenant: str
+) -> None:
+    for session_id in ("ses_1", "ses_2"):
+        for number in (1, 2):
+            stores.log.append(make_commit(tenant, session_id, number))
+    stores.spoil(tenant, "ses_1", 2)
+
+    reads: list[Callable[[], object]] = [
+        lambda: stores.log.latest(tenant, "ses_1"),
+        lambda: stores.log.read(tenant, "ses_1", 1),
+    ]
+    for read in reads:
+        with pytest.raises(PoisonedSession) as raised:
+            read()
+        assert "secret" not in str(raised.value)
+    assert [commit.number for commit in stores.log.read(tenant, "ses_1", 1, limit=1).commits] == [1]
+    assert [commit.number for commit in stores.log.read(tenant, "ses_2", 1).commits] == [1, 2]
+
+
+def test_a_damaged_session_can_be_deleted(stores: Stores, tenant: str) -> None:
+    stores.log.append(make_commit(tenant, "ses_1", 1))
+    stores.spoil(tenant, "ses_1", 1)
+    stores.log.delete(tenant, "ses_1")
+    assert stores.log.latest(tenant, "ses_1") is None
+
+
+def test_a_damaged_intervention_hides_no_other_from_the_people_who_decide(
+    stores: Stores, tenant: str
+) -> None:
+    opened = [make_intervention("ses_1", f"int_{n}") for n in range(3)]
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=opened))
+    stores.spoil_intervention(tenant, "int_1")
+
+    listed = stores.index.interventions(tenant, state="pending", limit=5, cursor=None)
+    assert listed.items == (opened[2], opened[0])
+    with pytest.raises(PoisonedSession):
+        stores.index.intervention(tenant, "int_1")

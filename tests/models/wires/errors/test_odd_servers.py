@@ -1,0 +1,156 @@
+"""Servers whose answers and errors differ from what the providers document."""
+
+import json
+from collections.abc import Iterator
+from threading import Event
+from typing import Any
+
+import pytest
+
+from acta_engine.errors import (
+    ActaError,
+    ContextTooLong,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderRejected,
+)
+from acta_engine.models.anthropic.client import AnthropicModel
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
+from tests.models.wires.conftest import MODELS
+from tests.models.wires.conversations import TIMEOUT, request
+from tests.models.wires.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest
+from tests.models.wires.stream_formats import answer, chat_chunks, messages_events, sse
+
+pytestmark = pytest.mark.contract
+
+JSON = {"content-type": "application/json"}
+SSE = {"content-type": "text/event-stream"}
+OPENAIS = ["openai", "openai-responses"]
+VLLM = {
+    "message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
+    "type": "BadRequestError",
+    "code": 400,
+}
+LLAMA = {"message": "the request exceeds it", "type": "exceed_context_size_error", "code": 400, "n_ctx": 4096}
+
+
+def failure(model: Any) -> ActaError:
+    with pytest.raises(ActaError) as caught:
+        model.complete(request(), timeout=TIMEOUT)
+    assert caught.value.__context__ is None
+    return caught.value
+
+
+@pytest.mark.parametrize("wire", OPENAIS)
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, VLLM), (400, LLAMA), (500, LLAMA), (413, {"message": "no"})]
+)
+def test_a_prompt_that_exceeds_the_window_is_recognised_by_every_name(
+    wire: str, status: int, error: dict[str, Any], server: FakeProvider
+) -> None:
+    server.queue(json.dumps({"error": error}).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS[wire](server.url))) is ContextTooLong
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": {"a": 1}, "type": {"a": 1}, "code": ["x"]}},
+        {"error": {"message": 5, "type": 400, "code": 400}},
+        {"error": "no"},
+        ["no"],
+        "no",
+        None,
+    ],
+)
+@pytest.mark.parametrize(("status", "expected"), [(400, ProviderRejected), (429, ProviderOverloaded)])
+def test_the_status_of_an_error_counts_whatever_its_body_looks_like(
+    wire: str, body: object, status: int, expected: type[ActaError], server: FakeProvider
+) -> None:
+    server.queue(json.dumps(body).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS[wire](server.url))) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("enforced_spend_limit_reached", ProviderQuotaExceeded), ("ramp_limit_exceeded", ProviderOverloaded)],
+)
+def test_a_spend_limit_is_no_rate_limit(code: str, expected: type[ActaError], server: FakeProvider) -> None:
+    error = {"type": "rate_limit_error", "message": "x", "details": {"error_code": code}}
+    server.queue(json.dumps({"type": "error", "error": error}).encode(), status=429, headers=JSON)
+
+    assert type(failure(MODELS["anthropic"](server.url))) is expected
+
+
+@pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])
+@pytest.mark.parametrize("kind", [AnthropicModel, OpenAIModel, OpenAIResponsesModel])
+def test_a_key_no_header_can_carry_is_refused_at_once(kind: Any, key: str, server: FakeProvider) -> None:
+    error = failure(kind(key, server.url))
+
+    assert type(error) is ProviderKeyRefused
+    assert key.strip() not in str(error) or not key.strip()
+    assert server.requests == []
+
+
+def test_a_usage_without_counts_is_estimated_from_the_whole_request(server: FakeProvider) -> None:
+    chunks = chat_chunks("x" * 40, "stop")
+    chunks[-1]["usage"] = {}
+    server.queue(*map(sse, chunks), b"data: [DONE]\n\n", headers={"content-type": "text/event-stream"})
+
+    usage = MODELS["openai"](server.url).complete(request(), timeout=TIMEOUT).usage
+
+    sent = len(json.dumps(server.requests[0].body, ensure_ascii=False).encode())
+    assert usage.output == 10
+    assert abs(usage.input - sent // 4) < 10
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_a_messages_api_that_reports_no_usage_is_estimated(tools: bool, server: FakeProvider) -> None:
+    start, *others = messages_events("x" * 40, "end_turn")
+    del start["message"]["usage"]
+    del others[-2]["usage"]
+    server.queue(*map(sse, [start, *others]), headers={"content-type": "text/event-stream"})
+
+    model_request = request() if tools else request(tools=())
+    usage = MODELS["anthropic"](server.url).complete(model_request, timeout=TIMEOUT).usage
+
+    sent = len(json.dumps(server.requests[0].body, ensure_ascii=False).encode())
+    assert usage.output == 10
+    assert abs(usage.input - sent // 4) < 10
+
+
+class KeepsConnectionOpen(FakeProvider):
+    """Sends a complete answer, and does not end it before the test does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = Event()
+
+    def answer(self, request: ReceivedRequest) -> Iterator[CannedAnswer]:
+        yield from super().answer(request)
+        self.over.wait(TIMEOUT)
+
+
+ENDS = {"anthropic": "end_turn", "openai": "stop", "openai-responses": "completed"}
+
+
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_a_whole_answer_counts_though_its_connection_then_breaks(wire: str, server: FakeProvider) -> None:
+    server.queue(*answer(wire, "All of it.", ENDS[wire]), broken=True, headers=SSE)
+
+    assert MODELS[wire](server.url).complete(request(), timeout=TIMEOUT).text == "All of it."
+
+
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_a_whole_answer_counts_though_its_connection_stays_open(wire: str) -> None:
+    with KeepsConnectionOpen() as provider:
+        provider.queue(*answer(wire, "All of it.", ENDS[wire]), headers=SSE)
+        reply = MODELS[wire](provider.url).complete(request(), timeout=TIMEOUT / 2)
+        assert reply.text == "All of it."
+        assert not provider.over.is_set()
+        provider.over.set()

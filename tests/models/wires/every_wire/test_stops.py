@@ -1,0 +1,103 @@
+"""Every way that an answer can end, on every wire (`shared/acta_engine/models/common/stops.py`)."""
+
+import pytest
+
+from acta_engine.errors import StreamBroken
+from acta_engine.models.common.stops import (
+    ANTHROPIC_STOPS,
+    CHAT_STOPS,
+    RESPONSES_STOPS,
+    StopTable,
+    stop_reason,
+)
+from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react.request import UNREADABLE
+from tests.models.wires.conftest import MODELS
+from tests.models.wires.conversations import TIMEOUT, request
+from tests.models.wires.fake_provider import FakeProvider
+from tests.models.wires.stream_formats import answer
+
+MESSAGES = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+}
+MEANT = {
+    "anthropic": MESSAGES,
+    "bedrock": MESSAGES,
+    "openai": {"stop": "end", "length": "max_tokens", "content_filter": "refusal"},
+    "openai-responses": {
+        "completed": "end",
+        "max_output_tokens": "max_tokens",
+        "content_filter": "refusal",
+        "max_messages": "pause",
+    },
+}
+
+pytestmark = pytest.mark.contract
+
+
+@pytest.mark.parametrize(
+    ("wire", "word", "meant"),
+    [(wire, word, meant) for wire, words in MEANT.items() for word, meant in words.items()],
+)
+def test_every_stop_word_has_a_meaning_and_the_text_is_kept(
+    wire: str, word: str, meant: str, server: FakeProvider
+) -> None:
+    server.queue(*answer(wire, "The beginning of", word), headers=_stream(wire))
+
+    reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop) == ("The beginning of", meant)
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "bedrock"])
+@pytest.mark.parametrize("word", ["because", "abort", "error", "insufficient_system_resource"])
+def test_an_unknown_stop_word_breaks_the_answer(wire: str, word: str, server: FakeProvider) -> None:
+    server.queue(*answer(wire, "GOAL_COMPLETE half of", word), headers=_stream(wire))
+
+    with pytest.raises(StreamBroken):
+        MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("eos", "end"),
+        ("eos_token", "end"),
+        ("stop_sequence", "end"),
+        ("STOP", "end"),
+        ("tool_use", "tools"),
+        ("function_call", "tools"),
+        ("MAX_TOKENS", "max_tokens"),
+        ("model_length", "max_tokens"),
+        ("SAFETY", "refusal"),
+    ],
+)
+def test_stop_words_of_compatible_servers_are_known(word: str, meant: str) -> None:
+    for table in (CHAT_STOPS, ANTHROPIC_STOPS):
+        assert stop_reason(table, word, calls=False) == meant
+
+
+def test_a_paused_answer_is_not_parsed_as_an_action(server: FakeProvider) -> None:
+    written = '{"thought": "t", "action": "read_file", "action_input": {"path": "a"}}'
+    server.queue(*answer("anthropic", written, "pause_turn"), headers=_stream("anthropic"))
+
+    reply = ReActModel(MODELS["anthropic"](server.url)).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.calls[0].name, reply.calls[0].input) == (UNREADABLE, None)
+
+
+@pytest.mark.parametrize("table", [ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS])
+def test_calls_turn_only_an_end_into_tools(table: StopTable) -> None:
+    for word, meant in table.items():
+        expected = "tools" if meant == "end" else meant
+        assert stop_reason(table, word, calls=True) == expected
+
+
+def _stream(wire: str) -> dict[str, str]:
+    amazons = "application/vnd.amazon.eventstream"
+    return {"content-type": amazons if wire == "bedrock" else "text/event-stream"}

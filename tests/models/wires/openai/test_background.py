@@ -1,0 +1,186 @@
+"""Background calls, with OpenAI's own SDK, against a server that makes answers by itself and keeps them."""
+
+from typing import Any
+
+import pytest
+
+from acta_engine.errors import (
+    ContextTooLong,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderRejected,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from acta_engine.models.keys import RotatingModel
+from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
+from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.openai.responses import OpenAIResponsesModel
+from tests.doubles.background_responses import USAGE, BackgroundResponses, message
+from tests.doubles.http_sink import Heard, Reply
+from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
+
+pytestmark = pytest.mark.contract
+
+MODEL = "gpt-6-sol"
+
+
+def calls(server: BackgroundResponses) -> BackgroundCalls:
+    found = in_background(OpenAIResponsesModel(KEY, server.url("")))
+    assert found is not None
+    return found
+
+
+def started(server: BackgroundResponses) -> tuple[BackgroundCalls, BackgroundResponse]:
+    of = calls(server)
+    response_id = of.start(request(model=MODEL), timeout=TIMEOUT)
+    assert isinstance(response_id, str)
+    return of, BackgroundResponse(response_id, MODEL, 1_000)
+
+
+def test_a_response_is_begun_and_fetched_by_its_id() -> None:
+    with BackgroundResponses() as server:
+        of, response = started(server)
+        assert of.result(response, timeout=TIMEOUT) is None
+        reply = of.result(response, timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert (reply.text, reply.stop) == ("Done.", "end")
+        assert (reply.usage.input, reply.usage.cached_input, reply.usage.output) == (120, 100, 30)
+        begun, *looks = server.heard
+        assert (begun.body["background"], begun.body["store"], begun.body["stream"]) == (True, True, False)
+        assert SECRET_TEXT in str(begun.body)
+        assert {(heard.method, heard.path.partition("?")[0]) for heard in looks} == {
+            ("GET", "/responses/resp_1")
+        }
+        assert all("reasoning.encrypted_content" in heard.path for heard in looks)
+
+
+def test_calls_and_kept_reasoning_are_those_of_a_streamed_reply() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}
+    asked = {
+        "type": "function_call", "id": "fc_1", "call_id": "c_1", "name": "read_file", "status": "completed",
+        "arguments": '{"path": "a.txt"}',
+    }  # fmt: skip
+    with BackgroundResponses("queued", "completed", output=[reasoning, asked], usage=USAGE) as server:
+        of, response = started(server)
+        reply = of.result(response, timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert (reply.stop, reply.calls[0].name, reply.calls[0].input) == (
+            "tools",
+            "read_file",
+            {"path": "a.txt"},
+        )
+        assert [item["type"] for item in reply.raw["items"]] == ["reasoning", "function_call"]
+
+
+def test_a_reply_that_is_there_at_once_is_the_reply() -> None:
+    with BackgroundResponses("completed") as server:
+        reply = calls(server).start(request(model=MODEL), timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert reply.text == "Done."
+
+
+def test_what_was_cut_off_at_its_limit_is_a_reply() -> None:
+    ends: dict[str, Any] = {
+        "output": [{**message("Half"), "status": "incomplete"}],
+        "usage": USAGE,
+        "incomplete_details": {"reason": "max_output_tokens"},
+    }
+    with BackgroundResponses("queued", "incomplete", **ends) as server:
+        of, response = started(server)
+        reply = of.result(response, timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert (reply.text, reply.stop) == ("Half", "max_tokens")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("server_error", ProviderUnavailable),
+        ("rate_limit_exceeded", ProviderOverloaded),
+        ("invalid_prompt", ProviderRejected),
+        ("context_length_exceeded", ContextTooLong),
+        ("something_new", StreamBroken),
+    ],
+)
+def test_a_response_that_failed_is_the_error_that_a_stream_would_have_been(
+    code: str, error: type[Exception]
+) -> None:
+    with BackgroundResponses("queued", "failed", error={"code": code, "message": "It failed."}) as server:
+        of, response = started(server)
+        assert type(of.result(response, timeout=TIMEOUT)) is error
+
+
+def test_a_response_that_is_kept_no_longer_may_have_to_be_paid_for() -> None:
+    with BackgroundResponses() as server:
+        of, response = started(server)
+        server.expire()
+        assert isinstance(of.result(response, timeout=TIMEOUT), StreamBroken)
+        assert isinstance(of.cancel(response, timeout=TIMEOUT), StreamBroken)
+        of.forget(response, timeout=TIMEOUT)
+
+
+def test_a_cancel_ends_it_and_may_be_repeated() -> None:
+    with BackgroundResponses() as server:
+        of, response = started(server)
+        for _ in range(2):
+            assert isinstance(of.cancel(response, timeout=TIMEOUT), StreamBroken)
+        assert isinstance(of.result(response, timeout=TIMEOUT), StreamBroken)
+
+
+def test_a_cancel_that_comes_too_late_has_the_reply() -> None:
+    with BackgroundResponses("queued", "completed") as server:
+        of, response = started(server)
+        late = of.cancel(response, timeout=TIMEOUT)
+        assert isinstance(late, ModelReply)
+        assert late.text == "Done."
+
+
+def test_what_was_fetched_is_deleted_there() -> None:
+    with BackgroundResponses("queued", "completed") as server:
+        of, response = started(server)
+        of.forget(response, timeout=TIMEOUT)
+        assert server.deleted == ["resp_1"]
+        assert not server.kept
+
+
+class Away(BackgroundResponses):
+    status = 503
+
+    def reply_to(self, heard: Heard) -> Reply:
+        return Reply(self.status, b"{}") if heard.method == "GET" else super().reply_to(heard)
+
+
+def test_a_server_that_cannot_be_asked_says_nothing_of_the_response() -> None:
+    with Away() as server:
+        of, response = started(server)
+        with pytest.raises(ProviderOverloaded):
+            of.result(response, timeout=TIMEOUT)
+        server.status = 401
+        with pytest.raises(ProviderKeyRefused):
+            of.result(response, timeout=TIMEOUT)
+
+
+class NewKey(BackgroundResponses):
+    def reply_to(self, heard: Heard) -> Reply:
+        return (
+            super().reply_to(heard)
+            if heard.headers["authorization"] == f"Bearer {KEY}"
+            else Reply(401, b"{}")
+        )
+
+
+def test_a_rotated_key_is_read_again_in_the_background_too() -> None:
+    with NewKey("queued", "completed") as server:
+        url = server.url("")
+        model = RotatingModel(OpenAIResponsesModel("sk-old", url), lambda: OpenAIResponsesModel(KEY, url))
+        of = in_background(model)
+        assert of is not None
+        assert of.start(request(model=MODEL), timeout=TIMEOUT) == "resp_1"
+        reply = of.result(BackgroundResponse("resp_1", MODEL, 1_000), timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+
+
+def test_chat_completions_have_no_background() -> None:
+    assert in_background(OpenAIModel(KEY)) is None
+    assert in_background(RotatingModel(OpenAIModel(KEY), lambda: OpenAIModel(KEY))) is None

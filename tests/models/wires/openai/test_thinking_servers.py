@@ -1,0 +1,140 @@
+"""Chat Completions of servers whose models think. What one of them insists on, another refuses."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acta_engine.errors import ProviderRejected
+from acta_engine.log.conversation import AssistantEntry
+from acta_engine.models.model import ModelReply
+from acta_engine.models.openai.chat import OpenAIModel
+from tests.models.wires.conversations import (
+    KEY,
+    TIMEOUT,
+    UPDATE_PLAN,
+    assistant,
+    call,
+    request,
+    result,
+    user,
+)
+from tests.models.wires.fake_provider import FakeProvider
+from tests.models.wires.stream_formats import answer, sse
+
+pytestmark = pytest.mark.contract
+
+JSON = {"content-type": "application/json"}
+SSE = {"content-type": "text/event-stream"}
+NAMES = ["reasoning_content", "reasoning"]
+
+
+def queue_call(server: FakeProvider, name: str) -> None:
+    """The server sends thinking in that field, and then a call."""
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    function = {"name": "read_file", "arguments": '{"path":"a"}'}
+    deltas: list[dict[str, Any]] = [
+        {"role": "assistant", name: "I should "},
+        {name: "read it."},
+        {"tool_calls": [{"index": 0, "id": "t1", "type": "function", "function": function}]},
+    ]
+    chunks = [{**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    server.queue(*map(sse, chunks), b"data: [DONE]\n\n", headers=SSE)
+
+
+def queue_refusal(server: FakeProvider, sentence: str) -> None:
+    error = {"message": sentence, "type": "invalid_request_error"}
+    server.queue(json.dumps({"error": error}).encode(), status=400, headers=JSON)
+
+
+def queue_answer(server: FakeProvider) -> None:
+    server.queue(*answer("openai", "Yes.", "stop"), headers=SSE)
+
+
+def kept(reply: ModelReply) -> AssistantEntry:
+    """The reply as an entry."""
+    entry = assistant("", call("c1", path="a"), provider="openai", raw=reply.raw)
+    return entry.model_copy(update={"thinking": reply.thinking})
+
+
+def reply_in(server: FakeProvider, number: int) -> dict[str, Any]:
+    """The assistant's message in the request of that number."""
+    messages: list[dict[str, Any]] = server.requests[number].body["messages"]
+    return next(message for message in messages if message["role"] == "assistant")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_thinking_before_a_call_goes_back_in_its_field_to_the_model_it_came_from(
+    name: str, server: FakeProvider
+) -> None:
+    model = OpenAIModel(KEY, server.url)
+    queue_call(server, name)
+    queue_answer(server)
+    queue_answer(server)
+
+    entry = kept(model.complete(request(), timeout=TIMEOUT))
+    model.complete(request(user("go"), entry, result("c1", "A")), timeout=TIMEOUT)
+    model.complete(request(user("go"), entry, result("c1", "A"), model="another"), timeout=TIMEOUT)
+
+    assert reply_in(server, 1)[name] == "I should read it."
+    assert not {*NAMES} & {*reply_in(server, 2)}
+
+
+def test_thinking_before_an_answer_is_not_kept(server: FakeProvider) -> None:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    thinks = {
+        **chunk,
+        "choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}, "finish_reason": None}],
+    }
+    server.queue(sse(thinks), *answer("openai", "Yes.", "stop"), headers=SSE)
+
+    reply = OpenAIModel(KEY, server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.thinking, reply.raw) == ("Yes.", "Hm.", None)
+
+
+def test_a_server_that_does_not_take_thinking_back_is_asked_without_it_from_then_on(
+    server: FakeProvider,
+) -> None:
+    model = OpenAIModel(KEY, server.url)
+    queue_call(server, "reasoning_content")
+    entry = kept(model.complete(request(), timeout=TIMEOUT))
+    queue_refusal(server, "Unrecognized request argument supplied: messages.2.reasoning_content")
+    queue_answer(server)
+    queue_answer(server)
+
+    for _ in range(2):
+        reply = model.complete(request(user("go"), entry, result("c1", "A")), timeout=TIMEOUT)
+        assert reply.text == "Yes."
+
+    assert ["reasoning_content" in reply_in(server, number) for number in (1, 2, 3)] == [True, False, False]
+
+
+def test_a_model_that_refuses_a_forced_tool_is_ordered_in_words_from_then_on(
+    server: FakeProvider,
+) -> None:
+    model = OpenAIModel(KEY, server.url)
+    queue_refusal(server, "Thinking mode does not support this tool_choice")
+    queue_answer(server)
+    queue_answer(server)
+    planning = request(tools=(UPDATE_PLAN,), tool_choice="update_plan")
+
+    for _ in range(2):
+        assert model.complete(planning, timeout=TIMEOUT).text == "Yes."
+
+    bodies = [asked.body for asked in server.requests]
+    assert [body["tool_choice"] for body in bodies] == ["required", "auto", "auto"]
+    ordered = ["calling the tool `update_plan`" in body["messages"][-1]["content"] for body in bodies]
+    assert ordered == [False, True, True]
+
+
+@pytest.mark.parametrize("sentence", ["auto tool_choice requires a parser", "reasoning is off", "no"])
+def test_a_refusal_of_a_parameter_that_was_not_sent_ends_the_run_after_one_request(
+    sentence: str, server: FakeProvider
+) -> None:
+    queue_refusal(server, sentence)
+
+    with pytest.raises(ProviderRejected):
+        OpenAIModel(KEY, server.url).complete(request(), timeout=TIMEOUT)
+    assert len(server.requests) == 1

@@ -1,0 +1,233 @@
+"""Interventions as the table's stream or a queue brings them, and notifications as a topic gives them out."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from moto import mock_aws
+
+from acta.testing.memory.clock import FakeClock
+from acta_engine.aws.clients import Service, make_client
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.log.dynamodb import delete_session
+from acta_engine.log.head import Head
+from acta_engine.log.store import IndexEntry, SessionReceiver
+from acta_engine.notifications.dynamodb import (
+    DynamoTenantReceivers,
+    ReceiversByPartition,
+    StoredReceivers,
+)
+from acta_engine.notifications.notification import question_notification
+from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
+from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.notifications.sqs import Queue
+from acta_engine.notifications.webhook import Topic
+from acta_engine.store import table_layout as items
+from acta_engine.store.stream import StreamedChanges
+from acta_engine.store.versions import CURRENT
+from tests.stores.backends import Aws
+from tests.stores.documents import make_commit, make_head, make_intervention
+
+WHERE: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "test",
+    "aws_secret_access_key": "test",
+}
+
+
+def record(key: items.Item, name: str = "INSERT") -> dict[str, Any]:
+    return {"eventName": name, "eventSource": "aws:dynamodb", "dynamodb": {"Keys": key}}
+
+
+def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
+    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
+    return [
+        (each.tenant, None if each.intervention is None else each.intervention.intervention_id, each.is_new)
+        for each in changes
+        if isinstance(each, InterventionChange)
+    ]
+
+
+def heads(aws: Aws, *records: dict[str, Any]) -> list[Head | None]:
+    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
+    return [each.head for each in changes if isinstance(each, SessionChange)]
+
+
+def put(aws: Aws, tenant: str, name: str) -> items.Item:
+    intervention = make_intervention("ses_1", name)
+    aws.dynamodb.put_item(TableName=aws.table, Item=items.intervention_item(tenant, intervention, CURRENT))
+    return items.intervention_key(tenant, name)
+
+
+@pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "a/b#c%20", ".hidden"])
+def test_a_change_has_its_tenant_and_the_intervention_as_it_is_now(aws: Aws, name: str) -> None:
+    tenant = f"{name}{uuid4().hex}"
+    key = put(aws, tenant, "int_1")
+    changes = brought(aws, record(key), record(key, "MODIFY"))
+    assert changes == [(tenant, "int_1", True), (tenant, "int_1", False)]
+
+
+def test_a_tenant_too_long_for_a_key_is_named_as_the_key_names_it(aws: Aws) -> None:
+    key = put(aws, "@" * 100, "int_1")
+    ((tenant, found, _),) = brought(aws, record(key))
+    assert tenant.startswith("%sha256-")
+    assert found == "int_1"
+
+
+def test_what_was_deleted_is_reported_as_gone(aws: Aws, tenant: str) -> None:
+    key = items.intervention_key(tenant, "int_none")
+    assert brought(aws, record(key)) == [(tenant, None, True)]
+
+
+def test_everything_else_of_the_table_is_passed_over(aws: Aws, tenant: str) -> None:
+    key = put(aws, tenant, "int_1")
+    others = [items.listing_key(tenant, "ses_1"), items.record_key(tenant, "route", "key")]
+    assert brought(aws, *map(record, others), record(key, "REMOVE")) == []
+    assert heads(aws, *map(record, others)) == []
+
+
+def put_session(aws: Aws, tenant: str, state: str) -> items.Item:
+    """Two commits, the second in this state, as the listing says."""
+    for number, now in ((1, "planning"), (2, state)):
+        head = make_head(tenant, "ses_1", state=now)
+        commit = make_commit(tenant, "ses_1", number, head=head)
+        aws.dynamodb.put_item(TableName=aws.table, Item=items.commit_item(commit, []))
+    listed = IndexEntry(tenant, "ses_1", "default", head.coarse_state)
+    aws.dynamodb.put_item(TableName=aws.table, Item=items.listing_item(listed))
+    return items.listing_key(tenant, "ses_1")
+
+
+@pytest.mark.parametrize("state", ["completed", "failed", "cancelled"])
+@pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "@" * 100])
+def test_a_session_that_is_over_comes_with_its_newest_head(aws: Aws, name: str, state: str) -> None:
+    tenant = f"{uuid4().hex}{name}"
+    key = put_session(aws, tenant, state)
+    (head,) = heads(aws, record(key, "MODIFY"))
+    assert head is not None
+    assert (head.tenant, head.session_id, head.state) == (tenant, "ses_1", state)
+
+
+@pytest.mark.parametrize("state", ["planning", "waiting_for_user"])
+def test_of_a_session_that_goes_on_nothing_is_read(aws: Aws, tenant: str, state: str) -> None:
+    assert heads(aws, record(put_session(aws, tenant, state), "MODIFY")) == [None]
+
+
+def test_of_a_deleted_session_nothing_is_left_to_tell(aws: Aws, tenant: str) -> None:
+    key = put_session(aws, tenant, "cancelled")
+    rest = {**items.commit_item(make_commit(tenant, "ses_1", 2), []), "ttl": {"N": "1"}}
+    del rest["z"]
+    aws.dynamodb.put_item(TableName=aws.table, Item=rest)
+    assert heads(aws, record(key, "MODIFY")) == [None], "erased behind the listing"
+    aws.dynamodb.delete_item(TableName=aws.table, Key=key)
+    assert heads(aws, record(key, "MODIFY"), record(key, "REMOVE")) == [None]
+
+
+def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> None:
+    notification = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    assert notification is not None
+    with mock_aws():
+        sns, sqs = make_client("sns", **WHERE), make_client("sqs", **WHERE)
+        arn = sns.create_topic(Name="waiting")["TopicArn"]
+        queue = sqs.create_queue(QueueName="people")["QueueUrl"]
+        attributes = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+        sns.subscribe(
+            TopicArn=arn,
+            Protocol="sqs",
+            Endpoint=attributes["Attributes"]["QueueArn"],
+            Attributes={"FilterPolicy": json.dumps({"type": [notification.type]})},
+        )
+        Topic(arn, sns).send(notification)
+        (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
+    told = json.loads(message["Body"])
+    assert told["Message"] == notification.to_body().decode()
+    assert {name: each["Value"] for name, each in told["MessageAttributes"].items()} == {
+        "event": "intervention.opened",
+        "type": notification.type,
+        "tenant": "acme",
+    }
+
+
+def test_a_topic_that_is_not_there_is_tried_again() -> None:
+    notification = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
+    assert notification is not None
+    with mock_aws(), pytest.raises(NotDelivered, match="NotFound"):
+        Topic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)
+
+
+def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothing_but_its_key(
+    aws: Aws, tenant: str
+) -> None:
+    key = put(aws, tenant, "int_1")
+    brought_first = record(key, "MODIFY") | {"eventID": "1", "awsRegion": "us-east-1"}
+    with mock_aws():
+        sqs = make_client("sqs", **WHERE)
+        url = sqs.create_queue(QueueName="again")["QueueUrl"]
+        queue = Queue(url, sqs)
+        queue.put(brought_first)
+        (message,) = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=5)["Messages"]
+    delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
+    postponed = queue.parse(delivered)
+    assert postponed is not None
+    assert postponed.message_id == message["MessageId"]
+    assert postponed.change == {"eventName": "MODIFY", "dynamodb": {"Keys": key}}
+    changes = StreamedChanges(aws.table, aws.dynamodb)
+    assert list(changes.changed_by({"Records": [postponed.change]})) == list(
+        changes.changed_by({"Records": [brought_first]})
+    )
+    assert queue.parse(brought_first) is None
+
+
+def test_a_queue_that_is_not_there_says_so() -> None:
+    queue = Queue("https://sqs.us-east-1.amazonaws.com/123456789012/gone", make_client("sqs", **WHERE))
+    change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
+    with mock_aws(), pytest.raises(AwsRefused):
+        queue.put(change)
+
+
+@pytest.mark.parametrize("name", ["", "Ämter & Söhne", "@" * 100])
+def test_what_changed_leads_to_the_webhooks_of_its_tenant_and_its_session(
+    aws: Aws, tenant: str, name: str
+) -> None:
+    tenant += name
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    receiver = TenantReceiver(
+        tenant=tenant, url="https://a.example", created_at=at, updated_at=at, updated_by="ann"
+    )
+    stored, key = ReceiversByPartition(aws.table, aws.dynamodb), put(aws, tenant, "int_1")
+    (change,) = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": [record(key)]})
+    (listed,) = StreamedChanges(aws.table, aws.dynamodb).changed_by(
+        {"Records": [record(put_session(aws, tenant, "completed"), "MODIFY")]}
+    )
+    assert change.partition == listed.partition
+    own = items.receiver_item(SessionReceiver(tenant, "ses_1", "https://b.example"))
+    aws.dynamodb.put_item(TableName=aws.table, Item=own)
+    assert stored(change.partition, "ses_1") == StoredReceivers(None, None), "nothing could sign it"
+    DynamoTenantReceivers(aws.table, aws.dynamodb).put(receiver)
+    assert stored(change.partition, "ses_1") == StoredReceivers(receiver, "https://b.example")
+    assert stored(change.partition, "ses_2") == StoredReceivers(receiver, None)
+    delete_session(Service("dynamodb", aws.dynamodb), aws.table, FakeClock(), tenant, "ses_1")
+    assert stored(change.partition, "ses_1") == StoredReceivers(receiver, None), "erased with its session"
+
+
+@pytest.mark.parametrize("to", ["deployment", "tenant", "session", None])
+def test_who_is_to_be_told_comes_out_of_the_queue_and_is_no_part_of_the_change(to: Any) -> None:
+    change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
+    with mock_aws():
+        sqs = make_client("sqs", **WHERE)
+        url = sqs.create_queue(QueueName="own")["QueueUrl"]
+        queue = Queue(url, sqs)
+        queue.put(change, to, at_once=True)
+        (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
+    postponed = queue.parse(delivered)
+    assert postponed is not None
+    assert (postponed.to, set(postponed.change)) == (to, {"eventName", "dynamodb"})
+
+
+def test_who_is_unknown_to_this_release_is_nobody_in_particular() -> None:
+    body = json.dumps({"eventName": "INSERT", "dynamodb": {"Keys": {}}, "to": "somebody new"})
+    postponed = Queue("url").parse({"messageId": "m", "body": body, "eventSource": "aws:sqs"})
+    assert postponed is not None
+    assert postponed.to is None

@@ -1,0 +1,283 @@
+"""A private session is there for its owner alone; who decides one of its questions sees that question (ADR 50)."""
+
+from typing import Any
+
+import pytest
+
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.options_and_defaults import InterventionType
+from tests.api.gateway import Answer
+from tests.api.session_functions import Person
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
+from tests.people.policies import ENDS, files, house_with
+
+OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
+BODIES: dict[str, Any] = {
+    "messages": {"content": "Hello"},
+    "resolve": {"option": "approve"},
+    "plan": {"operations": [{"op": "add", "description": "more"}]},
+}
+SECRET = "the-salary-list"
+ASKS = says(f"I delete {SECRET}.", call("delete_file", path="a.txt"))
+
+
+def private(
+    *turns: Turn, user: str = "ann", policies: dict[InterventionType, Any] | None = None, **fields: Any
+) -> tuple[House, str]:
+    """Ann's private session, which has run until it rests."""
+    house = house_with(*turns, policies=policies)
+    session = Person(house, user).start(content=SECRET, visibility="private", **fields).data["session_id"]
+    house.run()
+    return house, session
+
+
+def asking(role: str | None = "approver") -> tuple[House, str, Intervention]:
+    """It waits for somebody with the role, or for its owner."""
+    policies: dict[InterventionType, Any] = {"approval_required": {"role": role}} if role else {}
+    house, session = private(plans("delete"), ASKS, *ENDS, policies=policies)
+    (one,) = house.head(session).interventions
+    return house, session, one
+
+
+def path_of(route: Operation, session: str, intervention: str) -> str:
+    return route.path.replace("{session_id}", session).replace("{intervention_id}", intervention)
+
+
+def ask(person: Person, route: Operation, session: str, intervention: str) -> Answer:
+    last = route.path.rpartition("/")[2]
+    sent: dict[str, Any] = {"json_body": BODIES.get(last, {})} if route.method in ("POST", "PATCH") else {}
+    if route.method == "PATCH":
+        sent["headers"] = {"If-Match": "*"}
+    return person.ask(route.method, path_of(route, session, intervention), **sent)
+
+
+@pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
+def test_whoever_may_not_see_it_is_answered_as_about_a_session_that_is_not_there(route: Operation) -> None:
+    house, session, one = asking()
+    before = house.head(session)
+    mia = Person(house, "mia", "finance")
+    hidden = ask(mia, route, session, one.intervention_id)
+    unknown = ask(mia, route, "ses_none", "int_none")
+    assert hidden.status == unknown.status == 404
+    assert hidden.body == unknown.body
+    assert hidden.headers == unknown.headers
+    assert house.head(session) == before
+
+
+@pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
+def test_whoever_asks_for_it_stands_in_the_log_and_is_counted(
+    route: Operation, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house, session, one = asking()
+    for asked, counted in ((session, 1), ("ses_none", 0)):
+        caplog.clear()
+        capsys.readouterr()
+        ask(Person(house, "mia"), route, asked, one.intervention_id)
+        lines = [vars(line) for line in caplog.records if line.getMessage() == "refused"]
+        assert [(line["code"], line["session_id"]) for line in lines] == [
+            ("SESSION_NOT_FOUND", session)
+        ] * counted
+        assert capsys.readouterr().out.count('"SessionsHidden":[1.0]') == counted
+
+
+@pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
+def test_an_admin_does_not_read_it_and_may_cancel_and_delete_it(route: Operation) -> None:
+    house, session, one = asking()
+    boss = Person(house, "boss", "admin")
+    answer = ask(boss, route, session, one.intervention_id)
+    if route.private == "admin":
+        assert answer.status in (202, 204)
+    else:
+        assert answer.body == ask(boss, route, "ses_none", "int_none").body
+        assert answer.status == 404
+    assert SECRET.encode() not in answer.body
+
+
+def test_an_admin_s_cancel_says_what_became_of_it_and_no_more_sent_again_or_not() -> None:
+    house, session, _ = asking()
+    boss = Person(house, "boss", "admin")
+    path = f"/v1/sessions/{session}/cancel"
+    answers = [boss.ask("POST", path, json_body={}, headers={"idempotency-key": "k"}) for _ in range(2)]
+    for answer in answers:
+        assert answer.data == {"session_id": session, "state": "cancelled", "in_flight": []}
+    assert Person(house, "ann").get(f"/v1/sessions/{session}").data["session"]["state"] == "cancelled"
+
+
+def test_a_stranger_s_delete_erases_nothing() -> None:
+    house, session, _ = asking()
+    assert Person(house, "mia").ask("DELETE", f"/v1/sessions/{session}").status == 404
+    assert Person(house, "ann").get(f"/v1/sessions/{session}/messages").status == 200
+    assert not house.table.deleted
+
+
+def test_a_damaged_one_is_still_its_owner_s_to_erase() -> None:
+    house, session, _ = asking()
+    commits = house.table.commits[TENANT, session]
+    commits[max(commits)] = commits[max(commits)]._replace(body=b"damaged")
+    path = f"/v1/sessions/{session}"
+    assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
+    assert not house.table.deleted
+    assert not house.table.erasures
+    assert Person(house, "ann").ask("DELETE", path).status == 204
+    assert house.table.deleted
+
+
+@pytest.mark.parametrize("what", ["listed", "not listed"])
+def test_one_of_which_no_commit_can_be_read_is_whose_its_listing_says_or_for_admins(what: str) -> None:
+    house, session, _ = asking()
+    commits, path = house.table.commits[TENANT, session], f"/v1/sessions/{session}"
+    for number, commit in commits.items():
+        commits[number] = commit._replace(body=b"damaged")
+    if what == "not listed":
+        house.table.remove_listing(TENANT, session)
+    assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
+    assert not house.table.deleted
+    assert not house.table.erasures
+    may = Person(house, "ann") if what == "listed" else Person(house, "boss", "admin")
+    assert may.ask("DELETE", path).status == 204
+    assert house.table.deleted
+
+
+@pytest.mark.parametrize("route", OF_SESSIONS, ids=str)
+def test_its_owner_uses_every_route_as_of_any_session(route: Operation) -> None:
+    house, session, one = asking(role=None)
+    answer = ask(Person(house, "ann"), route, session, one.intervention_id)
+    if "{text_id}" in route.path:  # it has no long text: `test_whole_texts.py` has one
+        assert answer.error["code"] == "NOT_FOUND"
+        return
+    conflicts = {"resume": 409}  # it waits, and is not paused
+    assert answer.status == conflicts.get(route.path.rpartition("/")[2], answer.status)
+    assert answer.status < 400 or "resume" in route.path, answer.body
+
+
+def test_listings_show_one_s_own_private_sessions_and_the_tenant_s() -> None:
+    house, session, _ = asking()
+    shown = Person(house, "lee").start(content=None).data["session_id"]
+    mia = Person(house, "mia")
+
+    def ids(person: Person, **query: str) -> list[str]:
+        page = person.get("/v1/sessions", **query).data
+        return [one["session_id"] for one in page["items"]]
+
+    assert ids(Person(house, "ann")) == [shown, session]
+    assert ids(mia) == ids(Person(house, "boss", "admin")) == [shown]
+    assert ids(mia, state="waiting_for_user") == []
+    assert mia.get("/v1/sessions", limit="1").data["next_cursor"] is None
+    assert mia.get("/v1/interventions").data["items"] == []
+    assert [one["session_id"] for one in Person(house, "ann").get("/v1/interventions").data["items"]] == [
+        session
+    ]
+
+
+def test_who_decides_by_a_role_sees_that_question_whole_and_nothing_else_of_the_session() -> None:
+    house, session, one = asking()
+    app = Person(house, "app", "approver")
+    path = f"/v1/sessions/{session}/interventions"
+    listed = app.get("/v1/interventions", state="pending").data["items"]
+    assert listed == app.get(path).data["items"] == [app.get(f"{path}/{one.intervention_id}").data]
+    assert listed[0]["context"]["agent_said"] == f"I delete {SECRET}."
+    whole = app.get(f"{path}/{one.intervention_id}/input").data
+    assert whole == {
+        "name": "delete_file",
+        "input": {"path": "a.txt"},
+        "input_text": '{"path":"a.txt"}',
+        "input_hash": listed[0]["tool_call"]["input_hash"],
+    }
+    for route in OF_SESSIONS:
+        if route.private != "decider":
+            assert ask(app, route, session, one.intervention_id).status == 404, route
+    assert app.get("/v1/sessions").data["items"] == []
+
+
+def test_a_decision_by_role_counts_and_is_the_last_that_its_maker_sees_of_it() -> None:
+    house, session, one = asking()
+    app = Person(house, "app", "approver")
+    path = f"/v1/sessions/{session}/interventions"
+    body = {"option": "approve", "comment": "Fine"}
+    answers = [
+        app.ask(
+            "POST", f"{path}/{one.intervention_id}/resolve", json_body=body, headers={"idempotency-key": "k"}
+        )
+        for _ in range(2)
+    ]
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[0].data == answers[1].data
+    assert answers[0].data["resolved_by"] == "app"
+    house.run()
+    assert files(house) == ["b.txt"]
+    assert app.get(f"{path}/{one.intervention_id}").data == answers[0].data
+    assert app.get(path).status == 404
+    assert app.get("/v1/interventions").data["items"] == []
+    other = Person(house, "eve", "approver")
+    assert other.get(f"{path}/{one.intervention_id}").error["code"] == "SESSION_NOT_FOUND"
+    assert other.resolve(session, one.intervention_id, "reject").status == 404
+
+
+def test_of_several_questions_only_one_s_own_are_seen_and_decided() -> None:
+    house, session = private(
+        plans("delete"), ASKS, *ENDS, policies={"approval_required": {"role": "approver"}}
+    )
+    app, ann = Person(house, "app", "approver"), Person(house, "ann")
+    assert ann.ask("POST", f"/v1/sessions/{session}/pause", json_body={}).status == 202
+    paused = next(one for one in house.head(session).interventions if one.type == "checkpoint_review")
+    path = f"/v1/sessions/{session}/interventions"
+    assert [one["type"] for one in app.get(path).data["items"]] == ["approval_required"]
+    assert len(ann.get(path).data["items"]) == 2
+    for answer in (
+        app.get(f"{path}/{paused.intervention_id}"),
+        app.get(f"{path}/{paused.intervention_id}/input"),
+        app.resolve(session, paused.intervention_id, "continue"),
+    ):
+        assert (answer.status, answer.error["code"]) == (404, "INTERVENTION_NOT_FOUND")
+        assert answer.body == app.get(f"{path}/int_none").body
+    assert paused in house.head(session).interventions
+
+
+def test_a_question_without_a_role_is_its_owner_s_alone() -> None:
+    house, session, one = asking(role=None)
+    for person in (Person(house, "mia"), Person(house, "boss", "admin")):
+        assert person.resolve(session, one.intervention_id, "approve").status == 404
+    assert Person(house, "ann").resolve(session, one.intervention_id, "approve").status == 200
+
+
+def test_an_owner_who_may_not_approve_what_they_asked_for_is_told_that_nobody_else_sees_it() -> None:
+    house, session = private(
+        plans("delete"), ASKS, *ENDS, policies={"approval_required": {"approver_must_differ": True}}
+    )
+    (one,) = house.head(session).interventions
+    refused = Person(house, "ann").resolve(session, one.intervention_id, "approve")
+    assert (refused.status, refused.error["code"]) == (403, "APPROVER_MUST_DIFFER")
+    assert "Nobody else sees it" in refused.error["message"]
+    assert Person(house, "ann").resolve(session, one.intervention_id, "reject").status == 200
+
+
+def test_a_request_of_its_owner_s_that_somebody_else_repeats_tells_nothing() -> None:
+    house = house_with(plans("look"), *ENDS)
+    body = {"content": SECRET, "visibility": "private"}
+    headers = {"idempotency-key": "k"}
+    ann, mia = Person(house, "ann"), Person(house, "mia")
+    session = ann.ask("POST", "/v1/sessions", json_body=body, headers=headers).data["session_id"]
+    assert ann.ask("POST", "/v1/sessions", json_body=body, headers=headers).data["session_id"] == session
+    hers = mia.ask("POST", "/v1/sessions", json_body=body, headers=headers)
+    assert (hers.status, hers.data["created_by"]) == (202, "mia")
+    assert hers.data["session_id"] != session
+
+
+def test_a_session_says_whose_it_is_and_who_sees_it() -> None:
+    house = house_with()
+    ann = Person(house, "ann")
+    for said, shown in (("private", "private"), ("tenant", "tenant"), (None, "tenant")):
+        view = ann.start(content=None, visibility=said).data
+        assert (view["created_by"], view["visibility"]) == ("ann", shown)
+    refused = ann.start(content=None, visibility="public")
+    assert (refused.status, list(refused.error["details"])) == (400, ["visibility"])
+
+
+def test_the_environment_says_who_sees_a_session_whose_start_does_not() -> None:
+    house = House(ScriptedModel(()), default_visibility="private")
+    ann = Person(house, "ann")
+    assert ann.start(content=None).data["visibility"] == "private"
+    assert ann.start(content=None, visibility="tenant").data["visibility"] == "tenant"

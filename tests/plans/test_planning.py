@@ -1,0 +1,207 @@
+"""The planning contract over whole runs: what a model may not do with its plan, and what it is told (design §4)."""
+
+from typing import Any
+
+import pytest
+
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.log.events import Event
+from acta_engine.models.model import ModelRequest
+from acta_engine.people.opening import MAX_SAID_CHARS
+from acta_engine.plans.plan import ExecutionPlan
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.runs.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND
+from tests.runs.planner import ONE, made, plan_of, run
+
+
+def rejected(house: House, session: str) -> list[Event]:
+    return [one.event for one in house.poll(session).events if one.event.type == "plan.rejected"]
+
+
+def answer_to_the_plan(request: ModelRequest) -> ToolEntry:
+    return next(entry for entry in reversed(request.entries) if isinstance(entry, ToolEntry))
+
+
+@pytest.mark.parametrize(("changed", "code", "words"), BAD_PLANS.values(), ids=BAD_PLANS)
+def test_a_first_plan_that_breaks_a_rule_is_explained_and_made_again(
+    changed: dict[str, Any], code: str, words: str
+) -> None:
+    house, model, session = run(made(**changed), plans("a"), says("", step(1, "skipped")), completes("Done."))
+
+    (event,) = rejected(house, session)
+    told = answer_to_the_plan(model.requests[1])
+    assert (event.data["code"], told.ok) == (code, False)
+    assert told.content.loaded == f"Error: {event.data['message']}"
+    assert words in event.data["message"]
+    assert len(str(event.data)) < BOUND
+    assert [version.version for version in house.history(session).plan_versions()] == [1]
+    assert house.head(session).state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "words"),
+    [*(({"action": "create", "goal": "g", "steps": ONE} | bad[0], *bad[1:]) for bad in BAD_PLANS.values()),
+     *BAD_UPDATES.values()],
+    ids=[*BAD_PLANS, *BAD_UPDATES],
+)  # fmt: skip
+def test_a_refused_update_leaves_the_plan_that_is_stored_as_it_was(
+    raw: dict[str, Any], code: str, words: str
+) -> None:
+    before: list[ExecutionPlan] = []
+    update = says(
+        "", call("update_plan", **{name: value for name, value in raw.items() if value is not None})
+    )
+    script = [plans("a", "b"), update, says("", step(1, "skipped"), step(2, "skipped")), completes("Done.")]
+    house = House(ScriptedModel(script))
+    session = house.start("Go").session_id
+
+    def note(_: object) -> None:
+        plan = house.head(session).plan
+        before.extend([plan] if plan is not None else [])
+
+    house.run(note)
+
+    (event,) = rejected(house, session)
+    assert event.data["code"] == code
+    assert words in event.data["message"]
+    assert len(str(event.data)) < BOUND
+    assert before[0] == before[1], "before and after the turn with the refused update"
+    assert house.head(session).state == "completed"
+
+
+def test_an_update_that_is_no_object_is_refused_like_any_other() -> None:
+    broken = says(
+        "", call("update_plan")._replace(input=None, malformed="the input is a JSON array, not an object")
+    )
+    house, model, session = run(broken, plans("a"), says("", step(1, "skipped")), completes("Done."))
+    (event,) = rejected(house, session)
+    assert event.data["action"] is None
+    assert "not an object" in answer_to_the_plan(model.requests[1]).content.loaded
+
+
+def test_each_retry_says_more_then_one_asks_for_less_then_a_person_is_asked() -> None:
+    bad = made(steps=ONE * 11)
+    house, model, session = run(bad, bad, bad, bad, bad)
+    suffixes = [request.suffix for request in model.requests]
+    assert len(suffixes) == 5
+    assert ["read_file" in suffix for suffix in suffixes] == [False, False, True, True, False]
+    assert ["open-invoices.md" in suffix for suffix in suffixes] == [False, False, False, True, False]
+    assert "a single step" in suffixes[4]
+    (asked,) = house.head(session).interventions
+    assert (asked.type, asked.options) == ("clarification_needed", ("answer", "cancel"))
+    assert len(rejected(house, session)) == 5
+    assert asked.context["cause"] == rejected(house, session)[-1].data["message"]
+    run_now = house.head(session).run
+    assert run_now is not None
+    assert run_now.iteration == 0, "planning is no turn"
+
+
+def test_a_person_who_is_asked_for_a_plan_is_told_that_none_was_made() -> None:
+    house, _, session = run(*[says("Well.")] * 5)
+    (asked,) = house.head(session).interventions
+    assert asked.context["cause"] == "The reply made no plan."
+
+
+def test_a_cause_of_any_length_is_shortened() -> None:
+    bad = made(steps=[{"description": "x", "tool": "n" * 50_000}])
+    house, _, session = run(*[bad] * 5)
+    (asked,) = house.head(session).interventions
+    assert 0 < len(asked.context["cause"]) <= MAX_SAID_CHARS
+
+
+def test_an_answer_gives_planning_all_its_retries_again() -> None:
+    bad = made(goal=" ")
+    script = [*[bad] * 5, *[bad] * 4, plans("a"), says("", step(1, "skipped")), completes("Done.")]
+    model = ScriptedModel(script)
+    house = House(model)
+    session = house.start("Go").session_id
+    house.run()
+    house.say(session, "Just do it")
+    house.run()
+    assert house.head(session).state == "completed"
+    assert model.requests[5].suffix == model.requests[0].suffix
+
+
+def test_while_planning_nothing_but_the_plan_is_offered_and_nothing_else_runs() -> None:
+    tempted = says("", call("create_file", path="a.txt", content="x"), call("list_files"))
+    house, model, session = run(tempted, plans("a"), says("", step(1, "skipped")), completes("Done."))
+    assert [tool.name for tool in model.requests[0].tools] == ["update_plan"]
+    assert model.requests[0].tool_choice == "update_plan"
+    assert house.files.list(TENANT, "", 10).files == ()
+    assert house.head(session).usage.tool_calls == 0
+    results = [entry for entry in model.requests[1].entries if isinstance(entry, ToolEntry)]
+    assert [entry.ok for entry in results] == [False, False]
+    assert all("Only update_plan" in entry.content.loaded for entry in results)
+
+
+def test_a_reply_that_plans_does_and_completes_at_once_is_completed_in_the_next_turn() -> None:
+    at_once = says(
+        "GOAL_COMPLETE\nFour.",
+        call("update_plan", action="create", goal="Two and two", steps=ONE),
+        step(1, "completed", "4"),
+        call("update_plan", action="complete", reason="4"),
+    )
+    house, model, session = run(at_once, completes("Four."))
+    assert [event.data["code"] for event in rejected(house, session)] == ["STILL_PLANNING"]
+    result = house.head(session).result
+    assert result is not None
+    assert (result.goal_met, result.answer, len(model.requests)) == (True, "Four.", 2)
+
+
+def test_a_goal_that_is_unclear_asks_instead_of_planning() -> None:
+    house, _, session = run(says("", call("update_plan", action="wait_for_user", reason="Which folder?")))
+    (asked,) = house.head(session).interventions
+    assert (asked.type, asked.context["question"]) == ("clarification_needed", "Which folder?")
+    assert house.head(session).plan is None
+
+
+def test_a_tool_the_agent_does_not_have_is_unknown_to_its_plans() -> None:
+    script = [
+        made(steps=[{"description": "Write", "tool": "create_file"}]),
+        made(steps=[{"description": "Read", "tool": "read_file"}]),
+        says("", step(1, "skipped")),
+        completes("Done."),
+    ]
+    house = House(ScriptedModel(script))
+    reader = AgentDefinition(agent_id="reader", name="Reader", tools=("read_file", "list_files"), version=1)
+    house.definitions.create_agent(TENANT, reader)
+    session = house.start("Go", agent_id="reader").session_id
+    house.run()
+    (event,) = rejected(house, session)
+    assert event.data["code"] == "UNKNOWN_TOOL"
+    assert "create_file" not in event.data["message"].partition("does not have")[2]
+
+
+def test_a_new_message_to_an_ended_run_may_revise_the_plan_it_left() -> None:
+    script = [
+        plans("a", "b"),
+        says("", call("list_files")),
+        plans("b, shorter"),
+        says("", step(1, "skipped")),
+        completes("Done."),
+    ]
+    house, _, session = run(*script, max_steps=1)
+    left = plan_of(house, session)
+    assert (house.head(session).state, left.is_live, len(left.open_steps)) == ("completed", True, 2)
+    house.say(session, "Only b, please")
+    house.run()
+    assert [version.goal for version in house.history(session).plan_versions()] == ["the goal"] * 2
+    assert plan_of(house, session).version == 2
+    assert house.head(session).state == "completed"
+
+
+def test_a_revision_starts_over_and_older_versions_keep_what_they_were() -> None:
+    script = [
+        plans("a", "b"),
+        says("", step(1, "completed", "seen"), call("list_files")),
+        plans("c"),
+        says("", step(1, "skipped")),
+        completes("Done."),
+    ]
+    house, _, session = run(*script)
+    first, second = house.history(session).plan_versions()
+    assert [one.description for one in first.steps] == ["a", "b"]
+    assert [one.description for one in second.steps] == ["c"]
+    assert plan_of(house, session).created_at == second.created_at

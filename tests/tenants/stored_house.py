@@ -1,0 +1,48 @@
+"""A deployment whose table and buckets are moto's, and whose sessions a house in this process has made."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from acta.testing.memory.clock import FakeClock
+from acta_engine.files.s3 import S3Files
+from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb_attempts import DynamoAttempts
+from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.s3_blobs import S3Blobs
+from acta_infra.deployed.tenants.stores import Names, TenantStores
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel, Turn
+from tests.stores.backends import Aws
+
+AUDIT = "audit"
+
+
+def stores_on(aws: Aws, clock: FakeClock) -> TenantStores:
+    names = Names("staging", aws.table, aws.bucket, aws.bucket, AUDIT)
+    return TenantStores(names, aws.dynamodb, aws.s3, clock)
+
+
+class StoredHouse(House):
+    """Sessions of the tenant `acme`, with their items and objects in `aws`."""
+
+    def __init__(self, aws: Aws, turns: Sequence[Turn], **settings: Any) -> None:
+        self._aws = aws
+        super().__init__(ScriptedModel(turns), **settings)
+        self.log = DynamoLog(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
+        self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
+        self.blobs = S3Blobs(aws.bucket, aws.s3)  # type: ignore[assignment]
+        self.attempts = DynamoAttempts(aws.table, aws.dynamodb)
+        self.stored_files = S3Files(aws.bucket, aws.s3)
+
+    def fresh_repository(self) -> SessionRepository:
+        log = DynamoLog(self._aws.table, self.clock, self._aws.dynamodb)
+        blobs = S3Blobs(self._aws.bucket, self._aws.s3)
+        settings = self.settings
+        return SessionRepository(
+            log, blobs, self.clock, write_version=settings.write_version, limits=settings.limits
+        )
+
+    @property
+    def stores(self) -> TenantStores:
+        return stores_on(self._aws, self.clock)

@@ -1,0 +1,177 @@
+"""A call is for the tool as its turn read it: one that an admin changed since is not run unasked (design §8)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.log.conversation import ToolEntry
+from acta_engine.tools.tool import LambdaConfig
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+from tests.people.test_other_approvers import ENDS, PAYS, acting, asked, paid, paying_house
+from tests.tools.test_effect_ledger import Sink
+
+BOTH = says("I pay.", call("send_payment", order=7), call("delete_file", path="a.txt"))
+ELSEWHERE = LambdaConfig(function="acta-test-tool-other")
+EASY: dict[str, Any] = {"high_stakes": False}
+
+
+def write_tool(house: House, **fields: Any) -> None:
+    (old,) = house.definitions.tools.all(TENANT)
+    changed = {"version": old.version + 1, "updated_at": house.clock.now(), **fields}
+    house.definitions.tools.replace(TENANT, old, old.model_copy(update=changed))
+
+
+def while_it_thinks(house: House, change: Callable[[], object]) -> None:
+    """Has `change` made after the turn that asks for the call has read its tools, and before its commit."""
+    turns = 0
+
+    def meanwhile() -> None:
+        nonlocal turns
+        turns += 1
+        if turns == 2:
+            house.clock.advance(1)
+            change()
+            house.clock.advance(60)
+
+    assert isinstance(house.model, ScriptedModel)
+    house.model.meanwhile = meanwhile
+
+
+def told(house: House, session: str, name: str = "send_payment") -> str:
+    placed, _ = house.history(session).messages(0, 50)
+    entries = [m.entry for m in placed if isinstance(m.entry, ToolEntry) and m.entry.name == name]
+    return entries[0].content.text or ""
+
+
+def agent_of(house: House, **fields: Any) -> AgentDefinition:
+    now = house.clock.now()
+    agent = AgentDefinition.model_validate({"agent_id": "payer", "name": "P", "version": 1, **fields})
+    house.definitions.create_agent(TENANT, agent.model_copy(update={"created_at": now, "updated_at": now}))
+    return agent.model_copy(update={"created_at": now, "updated_at": now})
+
+
+def test_a_tool_that_becomes_high_stakes_while_the_model_thinks_is_not_run_unasked() -> None:
+    house = paying_house(plans("pay"), PAYS, PAYS, *ENDS, tool=EASY)
+    while_it_thinks(
+        house, lambda: write_tool(house, high_stakes=True, approver_role="finance", config=ELSEWHERE)
+    )
+    session = acting(house, "ann").start("Pay").session_id
+    house.run()
+    assert told(house, session).startswith("Error: the tool send_payment was changed")
+    assert (asked(house, session).role, paid(house)) == ("finance", 0)
+
+
+def test_an_approval_is_not_for_what_was_written_while_the_model_thought() -> None:
+    house = paying_house(plans("pay"), PAYS, PAYS, *ENDS, tool={"high_stakes": True})
+    while_it_thinks(house, lambda: write_tool(house, approver_role="finance", config=ELSEWHERE))
+    session = acting(house, "ann").start("Pay").session_id
+    house.run()
+    acting(house, "bob", "finance").resolve(session, asked(house, session), "approve")
+    house.run()
+    assert (asked(house, session).role, paid(house)) == ("finance", 0)
+
+
+def test_another_tool_of_the_same_name_is_another_tool_whatever_its_version() -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool=EASY)
+
+    def replace() -> None:
+        (old,) = house.definitions.tools.all(TENANT)
+        house.definitions.tools.delete(TENANT, old)
+        now = house.clock.now()
+        house.definitions.tools.create(TENANT, old.model_copy(update={"created_at": now, "updated_at": now}))
+
+    while_it_thinks(house, replace)
+    session = acting(house, "ann").start("Pay").session_id
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 0)
+
+
+def waiting_with_another_call(house: House, agent_id: str = "default") -> str:
+    """A session whose payment needs nobody, and waits because its turn asks about the deletion of a file."""
+    session = acting(house, "ann").start("Pay", agent_id=agent_id).session_id
+    house.run()
+    assert asked(house, session).tool_call is not None
+    house.clock.advance(600)
+    return session
+
+
+def test_a_call_that_waited_for_another_one_s_decision_is_not_run_if_it_needs_one_now() -> None:
+    house = paying_house(plans("pay"), BOTH, *ENDS, tool=EASY)
+    session = waiting_with_another_call(house)
+    write_tool(house, high_stakes=True)
+    house.resolve(session, asked(house, session), "reject")
+    house.run()
+    assert told(house, session).startswith("Error: the tool send_payment was changed")
+    assert (house.head(session).state, paid(house)) == ("completed", 0)
+
+
+def test_a_call_that_waited_through_a_pause_is_not_run_if_it_needs_an_approval_now() -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool=EASY)
+    sessions: list[str] = []
+    while_it_thinks(house, lambda: house.pause(sessions[0]))
+    sessions.append(acting(house, "ann").start("Pay").session_id)
+    house.run()
+    write_tool(house, high_stakes=True)
+    house.resume(sessions[0])
+    house.run()
+    assert (house.head(sessions[0]).state, paid(house)) == ("completed", 0)
+
+
+def test_a_call_that_waited_is_not_run_if_its_agent_wants_an_approval_now() -> None:
+    house = paying_house(plans("pay"), BOTH, *ENDS, tool=EASY)
+    agent = agent_of(house)
+    session = waiting_with_another_call(house, "payer")
+    stricter = agent.model_copy(update={"version": 2, "high_stakes": ("send_payment",)})
+    house.definitions.replace_agent(TENANT, agent, stricter)
+    house.resolve(session, asked(house, session), "reject")
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 0)
+
+
+def test_a_call_that_waited_is_run_where_nothing_was_changed() -> None:
+    house = paying_house(plans("pay"), BOTH, *ENDS, tool=EASY)
+    agent_of(house)
+    session = waiting_with_another_call(house, "payer")
+    house.resolve(session, asked(house, session), "reject")
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 1)
+
+
+def test_a_call_that_was_approved_is_not_run_once_its_agent_has_lost_the_tool() -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool={"high_stakes": True})
+    agent = agent_of(house)
+    session = acting(house, "ann").start("Pay", agent_id="payer").session_id
+    house.run()
+    one = asked(house, session)
+    house.resolve(session, one, "approve")
+    house.definitions.replace_agent(
+        TENANT, agent, agent.model_copy(update={"version": 2, "tools": ("read_file",)})
+    )
+    house.run()
+    assert told(house, session).startswith("Error: the tool 'send_payment' is not available any more")
+    assert (house.head(session).state, paid(house)) == ("completed", 0)
+
+
+def test_a_call_that_was_approved_is_not_run_once_its_agent_is_deleted() -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool={"high_stakes": True})
+    agent = agent_of(house)
+    session = acting(house, "ann").start("Pay", agent_id="payer").session_id
+    house.run()
+    house.resolve(session, asked(house, session), "approve")
+    house.definitions.delete_agent(TENANT, agent)
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("failed", 0)
+
+
+def test_a_call_that_did_not_wait_reads_no_agent() -> None:
+    """What admins change holds from the next turn on, so the definitions that the turn read are enough."""
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool=EASY)
+
+    def unread(tenant: str, agent_id: str) -> AgentDefinition:
+        raise AssertionError("the call read the agent's definition")
+
+    house.runtime = house.runtime._replace(agent=unread, toolbox=Sink(""))
+    session = acting(house, "ann").start("Pay").session_id
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 1)

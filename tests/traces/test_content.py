@@ -1,0 +1,79 @@
+"""What was said is in spans only where an operator asked for it, and never of a private session."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acta_engine.log.conversation import INLINE_BYTES
+from acta_engine.traces.span import Span
+from acta_engine.traces.spans_of import spans_of
+from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+from tests.traces.scripts import finishes
+
+SECRETS = ("Write about waves", "I shall look", "sea.txt", "roaring", "It roars.")
+
+
+def session(text: str = "roaring", **limits: Any) -> tuple[House, str]:
+    house = House(
+        ScriptedModel(
+            [
+                plans("look", goal="waves"),
+                says("I shall look.", call("read_file", path="sea.txt")),
+                finishes("It roars."),
+            ]
+        )
+    )
+    house.files.write(TENANT, "sea.txt", text.encode())
+    session_id = house.start("Write about waves", **limits).session_id
+    house.run()
+    assert house.head(session_id).state == "completed"
+    return house, session_id
+
+
+def spans(made: tuple[House, str], *, with_content: bool) -> list[Span]:
+    house, session_id = made
+    commits = house.log.read(TENANT, session_id, 1).commits
+    return [span for commit in commits for span in spans_of(commit, with_content=with_content)]
+
+
+def test_spans_have_goal_answer_replies_calls_and_results_where_they_are_asked_for() -> None:
+    found = spans(session(), with_content=True)
+    (root,) = (span for span in found if not span.parent_id)
+    assert json.loads(str(root.attributes["gen_ai.input.messages"])) == [
+        {"role": "user", "parts": [{"type": "text", "content": "Write about waves"}]}
+    ]
+    (answer,) = json.loads(str(root.attributes["gen_ai.output.messages"]))
+    assert answer["parts"][0]["content"].endswith("It roars.")
+    replies = [span.attributes["gen_ai.output.messages"] for span in found if span.name.startswith("chat")]
+    (looked,) = (reply for (reply,) in map(json.loads, map(str, replies)) if "I shall look." in str(reply))
+    asked = looked["parts"][1]
+    assert (asked["type"], asked["name"], asked["arguments"]) == (
+        "tool_call",
+        "read_file",
+        {"path": "sea.txt"},
+    )
+    assert looked["finish_reason"] == "tool_call"
+    (tool,) = (span for span in found if span.name.startswith("execute_tool"))
+    assert tool.attributes["gen_ai.tool.call.id"] == asked["id"]
+    assert "roaring" in str(tool.attributes["gen_ai.tool.call.result"])
+
+
+@pytest.mark.parametrize(("with_content", "limits"), [(False, {}), (True, {"visibility": "private"})])
+def test_nothing_that_was_said_is_in_a_span_else(with_content: bool, limits: dict[str, Any]) -> None:
+    told = str(spans(session(**limits), with_content=with_content))
+    assert [words for words in SECRETS if words in told] == []
+
+
+def test_long_texts_stay_where_they_are() -> None:
+    found = spans(session("z" * 2 * INLINE_BYTES), with_content=True)
+    (tool,) = (span for span in found if span.name.startswith("execute_tool"))
+    assert "gen_ai.tool.call.result" not in tool.attributes
+    assert max(len(str(span.attributes)) for span in found) < 3 * INLINE_BYTES
+
+
+def test_ids_and_times_are_the_same_with_content_and_without() -> None:
+    made = session()
+    bare, told = spans(made, with_content=False), spans(made, with_content=True)
+    assert [each[:7] for each in bare] == [each[:7] for each in told]

@@ -1,0 +1,67 @@
+"""A number of JSON keeps the value that was written, or is refused."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acta_engine.log.conversation import input_hash
+from acta_engine.people.intervention import Intervention, PendingCall
+from acta_engine.store.convert import to_json
+from acta_engine.store.versions import CURRENT
+from acta_engine.untrusted.exact_json import canonical_json, read_exactly
+from tests.stores.documents import make_intervention
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("9007199254740993", "9007199254740993"), ("-9007199254740993", "-9007199254740993"),
+        ("1" + "0" * 40, "1" + "0" * 40), ("0", "0"), ("-0", "0"), ("-0.0", "-0.0"),
+        ("0.1", "0.1"), ("0.10", "0.1"), ("1e2", "100.0"), ("1E+22", "1e+22"), ("5e-324", "5e-324"),
+        ("0.10000000000000001", "0.1"), ("0.30000000000000004", "0.30000000000000004"),
+        ("0.1000000000000000055511151231257827021181583404541015625", "0.1"),
+        ("9007199254740992.0", "9007199254740992.0"),
+    ],
+)  # fmt: skip
+def test_a_number_has_one_text_of_the_value_that_was_written(written: str, kept: str) -> None:
+    assert canonical_json(read_exactly(written)) == kept
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("1e400", "too large"), ("-1e400", "too large"), ("NaN", "not a JSON number"),
+        ("Infinity", "not a JSON number"), ("-Infinity", "not a JSON number"),
+        ("0.1000000000000000010", "would be kept as 0.1"), ("9007199254740993.0", "9007199254740992.0"),
+        ("1e-400", "would be kept as 0.0"), ("1" * 301, "too long"), ("0." + "1" * 300, "too long"),
+        ('{"a": 1, "a": 2}', "the key 'a' twice"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_kept_is_refused_and_the_message_says_why(written: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_exactly(f'{{"x": {written}}}')
+
+
+numbers = st.integers(-(10**299) + 1, 10**299) | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    numbers | st.text() | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+def test_the_text_is_read_as_the_value_it_was_made_of_and_stored_without_a_change(
+    arguments: dict[str, object],
+) -> None:
+    text = canonical_json(arguments)
+    assert canonical_json(read_exactly(text)) == text
+    call = PendingCall(call_id="c", name="pay", input=arguments, input_hash=input_hash(arguments))
+    asked = make_intervention("ses_1", "int_1", tool_call=call)
+    stored = to_json(asked, CURRENT)
+    assert canonical_json(json.loads(stored)["tool_call"]["input"]) == text
+    again = Intervention.model_validate_json(stored)
+    assert again.tool_call is not None
+    assert input_hash(again.tool_call.input) == call.input_hash
