@@ -14,6 +14,9 @@ from xdist.scheduler import LoadScopeScheduling
 from acta_infra.local.issuer import Issuer
 from local_aws.credentials import Credentials
 
+pytest_plugins = ("tests.stores.fixtures",)
+"""What the suites of stores run on."""
+
 # the same examples each time, and no deadline that a busy machine misses
 hypothesis.settings.load_profile("ci")
 
@@ -26,13 +29,12 @@ TOGETHER = (
     "releases",
     "infra",
     "local_aws/tests/contracts",
-    "contracts/store",
-    "integration/state_machine",
+    "state_machine",
 )
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
 BEGUN_FIRST = (
-    "e2e 0", "infra", "integration/state_machine", "local_aws/tests/contracts", "e2e 1", "faults", "releases",
-    "integration/local/test_up.py", "integration/local/test_a_stop_in_between.py",
+    "e2e 0", "infra", "state_machine", "local_aws/tests/contracts", "e2e 1", "faults", "releases",
+    "local/test_up.py", "local/test_a_stop_in_between.py",
 )  # fmt: skip
 """What takes long, so that nothing long is left when all else is done. The second half of `e2e` is not among the first
 four: the first half has to make the deployment that both copy, and another process would only wait for it.

@@ -1,6 +1,6 @@
 """A sample of the sweep (`make faults` is all of it): each Lambda, each kind of fault, each place to die at. In one
 process `make test` kills workers at each call (`test_fused_crashes.py`, `test_crashes.py`, `test_parking.py` and others
-of tests/integration/agent).
+of tests/runs).
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """A deployment is made once and copied for every stack that wants one: `cdk deploy` costs about twenty seconds.
 
-What comes from `cdk` itself is tested where a stack starts from nothing, in `integration/local/test_up.py`.
+What comes from `cdk` itself is tested where a stack starts from nothing, in `tests/local/test_up.py`.
 """
 
 import fcntl
