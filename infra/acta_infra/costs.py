@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from acta_engine.models.price_list import PRICES, Price
+from acta_engine.models.providers import PROVIDERS, Price
 from acta_engine.usage.aws_estimate import AwsRates, estimated
 from acta_engine.usage.aws_prices import AwsPrices, prices_in
 from acta_engine.usage.tally import Done
@@ -155,7 +155,7 @@ def _rates(environment: Environment | None) -> AwsRates:
 
 
 def _price_of(model: str) -> Price:
-    for prices in PRICES.values():
-        if model in prices:
-            return prices[model]
+    for provider in PROVIDERS.values():
+        if model in provider.prices:
+            return provider.prices[model]
     raise UnknownPrice(f"there is no price of the model {model!r}: acta models lists those that have one")

@@ -218,7 +218,7 @@ class Environment:
     comes, until it answers 429."""
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
-    like one of its provider's (`shared/acta_engine/models/allowed_models.py`)."""
+    like one of its provider's (`shared/acta_engine/models/providers.py`)."""
     aws_prices: AwsPrices | None = None
     """What receipts of sessions count with. None: the list of the region (`shared/acta_engine/usage/aws_prices.py`);
     in a region that has none the dollars of AWS are unknown."""

@@ -3,6 +3,7 @@
 Nothing here imports CDK. A changed name makes CloudFormation replace the thing, and what it holds is lost.
 """
 
+from acta_engine.models.providers import WITH_KEY
 from acta_engine.tools.function_names import function_prefix
 from acta_infra.sizing import FunctionName
 
@@ -68,6 +69,11 @@ signed with; the key of the audit trail's pseudonyms."""
 def secret_name(environment: str, of: str) -> str:
     """`of`: the provider of models whose key it is, or one of the words above."""
     return f"acta/{environment}/{of}"
+
+
+def usual_key_secret(environment: str) -> str:
+    """The secret of the provider that is asked first where nothing names one."""
+    return secret_name(environment, WITH_KEY[0].name)
 
 
 def notification_secrets(environment: str) -> str:

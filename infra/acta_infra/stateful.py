@@ -7,6 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from acta_engine.models.providers import NO_KEY_YET, WITH_KEY
 from acta_infra.api.user_pool import UserPool
 from acta_infra.data_stores import data_bucket, data_secret, data_table, place
 from acta_infra.environments import Environment, Webhook
@@ -20,10 +21,6 @@ from acta_infra.names import (
     sessions_stack,
     stateful_stack,
 )
-
-PROVIDERS = ("anthropic", "openai")
-NO_KEY_YET = "unset"
-"""The value of a new secret until a person stores a key. It must not look like a key."""
 
 
 class StatefulStack(Stack):
@@ -72,15 +69,15 @@ class StatefulStack(Stack):
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
         """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
         return {
-            provider: data_secret(
+            provider.name: data_secret(
                 self,
-                f"{provider.capitalize()}Key",
+                f"{provider.name.capitalize()}Key",
                 self._environment,
-                secret_name=secret_name(self._environment.name, provider),
-                description=f"API key of {provider}, read by the step Lambda only",
+                secret_name=secret_name(self._environment.name, provider.name),
+                description=f"API key of {provider.name}, read by the step Lambda only",
                 secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
             )
-            for provider in PROVIDERS
+            for provider in WITH_KEY
         }
 
     def _notification_secret(self) -> None:

@@ -26,7 +26,7 @@ from pydantic import (
 
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from acta_engine.limits.tenant_limits import LimitsByTenant, TenantLimits
-from acta_engine.models.allowed_models import AllowedModels
+from acta_engine.models.providers import OFFLINE, PROVIDERS, AllowedModels
 from acta_engine.people.options_and_defaults import ROLE_PATTERN
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.recovery.outage import OutageLimits
@@ -50,6 +50,7 @@ AS_JSON = {
     "tool_approvers": '{"*": {"delete_file": "records"}}',
     "tenant_limits": '{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
     "provider_limits": '{"anthropic": {"tokens_per_minute": 400000, "requests_per_minute": 1000}}',
+    "provider_secrets": '{"anthropic": "acta/prod/anthropic"}',
     "role_map": '{"Billing admin": "finance", "Everyone": ""}',
     "aws_prices": '{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
 }
@@ -129,11 +130,12 @@ class Settings(BaseModel):
     offline: bool = False
     """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""
     provider: str = ""
-    """`anthropic`, `openai`, `bedrock` or, where `offline` is true, `offline`. Empty: the first one with a key."""
+    """One of `shared/acta_engine/models/providers.py`; `offline` only where `offline` is true. Empty: the first one
+    with a key."""
     model: str = ""
-    """Empty: the provider's default model (`shared/acta_engine/models`)."""
-    anthropic_secret: str = ""
-    openai_secret: str = ""
+    """Empty: the provider's default model."""
+    provider_secrets: Mapping[str, str] = Field(default_factory=dict)
+    """Provider -> the name of the secret that holds its key. As JSON. Empty locally, where keys are variables."""
     openai_api: Literal["", "responses", "chat"] = ""
     """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
     weather: bool = False
@@ -225,7 +227,7 @@ class Settings(BaseModel):
     """Of one model call."""
     allowed_models: str = ""
     """Names of the models that agents may have, exact, separated by commas; `model` is allowed anyhow. Empty: those
-    that are called like a provider's own (`shared/acta_engine/models/allowed_models.py`), locally any.
+    that are called like a provider's own (`shared/acta_engine/models/providers.py`), locally any.
     """
     step_deadline_seconds: Seconds = 120
     """The least that a model call may take. It gets more where its output limit needs more."""
@@ -286,7 +288,9 @@ class Settings(BaseModel):
     @field_validator("provider")
     @classmethod
     def _is_there(cls, value: str, info: ValidationInfo) -> str:
-        if value == "offline" and not info.data.get("offline"):
+        if value and value not in PROVIDERS:
+            raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}")
+        if value == OFFLINE and not info.data.get("offline"):
             raise ValueError("this environment has no offline stand-in: see infra/acta_infra/environments.py")
         return value
 

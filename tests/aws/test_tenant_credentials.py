@@ -18,7 +18,7 @@ from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
 from acta_engine.files.s3 import S3Files
 from acta_engine.files.store import FileMissing
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.commit import Position
 from acta_engine.log.dynamodb import DynamoLog

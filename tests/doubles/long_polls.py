@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from acta_engine.limits.long_poll_rules import LongPolls
-from acta_engine.limits.store import LIMIT_LIFE
+from acta_engine.limits.store import LIMIT_LIFE, LongPolls
 
 
 class MemoryLongPolls:

@@ -1,6 +1,6 @@
 """The shares of tenants' rates in memory."""
 
-from acta_engine.limits.store import Taken
+from acta_engine.limits.store import RequestNumbers
 
 
 class MemoryRateLeases:
@@ -14,13 +14,13 @@ class MemoryRateLeases:
         self.writes = 0
         self.failure: Exception | None = None
 
-    def take(self, tenant: str, window: int, size: int) -> Taken:
+    def take(self, tenant: str, window: int, size: int) -> RequestNumbers:
         self._write()
         newest, taken = self._taken.get(tenant, (-1, 0))
         if newest < window:
             newest, taken = window, 0
         self._taken[tenant] = newest, taken + size
-        return Taken(newest, taken)
+        return RequestNumbers(newest, taken)
 
     def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:
         self._write()

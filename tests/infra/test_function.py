@@ -1,3 +1,4 @@
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -54,8 +55,8 @@ def test_an_operator_may_have_it_be_private(tmp_path: Path) -> None:
 
 
 def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> None:
-    assert variables(prod, "step")["ACTA_ANTHROPIC_SECRET"] == "acta/prod/anthropic"
-    assert variables(prod, "step")["ACTA_OPENAI_SECRET"] == "acta/prod/openai"
+    secrets = json.loads(str(variables(prod, "step")["ACTA_PROVIDER_SECRETS"]))
+    assert secrets == {"anthropic": "acta/prod/anthropic", "openai": "acta/prod/openai"}
     for function in set(FUNCTIONS) - {"step"}:
         assert not any("SECRET" in name for name in set(variables(prod, function)) - {"ACTA_AUDIT_SECRET"})
 

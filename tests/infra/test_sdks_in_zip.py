@@ -23,7 +23,7 @@ import json, sys
 bundle, key, region, urls = sys.argv[1:]
 sys.path.insert(0, bundle)
 urls = json.loads(urls)
-from acta_engine.models.anthropic.bedrock import BedrockModel
+from acta_engine.models.anthropic.client import BedrockModel
 from acta_engine.models.anthropic.client import AnthropicModel
 from acta_engine.models.configured_models import _SDKS
 from acta_engine.models.openai.chat import OpenAIModel

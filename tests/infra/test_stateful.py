@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.keys import NO_KEY_YET
+from acta_engine.models.providers import NO_KEY_YET
 from acta_engine.store import table_layout as items
 from acta_infra.names import LIVE_INDEX, OPEN_INDEX
 from tests.infra.conftest import HASH, Synthesised

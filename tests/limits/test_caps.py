@@ -3,7 +3,7 @@
 import pytest
 
 from acta_engine.limits.caps import NO_CAPS, Caps, Limited, beyond, chosen
-from acta_engine.models.allowed_models import AllowedModels
+from acta_engine.models.providers import AllowedModels
 from acta_engine.settings import Settings, SettingsError
 
 DEPLOYMENT = Caps(max_steps=100, token_budget=1_000, cost_budget_usd=50)

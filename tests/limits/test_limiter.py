@@ -207,7 +207,7 @@ def test_a_store_that_is_away_refuses_nobody_and_is_told_of() -> None:
     leases = MemoryRateLeases()
     told: list[Exception] = []
     worker = Worker(leases, 0, requests_per_second=1, long_polls=1)
-    worker.limiter.told = told.append
+    worker.limiter.on_error = told.append
     leases.failure = StoreUnavailable("update_item")
     for number in range(50):
         assert worker.at(number / 100).lets_in()

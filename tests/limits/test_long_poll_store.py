@@ -10,9 +10,8 @@ from botocore.exceptions import ClientError
 from acta_engine.aws.clients import make_client
 from acta_engine.errors import StoreThrottled
 from acta_engine.limits.concurrency import LambdaConcurrency
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
-from acta_engine.limits.long_poll_rules import LongPolls
-from acta_engine.limits.store import LIMIT_LIFE, LongPollStore
+from acta_engine.limits.dynamodb import DynamoLongPolls
+from acta_engine.limits.store import LIMIT_LIFE, LongPolls, LongPollStore
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW

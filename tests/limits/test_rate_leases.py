@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
-from acta_engine.limits.store import RateLeases, Taken
+from acta_engine.limits.dynamodb import DynamoRateLeases
+from acta_engine.limits.store import RateLeases, RequestNumbers
 from tests.doubles.rate_leases import MemoryRateLeases
 from tests.stores.backends import ENDPOINT, Aws
 
@@ -29,20 +29,20 @@ def tenant() -> str:
 
 
 def test_requests_are_numbered_from_0_in_each_window_and_taken_once(leases: RateLeases, tenant: str) -> None:
-    assert leases.take(tenant, 7, 10) == Taken(7, 0)
-    assert leases.take(tenant, 7, 1) == Taken(7, 10)
-    assert leases.take(tenant, 8, 5) == Taken(8, 0)
-    assert leases.take(tenant, 99, 5) == Taken(99, 0)
+    assert leases.take(tenant, 7, 10) == RequestNumbers(7, 0)
+    assert leases.take(tenant, 7, 1) == RequestNumbers(7, 10)
+    assert leases.take(tenant, 8, 5) == RequestNumbers(8, 0)
+    assert leases.take(tenant, 99, 5) == RequestNumbers(99, 0)
 
 
 def test_who_is_behind_takes_from_the_newest_window(leases: RateLeases, tenant: str) -> None:
     leases.take(tenant, 8, 5)
-    assert leases.take(tenant, 7, 2) == Taken(8, 5)
+    assert leases.take(tenant, 7, 2) == RequestNumbers(8, 5)
 
 
 def test_tenants_take_from_their_own(leases: RateLeases, tenant: str) -> None:
     leases.take(tenant, 7, 10)
-    assert leases.take(f"{tenant}-other", 7, 10) == Taken(7, 0)
+    assert leases.take(f"{tenant}-other", 7, 10) == RequestNumbers(7, 0)
 
 
 def test_no_more_places_are_held_than_there_are(leases: RateLeases, tenant: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.models.common.sdk import limits_in
+from acta_engine.models.calls import limits_in
 from acta_engine.queue.places import LEARN, ProviderLimits
 
 

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta_engine.models.model import TokenUsage
-from acta_engine.models.price_list import PRICED_AT, PRICES, Rates
 from acta_engine.models.prices import (
-    FREE_PROVIDER,
     NamedModel,
     charged_tokens,
     cost_microdollars,
@@ -20,6 +18,7 @@ from acta_engine.models.prices import (
     most_usd,
     price_of,
 )
+from acta_engine.models.providers import OFFLINE, PRICED_AT, PROVIDERS, Rates
 
 MILLION = 1_000_000
 
@@ -58,6 +57,9 @@ def test_a_long_prompt_is_charged_at_the_long_price_as_a_whole(
     model: str, used: TokenUsage, dollars: float
 ) -> None:
     assert cost_usd("openai", model, used) == pytest.approx(dollars, abs=1e-9)
+
+
+PRICES = {each.name: each.prices for each in PROVIDERS.values() if each.prices}
 
 
 def test_a_long_prompt_to_haiku_costs_five_times_as_much() -> None:
@@ -114,7 +116,7 @@ def test_what_bedrock_charges_is_not_taken_from_anthropics_list(model: str) -> N
 
 
 def test_what_costs_nothing_counts_as_priced_and_so_does_what_is_listed() -> None:
-    assert is_priced(FREE_PROVIDER, "whatever")
+    assert is_priced(OFFLINE, "whatever")
     assert is_priced("anthropic", "claude-sonnet-5-5")
     assert not is_priced("anthropic", "somebodys-own")
 

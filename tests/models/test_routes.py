@@ -10,8 +10,8 @@ from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import AgentDefinition, Fallback, Models
 from acta_engine.errors import AwsDenied
+from acta_engine.models.choose import Secrets
 from acta_engine.models.configured_models import ConfiguredModels
-from acta_engine.models.keys import Secrets
 from acta_engine.models.routes import build
 from acta_engine.settings import Settings
 from acta_engine.turn.dependencies import ModelsDeps
@@ -32,7 +32,7 @@ def _secrets(texts: Mapping[str, str | None]) -> Secrets:
 
 class Deployment:
     def __init__(
-        self, secrets: Mapping[str, str | None] | None = None, *, offline: bool = True, **settings: str
+        self, secrets: Mapping[str, str | None] | None = None, *, offline: bool = True, **settings: Any
     ) -> None:
         named = {"env": "test", "table": "t", "bucket": "b", "offline": offline}
         chosen = Settings.model_validate({**named, **settings})
@@ -116,7 +116,7 @@ def test_a_model_nobody_vouches_for_has_no_price() -> None:
     ("stored", "state"), [(KEY, "present"), ("unset", "missing"), ("", "missing"), (None, "unreadable")]
 )
 def test_the_state_of_a_key_is_shown_and_not_the_key(stored: str | None, state: str) -> None:
-    deployment = Deployment({"acta/anthropic": stored}, anthropic_secret="acta/anthropic")
+    deployment = Deployment({"acta/anthropic": stored}, provider_secrets={"anthropic": "acta/anthropic"})
 
     keys = {one["provider"]: one["key"] for one in deployment.models()["providers"]}
 

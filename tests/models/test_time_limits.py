@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from acta_engine.errors import ProviderTimeout
-from acta_engine.models.common.stream import CallCancelled, CallProgress, run_within
+from acta_engine.models.calls import CallCancelled, CallProgress, run_within
 
 LONG = 30.0
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import Refused, StoreThrottled
-from acta_engine.limits.long_poll_rules import LongPolls
-from acta_engine.limits.store import LoadMeter
+from acta_engine.limits.store import LoadMeter, LongPolls
 from acta_engine.recovery.dependencies import Dependencies
 from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.recovery.scans import ROUNDS, RecoveryScan, Tally

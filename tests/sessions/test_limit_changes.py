@@ -9,7 +9,7 @@ from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, bui
 from acta_engine.audit.store import Audit
 from acta_engine.limits.caps import Caps
 from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.prices import FREE_PROVIDER
+from acta_engine.models.providers import OFFLINE
 from acta_engine.people.options_and_defaults import Policy
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
@@ -234,7 +234,7 @@ GUARDED = {"budget_exceeded": Policy(role="finance"), "checkpoint_review": Polic
 def test_more_budget_and_fewer_reviews_need_the_role_that_decides_the_question(
     limits: dict[str, Any],
 ) -> None:
-    house, session = paused(provider=FREE_PROVIDER, interventions=GUARDED)
+    house, session = paused(provider=OFFLINE, interventions=GUARDED)
     assert patch(house, session, cost_budget_usd=1, review_every=2).status == 202
     before = house.head(session)
     for roles in ((), ("admin",)):
@@ -250,6 +250,6 @@ def test_more_budget_and_fewer_reviews_need_the_role_that_decides_the_question(
     [{"token_budget": 40_000}, {"cost_budget_usd": 0.5}, {"review_every": 1}, {"max_steps": 12}],
 )
 def test_lower_limits_and_more_reviews_stay_everybody_s(limits: dict[str, Any]) -> None:
-    house, session = paused(provider=FREE_PROVIDER, interventions=GUARDED)
+    house, session = paused(provider=OFFLINE, interventions=GUARDED)
     assert patch(house, session, cost_budget_usd=1, review_every=2).status == 202
     assert patch(house, session, **limits).status == 202

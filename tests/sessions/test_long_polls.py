@@ -3,9 +3,8 @@
 import pytest
 
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta_engine.limits.long_poll_rules import LongPolls
 from acta_engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
-from acta_engine.limits.store import LIMIT_LIFE
+from acta_engine.limits.store import LIMIT_LIFE, LongPolls
 from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from tests.api.gateway import Answer, Gateway, claims

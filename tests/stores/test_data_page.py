@@ -11,9 +11,8 @@ import pytest
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.trail import DynamoTrail
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
-from acta_engine.limits.long_poll_rules import LongPolls
+from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
+from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.attempt import Marker, Partial
 from acta_engine.log.listed import Listed, mark

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.models.model_catalogue import DEFAULT_MODELS
-from acta_engine.models.price_list import PRICES
-from acta_engine.turn.answer_time import DEFAULT_SPEED, UNKNOWN_SPEED, AnswerTime, speed_of
+from acta_engine.models.providers import PROVIDERS, UNKNOWN_SPEED, speed_of
+from acta_engine.turn.answer_time import DEFAULT_SPEED, AnswerTime
 
 MODELS = st.lists(
     st.sampled_from(["claude-sonnet-5-5", "gpt-6-sol", "own", ""]), min_size=1, max_size=4, unique=True
@@ -49,11 +48,11 @@ def test_the_share_of_a_model_is_never_more_than_an_equal_one(
 
 
 def test_the_speed_of_a_default_model_is_that_of_the_slowest_one() -> None:
-    speeds = {speed_of(name) for provider, name in DEFAULT_MODELS.items() if provider != "offline"}
+    speeds = {speed_of(each.default_model) for each in PROVIDERS.values() if each.name != "offline"}
     assert min(speeds) == DEFAULT_SPEED
 
 
-@pytest.mark.parametrize("name", [name for models in PRICES.values() for name in models])
+@pytest.mark.parametrize("name", [name for each in PROVIDERS.values() for name in each.prices])
 def test_every_model_with_a_price_has_a_speed_of_its_own(name: str) -> None:
     assert speed_of(name) != UNKNOWN_SPEED
 

@@ -8,7 +8,8 @@ from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, M
 from acta_engine.errors import ProviderOverloaded, ValidationFailed
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import Model, TokenUsage
-from acta_engine.models.prices import FREE_PROVIDER, cost_usd
+from acta_engine.models.prices import cost_usd
+from acta_engine.models.providers import OFFLINE
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
@@ -78,7 +79,7 @@ def test_an_agent_that_is_given_a_model_without_a_price_meanwhile_is_stopped_at_
     assert (head.error and head.error.code, len(model.requests)) == ("PRICE_UNKNOWN", 2)
 
 
-@pytest.mark.parametrize(("provider", "limit"), [("anthropic", None), (FREE_PROVIDER, 1.0)])
+@pytest.mark.parametrize(("provider", "limit"), [("anthropic", None), (OFFLINE, 1.0)])
 def test_without_a_cost_budget_or_without_cost_a_price_is_not_needed(
     provider: str, limit: float | None
 ) -> None:

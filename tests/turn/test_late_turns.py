@@ -6,7 +6,8 @@ from typing import Any
 
 from acta_engine.models.anthropic import request as anthropic
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.openai import responses as responses_request
 from acta_engine.turn import turn as of_ours
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.react.model import ReActModel
-from acta_engine.models.react.request import UNREADABLE
+from acta_engine.models.react import UNREADABLE, ReActModel
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel
 

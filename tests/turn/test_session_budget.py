@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.errors import ValidationFailed
 from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.prices import FREE_PROVIDER
+from acta_engine.models.providers import OFFLINE
 from acta_engine.people.intervention import Intervention
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -24,7 +24,7 @@ def script() -> list[ModelReply]:
 def asked_at_the_limit(cost_budget_usd: float | None = None) -> tuple[House, str, Intervention]:
     model = ScriptedModel(script())
     if cost_budget_usd is not None:
-        model.provider = FREE_PROVIDER
+        model.provider = OFFLINE
     house = House(model, token_window_seconds=0)
     limits = {"token_budget": 20_000, "cost_budget_usd": cost_budget_usd}
     session = house.start("Look", **limits).session_id

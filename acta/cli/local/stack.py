@@ -10,7 +10,7 @@ from typing import TextIO
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, elapsed, encodable, note, one_line
-from acta_engine.models.model_catalogue import DEFAULT_MODELS
+from acta_engine.models.providers import PROVIDERS, WITH_KEY
 from acta_engine.settings import SettingsError
 from acta_infra.local.cdk import CommandFailed, ToolMissing
 from acta_infra.local.progress import Progress
@@ -59,10 +59,9 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
 def model_line(stack: LocalStack) -> str:
     """The provider and the model that answer."""
     if stack.config.provider == "offline":
-        return (
-            "offline: no LLM is used, rules play the model (set ANTHROPIC_API_KEY or OPENAI_API_KEY for one)"
-        )
-    return f"{stack.config.provider}, {stack.config.model or DEFAULT_MODELS[stack.config.provider]}"
+        keys = " or ".join(each.key_variable for each in WITH_KEY)
+        return f"offline: no LLM is used, rules play the model (set {keys} for one)"
+    return f"{stack.config.provider}, {stack.config.model or PROVIDERS[stack.config.provider].default_model}"
 
 
 class PlainProgress:

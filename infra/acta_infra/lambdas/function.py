@@ -205,10 +205,9 @@ class ActaFunction(Construct):
             values["audit_secret"] = secret_name(environment.name, AUDIT)
         if GRANTS[name].engine:
             values["state_machine_arn"] = resources.state_machine_arn
-        if GRANTS[name].secrets:
-            values |= {
-                f"{provider}_secret": secret_name(environment.name, provider)
-                for provider in resources.secrets
+        if GRANTS[name].secrets and resources.secrets:
+            values["provider_secrets"] = {
+                provider: secret_name(environment.name, provider) for provider in resources.secrets
             }
         if GRANTS[name].notifications:
             values |= resources.delivery.settings

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 from urllib.parse import urlsplit
 
+from acta_engine.models.providers import OFFLINE, PROVIDERS, WITH_KEY
 from acta_engine.notifications.receiver import signing_key
 from acta_engine.settings import PREFIX, Settings, SettingsError
 from acta_infra.local.issuer import AUDIENCE
@@ -18,16 +19,17 @@ from acta_infra.names import function_name
 from acta_infra.sizing import FunctionName
 from acta_infra.tool_folders import TOOLS_DIR, ToolFolder, folders_in, tools_directory
 
-PROVIDER_VARIABLES = (
-    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL",
-    "AWS_BEARER_TOKEN_BEDROCK",
-)  # fmt: skip
-"""Bedrock does not accept what the emulator's credentials sign. Its own API key works from here."""
+PROVIDER_VARIABLES = tuple(
+    name
+    for provider in PROVIDERS.values()
+    for name in (provider.key_variable, provider.address_variable, *provider.other_variables)
+    if name
+)
 DEPLOYED_FIELDS = frozenset(
     (
         "env", "is_local", "table", "bucket", "session_bucket", "state_machine_arn", "offline", "tenant_claim",
-        "roles_claim", "machine_tenant_claim", "machine_roles_claim", "roles_have_no_spaces", "anthropic_secret",
-        "openai_secret", "notify_topic_arn", "notify_secret_name", "traces_queue_url", "traces_secret_name",
+        "roles_claim", "machine_tenant_claim", "machine_roles_claim", "roles_have_no_spaces", "provider_secrets",
+        "notify_topic_arn", "notify_secret_name", "traces_queue_url", "traces_secret_name",
         "status_function", "tool_function", "recover_function", "status_concurrency", "token_issuer", "public_url",
         "console_issuer", "console_client", "console_scopes", "console_takes", "console_connects",
     )
@@ -61,9 +63,6 @@ ONLY_FOR: Mapping[str, FunctionName] = {
     **dict.fromkeys((TRACES_URL, TRACES_HEADERS), "traces"),
 }
 """The one function that gets the variable: for every secret, and for URLs, which may hold one."""
-KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
-
-Provider = Literal["anthropic", "openai", "bedrock", "offline"]
 
 
 @dataclass(frozen=True)
@@ -142,12 +141,12 @@ class LocalConfig:
 
 def provider(chosen: str, environ: Mapping[str, str]) -> str:
     """The one that the Lambdas will use: `chosen`, else the first that has a key, else `offline`."""
-    if chosen == "":
-        return next((name for name, key in KEYS.items() if environ.get(key, "").strip()), "offline")
-    if chosen not in get_args(Provider):
-        raise SettingsError(f"ACTA_PROVIDER must be one of {', '.join(get_args(Provider))}, not {chosen!r}")
-    if chosen in KEYS and not environ.get(KEYS[chosen], "").strip():
-        raise SettingsError(f"ACTA_PROVIDER={chosen} needs {KEYS[chosen]} in the environment")
+    if not chosen:
+        with_key = (each.name for each in WITH_KEY if environ.get(each.key_variable, "").strip())
+        return next(with_key, OFFLINE)
+    variable = PROVIDERS[chosen].key_variable
+    if variable and not environ.get(variable, "").strip():
+        raise SettingsError(f"ACTA_PROVIDER={chosen} needs {variable} in the environment")
     return chosen
 
 

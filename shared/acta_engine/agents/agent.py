@@ -13,6 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Field, Strict
 from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
+from acta_engine.models.providers import ProviderName
 from acta_engine.people.options_and_defaults import (
     MAX_TIMEOUT_SECONDS,
     NO_POLICIES,
@@ -29,7 +30,6 @@ from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 DEFAULT_AGENT = "default"
-PROVIDERS = ("anthropic", "openai", "bedrock", "offline")
 AGENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 MAX_SYSTEM_PROMPT_CHARS = 20_000
 MAX_GOAL_CHARS = 4_000
@@ -42,7 +42,6 @@ MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
 
 Protocol = Literal["native", "react"]
-Provider = Literal["anthropic", "openai", "bedrock", "offline"]
 Purpose = Literal["plan", "think", "final", "summary"]
 ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
 
@@ -71,7 +70,7 @@ class Models(Part):
 class Fallback(Part):
     """A model that is asked in another's place."""
 
-    provider: Provider | None = None
+    provider: ProviderName | None = None
     """Its provider. Absent: the agent's."""
     model: ModelName
     """Its name."""
@@ -112,7 +111,7 @@ class AgentSettings(FrozenModel):
     """Who the agent is. Acta adds how an agent works."""
     goal: Annotated[str, Field(max_length=MAX_GOAL_CHARS), READABLE] = ""
     """What the agent is there for, as a part of the system prompt."""
-    provider: Provider | None = None
+    provider: ProviderName | None = None
     """Whose models. null: the deployment's."""
     model: ModelName | None = None
     """Its model. null: the deployment's."""

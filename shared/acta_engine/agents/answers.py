@@ -4,9 +4,10 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from acta_engine.agents.agent import AgentDefinition, Protocol, Provider
+from acta_engine.agents.agent import AgentDefinition, Protocol
 from acta_engine.api.answers import copied
 from acta_engine.api.formats import Counter, Instant
+from acta_engine.models.providers import ProviderName
 from acta_engine.people.options_and_defaults import InterventionType
 
 
@@ -20,7 +21,7 @@ class ModelsByPurpose(TypedDict):
 
 
 class FallbackModel(TypedDict):
-    provider: NotRequired[Provider]
+    provider: NotRequired[ProviderName]
     """Absent: the agent's."""
     model: str
 
@@ -68,7 +69,7 @@ class Agent(TypedDict):
     system_prompt: str
     goal: str
     """What the agent is there for."""
-    provider: Provider | None
+    provider: ProviderName | None
     """null: the deployment's."""
     model: str | None
     """null: the deployment's."""

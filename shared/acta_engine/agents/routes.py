@@ -18,6 +18,7 @@ from acta_engine.api.resource import Resource, applied_after, version_tag
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.ids import AGENT
 from acta_engine.limits.caps import NO_CAPS, Limited, beyond
+from acta_engine.models.providers import PROVIDERS
 from acta_engine.people.options_and_defaults import default_problem
 from acta_engine.settings import Settings
 from acta_engine.tools.routes import registered
@@ -182,8 +183,9 @@ def _background(body: AgentBody, settings: Settings) -> Wrong:
     provider, why = body.provider or settings.provider, ""
     if not settings.background_seconds:
         why = "This environment allows no answers in the background. Leave it out."
-    elif provider != "openai" or settings.openai_api == "chat":
-        why = "Only OpenAI's Responses API answers in the background. Name the provider openai, or leave it out."
+    elif not provider or PROVIDERS[provider].api != "responses" or settings.openai_api == "chat":
+        able = " or ".join(each.name for each in PROVIDERS.values() if each.api == "responses")
+        why = f"Only OpenAI's Responses API answers in the background. Name the provider {able}, or leave it out."
     elif body.protocol == "react":
         why = "The protocol react has no answers in the background. Take native, or leave it out."
     elif body.fallbacks:

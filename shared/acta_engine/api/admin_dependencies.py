@@ -18,7 +18,7 @@ from acta_engine.audit.trail import audit
 from acta_engine.clock import Clock
 from acta_engine.files.s3 import S3Files
 from acta_engine.files.store import FileStore
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.dynamodb import DynamoRateLeases
 from acta_engine.limits.limiter import Limiter, limiter_of
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.memories.dynamodb import DynamoMemories

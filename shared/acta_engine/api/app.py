@@ -72,7 +72,7 @@ class Api:
         self.telemetry = telemetry or Telemetry(function)
         self.limiter = limiter
         if limiter is not None:
-            limiter.told = lambda error: self.telemetry.failure(error, route=self._route, at="rate_lease")
+            limiter.on_error = lambda error: self.telemetry.failure(error, route=self._route, at="rate_lease")
         self._audit = audit
         self._recorder = (
             None

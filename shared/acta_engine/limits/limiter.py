@@ -1,7 +1,8 @@
 """Whether a tenant may make one more request, as this worker knows it (ADR 65).
 
 A worker takes a share of the tenant's rate, once in a window as a rule, and spends it without asking anybody. Where the
-store does not answer, requests are let through: the limits keep tenants from each other, and an outage is none's fault.
+store does not answer, requests are let through: limits protect tenants from one another, and an outage is nobody's
+fault.
 """
 
 from collections import OrderedDict
@@ -42,26 +43,26 @@ FULL_SECONDS = 1
 
 
 class _Known:
-    """What this worker knows of a tenant. `polls`: the window that it holds a place in. `no_place_until`, `full_until`:
-    seconds since 1970. `full`: why a start was refused.
-    """
+    """What this worker knows of a tenant. Times are seconds since 1970."""
 
     def __init__(self) -> None:
         self.share: Share | None = None
+        """What it has of the tenant's requests."""
         self.polls = -1
+        """The window in which it holds a place for a long poll."""
         self.no_place_until = 0.0
         self.full: LimitReached | None = None
+        """Why a start was refused last, good until `full_until`."""
         self.full_until = 0.0
 
 
 class Limiter:
-    """`told`: is called with what the store did not answer."""
-
     def __init__(self, limits: LimitsByTenant, leases: RateLeases, clock: Clock) -> None:
         self._limits = limits
         self._leases = leases
         self._clock = clock
-        self.told: Callable[[Exception], None] = lambda error: None
+        self.on_error: Callable[[Exception], None] = lambda error: None
+        """Is called with each error of the store, after which the request is let through."""
         self._tenants: OrderedDict[str, _Known] = OrderedDict()
 
     def admit(self, tenant: str, route: Operation) -> None:
@@ -83,24 +84,21 @@ class Limiter:
 
     def spend(self, tenant: str) -> None:
         """Raises LimitReached."""
-        limit = self._limits.of(tenant).requests_per_second
-        if limit is None:
+        share = self._share(tenant)
+        if share is None:
             return
-        share = self._share(tenant, limit)
         if not share.left and not share.used_up:
-            share = self._more(tenant, share, limit)
+            share = self._more(tenant, share)
         if share.is_empty:
-            raise self._refusal(share, limit)
+            raise self._refusal(tenant, share)
         if share.left:
             self._of(tenant).share = share.spend()
 
     def check(self, tenant: str) -> None:
         """Raises LimitReached where this worker knows that nothing is left. Takes nothing."""
-        limit = self._limits.of(tenant).requests_per_second
-        if limit is not None:
-            share = self._share(tenant, limit)
-            if share.is_empty:
-                raise self._refusal(share, limit)
+        share = self._share(tenant)
+        if share is not None and share.is_empty:
+            raise self._refusal(tenant, share)
 
     def may_wait(self, tenant: str) -> bool:
         """Whether a poll may wait that begins now."""
@@ -114,7 +112,7 @@ class Limiter:
         try:
             held = self._leases.hold(tenant, window, most, renews=known.polls == window - 1)
         except TransientError as error:
-            self.told(error)
+            self.on_error(error)
             return True
         if held:
             known.polls = window
@@ -133,11 +131,10 @@ class Limiter:
     def pause_ms(self, tenant: str, usual: int, *, waited: bool) -> int:
         """When a client comes again. `waited`: its poll had a place, or asked for none."""
         pause = usual if waited else max(usual, GIVE_WAY_MS)
-        limit = self._limits.of(tenant).requests_per_second
-        if limit is None:
+        share = self._share(tenant)
+        if share is None or not share.is_empty:
             return pause
-        share = self._share(tenant, limit)
-        return max(pause, self._left_of(share) * 1_000) if share.is_empty else pause
+        return max(pause, self._left_of(share) * 1_000)
 
     def reached(self, tenant: str, error: LimitReached) -> None:
         """Somebody was refused. The next start that would be for the same is told so untried, and leaves no record."""
@@ -149,34 +146,41 @@ class Limiter:
 
     def headers(self, tenant: str, route: Operation) -> Mapping[str, str]:
         """What is known without asking anybody."""
-        limits = self._limits.of(tenant)
-        share = None
-        if limits.requests_per_second is not None and route.rated != "never":
-            share = self._share(tenant, limits.requests_per_second)
+        policies = _policies(self._limits.of(tenant), route)
+        share = self._share(tenant) if route.rated != "never" else None
         if share is None or share.rest is None:
-            return limit_headers(_policies(limits, route))
-        left = share.left + share.rest
-        return limit_headers(_policies(limits, route), {REQUESTS: (left, self._left_of(share))})
+            return limit_headers(policies)
+        return limit_headers(policies, {REQUESTS: (share.left + share.rest, self._left_of(share))})
 
-    def _share(self, tenant: str, limit: int) -> Share:
+    def _budget(self, tenant: str) -> int | None:
+        """The requests of one window. None: the tenant has no such limit."""
+        per_second = self._limits.of(tenant).requests_per_second
+        return None if per_second is None else budget(per_second)
+
+    def _share(self, tenant: str) -> Share | None:
+        """What this worker has of the tenant's requests in the present window. None: they have no limit."""
+        most = self._budget(tenant)
+        if most is None:
+            return None
         known = self._of(tenant)
-        known.share = Share.in_window(window_of(self._now), budget(limit), known.share)
+        known.share = Share.in_window(window_of(self._now), most, known.share)
         return known.share
 
-    def _more(self, tenant: str, share: Share, limit: int) -> Share:
+    def _more(self, tenant: str, share: Share) -> Share:
         try:
             window, first = self._leases.take(tenant, share.window, share.size)
         except TransientError as error:
-            self.told(error)
+            self.on_error(error)
             return share
-        share = self._of(tenant).share = share.taken(window, first, budget(limit))
+        share = self._of(tenant).share = share.taken(window, first, self._budget(tenant) or 0)
         return share
 
-    def _refusal(self, share: Share, limit: int) -> LimitReached:
+    def _refusal(self, tenant: str, share: Share) -> LimitReached:
+        most = self._budget(tenant) or 0
         return LimitReached(
-            f"Your tenant has made the {budget(limit)} requests that it may make in {WINDOW} seconds. Send this again "
+            f"Your tenant has made the {most} requests that it may make in {WINDOW} seconds. Send this again "
             "after the seconds that Retry-After says, and poll no oftener than poll_after_ms says.",
-            Quota(REQUESTS, budget(limit), WINDOW),
+            Quota(REQUESTS, most, WINDOW),
             self._left_of(share),
         )
 

@@ -1,15 +1,35 @@
-"""Long polls give way when concurrency runs short: recovery measures, whoever answers polls reads (ADR 42)."""
+"""Long polls give way when the functions' concurrency runs short: recovery measures the load each minute, and whoever
+answers polls reads what follows from it (ADR 42).
+
+Load is the part of the concurrent executions that is in use. A measure is minutes old when it is used, so what changes
+between two measures is little: the share falls fast, rises slowly, and rests in between. The longest wait without load
+is in `shared/acta_engine/sessions/polling_routes.py`.
+"""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
 
 from acta_engine.clock import Clock
 from acta_engine.errors import TransientError
-from acta_engine.limits.long_poll_rules import LongPolls, after_measuring
-from acta_engine.limits.store import LIMIT_LIFE, LoadMeter, LongPollStore
+from acta_engine.limits.store import LIMIT_LIFE, LoadMeter, LongPolls, LongPollStore
 
+FULL, HIGH, LOW = 0.8, 0.6, 0.3
+SMALLEST = 0.01
+RISE = 1.25
+"""The growth per measure. Metrics lag by up to four measures, and 1.25 to the power of four is less than FULL / LOW."""
 KEPT = timedelta(seconds=15)
 """How long a process goes by the limit that it read."""
+
+
+def after_measuring(before: LongPolls, load: float) -> LongPolls:
+    """The limit that follows from the one before and the load that was measured."""
+    if load >= FULL:
+        return LongPolls(0.0)
+    if load >= HIGH:
+        return LongPolls(before.share / 2 if before.share > SMALLEST else 0.0)
+    if load >= LOW:
+        return before
+    return LongPolls(min(1.0, max(SMALLEST, before.share * RISE)))
 
 
 def limit_long_polls(store: LongPollStore, meter: LoadMeter, now: datetime) -> LongPolls | None:
@@ -37,8 +57,8 @@ class LongPollLimit:
         self._known = LongPolls()
 
     def now(self, *, reading: bool) -> LongPolls:
-        """What holds. `reading`: whether a request may be made for it, which is one each `KEPT`. Where it cannot be
-        read the last known limit goes on, as long as a limit lives; after that there is none.
+        """The limit in force. `reading`: whether the store may be asked, which happens once in `KEPT`. Where the store
+        does not answer, the last known limit stays in force for as long as a limit lives.
         """
         now = self._clock.now()
         age = now - self._read_at if self._read_at is not None else LIMIT_LIFE

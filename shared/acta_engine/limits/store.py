@@ -1,14 +1,35 @@
-"""How much of the functions' concurrency is in use and what follows from it for long polls; and where the workers of a
-tenant share its rate of requests and its long polls (ADR 65).
+"""What limits need from stores: the load of the functions, the limit on long polls that follows from it, and the shares
+in which the workers of a tenant take its rate of requests and its long polls (ADR 65).
 """
 
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from acta_engine.limits.long_poll_rules import LongPolls
-
 LIMIT_LIFE = timedelta(minutes=5)
 """A limit on long polls that is not renewed holds no longer: nobody measures any more."""
+
+
+MOST_EXTRA_MS = 9_000
+"""Added to the usual pause where no poll may wait. Otherwise clients would come again at once, and their requests would
+be the load."""
+
+
+class LongPolls(NamedTuple):
+    """How long polls may wait now."""
+
+    share: float = 1.0
+    """The part of the time that a poll asks for which it gets, from 0 to 1."""
+
+    def seconds(self, asked: float) -> float:
+        return asked * self.share
+
+    def pause_ms(self, usual: int, asked: float = 0.0) -> int:
+        """Milliseconds after which the client comes again. `usual`: the pause without load. `asked`: the seconds that
+        the poll would like to wait. They are a part of the pause: a client that was held until something happened may
+        come again at once.
+        """
+        rest = max(0, usual - round(self.seconds(asked) * 1_000))
+        return rest + round((1 - self.share) * MOST_EXTRA_MS)
 
 
 class LoadMeter(Protocol):
@@ -27,11 +48,12 @@ class LongPollStore(Protocol):
     def put(self, limit: LongPolls, now: datetime) -> None: ...
 
 
-class Taken(NamedTuple):
-    """The requests from number `first` on, counted from 0 in `window`. Nobody else has the same."""
+class RequestNumbers(NamedTuple):
+    """Numbers of requests that a worker may make in a window. No other worker gets the same ones."""
 
     window: int
     first: int
+    """The lowest of them, counted from 0."""
 
 
 class RateLeases(Protocol):
@@ -40,7 +62,7 @@ class RateLeases(Protocol):
     Both raise StoreThrottled, StoreUnavailable, AwsDenied.
     """
 
-    def take(self, tenant: str, window: int, size: int) -> Taken:
+    def take(self, tenant: str, window: int, size: int) -> RequestNumbers:
         """The next `size` requests of the tenant's window, or of a later one that somebody has taken from already."""
 
     def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:

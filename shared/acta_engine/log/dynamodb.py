@@ -9,7 +9,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
-from acta_engine.limits.dynamodb_counts import DynamoCounts
+from acta_engine.limits.dynamodb import DynamoCounts
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (
     NO_ITEMS,

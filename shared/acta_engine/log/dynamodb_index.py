@@ -8,7 +8,7 @@ from typing import Any
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
-from acta_engine.limits.dynamodb_counts import read_counts
+from acta_engine.limits.dynamodb import read_counts
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.head import TERMINAL, CoarseState
 from acta_engine.log.listed import WHATEVER, Wanted, mark

@@ -1,41 +1,48 @@
-"""Which provider, API and key serve a model that an agent names. No SDK is imported here, and a secret is read only for
-a provider that needs one.
+"""Which provider, protocol and key serve a model that an agent names. No SDK is imported here, and a secret is read
+only for a provider that needs one.
 
-Which model serves which purpose: `model_for` in `shared/acta_engine/agents/agent.py`. Which purpose a turn has:
-`shared/acta_engine/turn/turn.py`.
+A key comes from an environment variable, or from a secret whose name is in the settings. A secret's text is kept for
+minutes, so a key that is refused is read again: someone may have rotated it. Which model serves which purpose:
+`model_for` in `shared/acta_engine/agents/agent.py`.
 """
 
-from collections.abc import Mapping
+import json
+import time
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Literal
+from typing import Any, TypeVar
+from typing import Protocol as Interface
 
 from acta_engine.agents.agent import Protocol
+from acta_engine.aws.secrets import SecretUnreadable
 from acta_engine.errors import (
+    ActaError,
     AwsDenied,
     ModelNotAllowed,
     ProviderKeyRefused,
     ProviderRejected,
     SessionError,
 )
-from acta_engine.models.common.address_and_key import is_official
-from acta_engine.models.keys import KEY_SOURCES, RotatingModel, Secrets, key_of
-from acta_engine.models.model import Model, ModelReply, ModelRequest
-from acta_engine.models.model_catalogue import DEFAULT_MODELS, takes_tools_in_chat
+from acta_engine.models.calls import is_official
+from acta_engine.models.model import (
+    BackgroundCalls,
+    BackgroundResponse,
+    Model,
+    ModelReply,
+    ModelRequest,
+    in_background,
+)
+from acta_engine.models.openai.capabilities import takes_tools_in_chat
+from acta_engine.models.providers import NO_KEY_YET, OFFLINE, PROVIDERS, WITH_KEY, Api, Provider
 from acta_engine.settings import Settings
 
-OFFLINE = "offline"
-BEDROCK = "bedrock"
-"""Needs no key, because the function's role signs its requests. So it is used only where it is named."""
+T = TypeVar("T")
 
-BASE_URLS = {
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "openai": "OPENAI_BASE_URL",
-    BEDROCK: "ANTHROPIC_BEDROCK_BASE_URL",
-}
-"""By provider: the environment variable that names another server than the provider's own."""
 
-OpenAIApi = Literal["", "responses", "chat"]
-"""Empty: another provider's model."""
+class Secrets(Interface):
+    """Returns a secret's text by its name, from what is kept. `refresh`: reads it again."""
+
+    def __call__(self, name: str, *, refresh: bool = False) -> str: ...
 
 
 def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> tuple[Model, str]:
@@ -63,40 +70,40 @@ def choose_for(
     where the deployment does not allow it, ModelNotAllowed.
     """
     chosen = provider or _default_provider(settings, environ, secrets)
-    named = model or ""
-    if (
-        not named
-        and settings.model
-        and (provider is None or chosen == _default_provider(settings, environ, secrets))
-    ):
-        named = settings.model
+    name = model or ""
+    if not name and settings.model:
+        is_default = provider is None or chosen == _default_provider(settings, environ, secrets)
+        name = settings.model if is_default else ""
     if chosen == OFFLINE:
-        return _offline() if settings.offline else _NO_OFFLINE, DEFAULT_MODELS[OFFLINE]
+        return _offline() if settings.offline else _NO_OFFLINE, PROVIDERS[OFFLINE].default_model
     if not chosen:
-        return _NO_PROVIDER, named or DEFAULT_MODELS[_NO_PROVIDER.provider]
-    name = named or DEFAULT_MODELS.get(chosen, chosen)
+        return _NO_PROVIDER, name or WITH_KEY[0].default_model
+    row = PROVIDERS[chosen]
+    name = name or row.default_model
     if not settings.allowed.may_call(name):
-        return UnusableModel(
-            chosen, ModelNotAllowed, f"{name[:64]}: this environment does not allow it"
-        ), name
-    base_url = environ.get(BASE_URLS.get(chosen, "")) or None
+        why = f"{name[:64]}: this environment does not allow it"
+        return UnusableModel(chosen, ModelNotAllowed, why), name
+    address = address_of(row, environ)
     try:
-        key = key_of(chosen, settings, environ, secrets)
+        key = key_of(row, settings, environ, secrets)
     except AwsDenied as denied:
         return UnusableModel(chosen, AwsDenied, f"{chosen}: {denied}"), name
-    source = KEY_SOURCES.get(chosen)
-    if source is not None and not key and settings.is_local and not getattr(settings, source.setting):
-        why = f"no API key is configured: the local stack takes it from the variable {source.variable} when it starts"
+    has_secret = row.name in settings.provider_secrets
+    if row.key_variable and not key and settings.is_local and not has_secret:
+        why = f"no API key is configured: the local stack takes it from the variable {row.key_variable} when it starts"
         return UnusableModel(chosen, ProviderKeyRefused, f"{chosen}: {why}"), name
-    api = _openai_api(settings, base_url) if chosen == "openai" else ""
-    needs_react = api == "chat" and is_official(base_url) and not takes_tools_in_chat(name)
-    make = _react if protocol == "react" or needs_react else _native
-    made = make(chosen, key, base_url, api)
-    if source is None or environ.get(source.variable, "").strip() or not getattr(settings, source.setting):
+    api = row.api
+    if api == "responses" and (settings.openai_api or not is_official(address)):
+        # Chat Completions is what compatible servers have. OpenAI itself serves all its models over Responses.
+        api = settings.openai_api or "chat"
+    without_tools = api == "chat" and is_official(address) and not takes_tools_in_chat(name)
+    make = _react if protocol == "react" or without_tools else _native
+    made = make(chosen, api, key, address)
+    if not has_secret or environ.get(row.key_variable, "").strip():
         return made, name
 
     def reload() -> Model:
-        return make(chosen, key_of(chosen, settings, environ, secrets, refresh=True), base_url, api)
+        return make(chosen, api, key_of(row, settings, environ, secrets, refresh=True), address)
 
     return RotatingModel(made, reload), name
 
@@ -108,32 +115,54 @@ def _default_provider(settings: Settings, environ: Mapping[str, str], secrets: S
     if settings.provider:
         return settings.provider
     for refresh in (False, True):
-        for name in KEY_SOURCES:
-            if _has_key(name, settings, environ, secrets, refresh=refresh):
-                return name
+        for row in WITH_KEY:
+            try:
+                if key_of(row, settings, environ, secrets, refresh=refresh) != "":
+                    return row.name
+            except AwsDenied:  # a secret that may not be read is no reason to take another provider
+                return row.name
     return OFFLINE if settings.offline else ""
 
 
-def _has_key(
-    provider: str, settings: Settings, environ: Mapping[str, str], secrets: Secrets, *, refresh: bool
-) -> bool:
-    """A secret that may not be read counts: it is no reason to take another provider."""
+def address_of(provider: Provider, environ: Mapping[str, str]) -> str | None:
+    """The base URL to ask. None: the SDK knows the provider's own."""
+    return environ.get(provider.address_variable) or provider.address
+
+
+def key_of(
+    provider: Provider,
+    settings: Settings,
+    environ: Mapping[str, str],
+    secrets: Secrets,
+    *,
+    refresh: bool = False,
+) -> str | None:
+    """The provider's key. Empty: there is none, or the provider needs none. None: its secret holds something that is no
+    key; that is no reason to take another provider. Raises AwsDenied where the secret may not be read, StoreThrottled,
+    StoreUnavailable.
+    """
+    if not provider.key_variable:
+        return ""
+    key = environ.get(provider.key_variable, "").strip()
+    secret = settings.provider_secrets.get(provider.name)
+    if key or not secret:
+        return key
     try:
-        return key_of(provider, settings, environ, secrets, refresh=refresh) != ""
-    except AwsDenied:
-        return True
-
-
-def _openai_api(settings: Settings, base_url: str | None) -> OpenAIApi:
-    """OpenAI itself serves all its models over Responses. Chat Completions is what all compatible servers have."""
-    return settings.openai_api or ("responses" if is_official(base_url) else "chat")
+        text: Any = secrets(secret, refresh=refresh).strip()
+        if text.startswith("{"):  # as consoles store it
+            text = json.loads(text).get("api_key")
+    except (SecretUnreadable, ValueError, RecursionError):
+        return None
+    if not isinstance(text, str):
+        return None
+    return "" if text.strip() == NO_KEY_YET else text.strip()
 
 
 @cache
-def _react(provider: str, key: str | None, base_url: str | None, api: OpenAIApi) -> Model:
-    from acta_engine.models.react.model import ReActModel
+def _react(provider: str, api: Api, key: str | None, address: str | None) -> Model:
+    from acta_engine.models.react import ReActModel
 
-    return ReActModel(_native(provider, key, base_url, api))
+    return ReActModel(_native(provider, api, key, address))
 
 
 @cache
@@ -145,26 +174,30 @@ def _offline() -> Model:
 
 
 @cache
-def _native(provider: str, key: str | None, base_url: str | None, api: OpenAIApi) -> Model:
+def _native(provider: str, api: Api, key: str | None, address: str | None) -> Model:
     """`key`: as `key_of` returns it."""
-    if provider == BEDROCK:
-        from acta_engine.models.anthropic.bedrock import BedrockModel
+    if api == "bedrock":
+        from acta_engine.models.anthropic.client import BedrockModel
 
-        return BedrockModel(base_url=base_url)
+        return BedrockModel(base_url=address)
     if not key:
-        why = _no_key(provider) if key == "" else _UNREADABLE
+        why = (
+            _UNREADABLE
+            if key is None
+            else f"no API key is configured: it belongs in the secret {_secret(provider)}"
+        )
         return UnusableModel(provider, ProviderKeyRefused, f"{provider}: {why}")
-    if provider == "anthropic":
+    if api == "messages":
         from acta_engine.models.anthropic.client import AnthropicModel
 
-        return AnthropicModel(key, base_url)
+        return AnthropicModel(key, address)
     if api == "responses":
         from acta_engine.models.openai.responses import OpenAIResponsesModel
 
-        return OpenAIResponsesModel(key, base_url)
+        return OpenAIResponsesModel(key, address, provider)
     from acta_engine.models.openai.chat import OpenAIModel
 
-    return OpenAIModel(key, base_url)
+    return OpenAIModel(key, address, provider)
 
 
 class UnusableModel:
@@ -186,19 +219,96 @@ class UnusableModel:
 _UNREADABLE = 'the API key cannot be read; its secret holds the key itself, or {"api_key": "..."}'
 
 
-def _no_key(provider: str) -> str:
-    place = f": it belongs in the secret acta/<env>/{provider}" if provider in KEY_SOURCES else ""
-    return f"no API key is configured{place}"
+def _secret(provider: str) -> str:
+    return f"acta/<env>/{provider}"
 
 
 _NO_PROVIDER = UnusableModel(
-    next(iter(KEY_SOURCES)),
+    WITH_KEY[0].name,
     ProviderKeyRefused,
     "No model provider has an API key here: it belongs in the secret "
-    + " or ".join(f"acta/<env>/{provider}" for provider in KEY_SOURCES),
+    + " or ".join(_secret(row.name) for row in WITH_KEY),
 )
 _NO_OFFLINE = UnusableModel(
     OFFLINE,
     ProviderRejected,
     "offline: the agent names the rule-based stand-in, which this environment does not have; give it another provider",
 )
+
+
+MIN_SECONDS = 1.0
+"""What a second call gets at least."""
+
+
+class RotatingModel:
+    """Reads the key again where the provider refuses it, and asks a second time where the key has changed.
+
+    There are at most two calls. A provider does not charge for a call whose key it refuses, so only the second counts.
+    """
+
+    def __init__(
+        self, model: Model, reload: Callable[[], Model], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`reload`: reads the key again and returns the model for it, the same object where the key is the same. `now`:
+        in seconds.
+        """
+        self._model = model
+        self._reload = reload
+        self._now = now
+
+    @property
+    def provider(self) -> str:
+        return self._model.provider
+
+    @property
+    def in_background(self) -> BackgroundCalls | None:
+        return RotatingBackground(self) if in_background(self._model) is not None else None
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        """Raises what the models raise, and AwsDenied, StoreThrottled or StoreUnavailable where the secret cannot be
+        read.
+        """
+        return self.asked(lambda model, left: model.complete(request, timeout=left), timeout)
+
+    def asked(self, ask: Callable[[Model, float], T], timeout: float) -> T:
+        """What `ask` makes of the model in the seconds that it is given. Raises as `complete` does."""
+        started = self._now()
+        try:
+            return ask(self._model, timeout)
+        except ProviderKeyRefused as error:
+            refused = error
+        reloaded = self._reload()
+        if reloaded is self._model:
+            raise refused
+        left = max(MIN_SECONDS, timeout - (self._now() - started))
+        self._model = reloaded
+        return ask(reloaded, left)
+
+
+class RotatingBackground:
+    """The background calls of a model whose key may change: see `BackgroundCalls` in
+    `shared/acta_engine/models/model.py`."""
+
+    def __init__(self, model: RotatingModel) -> None:
+        self._model = model
+
+    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
+        return self._asked(lambda calls, left: calls.start(request, timeout=left), timeout)
+
+    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        return self._asked(lambda calls, left: calls.result(response, timeout=left), timeout)
+
+    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        return self._asked(lambda calls, left: calls.cancel(response, timeout=left), timeout)
+
+    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+        return self._asked(lambda calls, left: calls.forget(response, timeout=left), timeout)
+
+    def _asked(self, ask: Callable[[BackgroundCalls, float], T], timeout: float) -> T:
+        def of(model: Model, left: float) -> T:
+            calls = in_background(model)
+            if calls is None:  # the new key cannot be read
+                raise ProviderKeyRefused(f"{model.provider}: no API key is configured")
+            return ask(calls, left)
+
+        return self._model.asked(of, timeout)

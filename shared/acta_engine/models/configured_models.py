@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-from acta_engine.agents.agent import PROVIDERS, AgentDefinition, Purpose
+from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import AwsDenied, ProviderTimeout
-from acta_engine.models.choose import BASE_URLS, OFFLINE, choose, choose_for
-from acta_engine.models.common.address_and_key import is_sendable
-from acta_engine.models.common.stream import run_within
-from acta_engine.models.keys import KEY_SOURCES, Secrets, key_of
-from acta_engine.models.model_catalogue import context_window
+from acta_engine.models.calls import is_sendable, run_within
+from acta_engine.models.choose import Secrets, address_of, choose, choose_for, key_of
+from acta_engine.models.providers import OFFLINE, PROVIDERS, Provider, context_window
 from acta_engine.settings import Settings
 
 KeyState = Literal["present", "missing", "unreadable", "not_needed"]
@@ -76,15 +74,16 @@ class ConfiguredModels:
 
     def key_states(self) -> dict[str, KeyState]:
         """By provider."""
-        return {provider: self._key_state(provider) for provider in PROVIDERS if self._is_available(provider)}
+        return {row.name: self._key_state(row) for row in PROVIDERS.values() if self._is_available(row.name)}
 
     def check(self, provider: str) -> KeyStatus:
         """Asks the provider. Reads its secret again, because the key may just have been rotated."""
+        row = PROVIDERS[provider]
         try:
-            key = key_of(provider, self._settings, self._environ, self._secrets, refresh=True)
+            key = key_of(row, self._settings, self._environ, self._secrets, refresh=True)
         except AwsDenied:
             return "missing"
-        return check_key(provider, key, self._environ.get(BASE_URLS.get(provider, "")) or None)
+        return check_key(row, key, address_of(row, self._environ))
 
     def _chosen(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[str, str]:
         made, name = choose_for(self._settings, self._environ, self._secrets, provider, model, agent.protocol)
@@ -93,8 +92,8 @@ class ConfiguredModels:
     def _is_available(self, provider: str) -> bool:
         return provider != OFFLINE or self._settings.offline
 
-    def _key_state(self, provider: str) -> KeyState:
-        if provider not in KEY_SOURCES:
+    def _key_state(self, provider: Provider) -> KeyState:
+        if not provider.key_variable:
             return "not_needed"
         try:
             key = key_of(provider, self._settings, self._environ, self._secrets)
@@ -110,12 +109,12 @@ CHECK_SECONDS = 6.0
 
 
 def check_key(
-    provider: str, key: str | None, base_url: str | None, timeout: float = CHECK_SECONDS
+    provider: Provider, key: str | None, base_url: str | None, timeout: float = CHECK_SECONDS
 ) -> KeyStatus:
     """Asks the provider for the list of its models, which costs nothing. `key` None: its secret cannot be read.
     `base_url` None: the provider's own. `timeout`: seconds.
     """
-    load_sdk = _SDKS.get(provider)
+    load_sdk = _SDKS.get(provider.api)
     if load_sdk is None:
         return "unchecked"
     if not key:
@@ -126,7 +125,7 @@ def check_key(
         load_sdk()
     )  # before the time counts: it is no fault of the provider that an SDK loads slowly
     try:
-        return run_within(timeout, provider, lambda _: _status(list_models, key, base_url, timeout))
+        return run_within(timeout, provider.name, lambda _: _status(list_models, key, base_url, timeout))
     except ProviderTimeout:
         return "unreachable"
 
@@ -172,4 +171,9 @@ def _openai() -> ListModels:
     return list_models
 
 
-_SDKS = {"anthropic": _anthropic, "openai": _openai}
+_SDKS: Mapping[str, Callable[[], ListModels]] = {
+    "messages": _anthropic,
+    "responses": _openai,
+    "chat": _openai,
+}
+"""By protocol."""

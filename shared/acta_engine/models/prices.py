@@ -8,10 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from acta_engine.models.price_list import PRICES, Price, Rates
-
-FREE_PROVIDER = "offline"
-"""The provider whose models cost nothing."""
+from acta_engine.models.providers import PROVIDERS, Price, Rates
 
 _SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})\Z")
 _BILLIONTHS = 1_000
@@ -38,8 +35,6 @@ def cost_usd(provider: str, model: str, used: Tokens) -> float | None:
 
 def cost_microdollars(provider: str, model: str, used: Tokens) -> int | None:
     """Millionths of a US dollar; None: the model's price is unknown."""
-    if provider == FREE_PROVIDER:
-        return 0
     price = price_of(provider, model)
     if price is None:
         return None
@@ -100,24 +95,27 @@ def charged_tokens(model: NamedModel, used: Tokens) -> int:
     return used.input - read + -(-read * rates.cached_input // rates.input) + used.output
 
 
+_FREE = Price(Rates(0, 0, 0, 0))
+
+
 def price_of(provider: str, model: str) -> Price | None:
     """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
     date. The price of a similar model is never taken.
     """
-    prices = PRICES.get(provider, {})
-    return prices.get(model) or prices.get(_SNAPSHOT.sub("", model))
+    row = PROVIDERS.get(provider)
+    if row is None:
+        return None
+    return _FREE if row.is_free else row.prices.get(model) or row.prices.get(_SNAPSHOT.sub("", model))
 
 
 def is_priced(provider: str, model: str) -> bool:
     """Whether the cost of a call is known."""
-    return provider == FREE_PROVIDER or price_of(provider, model) is not None
+    return price_of(provider, model) is not None
 
 
 def _known_rates(models: Sequence[NamedModel], input_tokens: int) -> list[Rates]:
-    free = Rates(0, 0, 0, 0)
-    prices = [(name, price_of(name, model)) for name, model in models]
-    paid = [_rates(price, input_tokens) for _, price in prices if price is not None]
-    return paid + [free for name, price in prices if price is None and name == FREE_PROVIDER]
+    prices = (price_of(provider, model) for provider, model in models)
+    return [_rates(price, input_tokens) for price in prices if price is not None]
 
 
 def _rates(price: Price, prompt_tokens: int) -> Rates:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, cast
 from acta_engine.agents.store import all_agents
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
-from acta_engine.models.price_list import PRICED_AT, Price, Rates
-from acta_engine.models.prices import FREE_PROVIDER, price_of
+from acta_engine.models.prices import price_of
+from acta_engine.models.providers import PRICED_AT, Rates
 from acta_engine.settings import Settings
 from acta_engine.turn.dependencies import ModelsDeps
 
@@ -54,9 +54,7 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
 
 def _prices(provider: str, model: str) -> "definitions.ModelPrice | None":
     """`above`: what a request with a longer prompt costs as a whole. None: the price is not known."""
-    if provider == FREE_PROVIDER:
-        return cast("definitions.ModelPrice", {**_rates(Rates(0, 0, 0, 0)), "above": None})
-    price: Price | None = price_of(provider, model)
+    price = price_of(provider, model)
     if price is None:
         return None
     above = price.long and {"prompt_tokens": price.long_above, **_rates(price.long)}

@@ -9,7 +9,7 @@ from acta_engine.api.idempotency import IdempotencyGuard
 from acta_engine.audit.store import Audit
 from acta_engine.audit.trail import audit
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.dynamodb import DynamoRateLeases
 from acta_engine.limits.limiter import Limiter, limiter_of
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.dynamodb import DynamoLog

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.clock import Clock
 from acta_engine.limits.concurrency import LambdaConcurrency
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.store import LoadMeter, LongPollStore
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.dynamodb import DynamoLog

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from acta_engine.audit.store import Audit
 from acta_engine.audit.trail import audit
 from acta_engine.clock import Clock
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
 from acta_engine.limits.limiter import Limiter, limiter_of
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.attempts import Partials

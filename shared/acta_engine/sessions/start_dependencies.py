@@ -10,7 +10,7 @@ from acta_engine.audit.store import Audit
 from acta_engine.audit.trail import audit
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
-from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+from acta_engine.limits.dynamodb import DynamoRateLeases
 from acta_engine.limits.limiter import Limiter, limiter_of
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.dynamodb_index import DynamoIndex

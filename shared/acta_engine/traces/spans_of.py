@@ -19,11 +19,9 @@ from acta_engine.ids import RUN, made_at
 from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.head import Head
-from acta_engine.models.allowed_models import provider_of
+from acta_engine.models.providers import PROVIDERS, provider_of
 from acta_engine.traces.span import RunName, Span, SpanKind, Value
 
-PROVIDERS = {"anthropic": "anthropic", "openai": "openai", "bedrock": "aws.bedrock", "offline": "offline"}
-"""Acta's names of providers -> the conventions' ones, where they have one."""
 MODEL_KINDS = ("plan", "llm")
 
 
@@ -56,6 +54,11 @@ def ends_run(commit: Commit) -> bool:
     return commit.head.run is not None and any(event.type == "run.finished" for event in commit.events)
 
 
+def _conventional(provider: str) -> str:
+    row = PROVIDERS.get(provider)
+    return row.trace_name or row.name if row is not None else provider
+
+
 class _Making:
     def __init__(self, commit: Commit, run: RunName, with_content: bool) -> None:
         self._commit = commit
@@ -85,7 +88,7 @@ class _Making:
         attributes: dict[str, Value] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.request.model": model,
-            **({"gen_ai.provider.name": PROVIDERS.get(provider, provider)} if provider else {}),
+            **({"gen_ai.provider.name": _conventional(provider)} if provider else {}),
             "acta.attempt": row.attempt,
         }
         if row.error is None:

@@ -1,45 +1,28 @@
 """How long a model call may take: from the tokens that it may write and the speed of its model (design §9).
 Less, where less is left of the invocation: `shared/acta_engine/turn/model_call.py`.
 
-Speeds are tokens per second. No provider promises one. These are estimates, low on purpose: an answer that is given too
-little time is paid for and lost, one that is given too much costs nothing. A setting replaces them all. The first
-pattern that fits a name counts; patterns allow for what providers put around a name.
+The speeds are estimates of `shared/acta_engine/models/providers.py`. A setting replaces them all.
 """
 
-import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
-_SPEEDS = (
-    (r"offline-.*", 1_000),
-    (r"(.*[./])?claude-.*haiku.*", 80),
-    (r"(.*[./])?claude-.*(opus|fable|mythos).*", 40),
-    (r"(.*[./])?claude-.*", 50),
-    (r"(.*/)?(gpt-|o\d).*\bpro\b.*", 20),
-    (r"(.*/)?gpt-.*astra.*", 40),
-    (r"(.*/)?(gpt-|o\d).*(mini|nano|luna).*", 80),
-    (r"(.*/)?(gpt-|o\d).*", 50),
-)
-UNKNOWN_SPEED = 30
+from acta_engine.models.providers import speed_of
+
 DEFAULT_SPEED = 50
 """Of the providers' default models, the slowest. For where it is not known yet which of them is asked."""
 
 
-@cache
-def speed_of(model: str) -> int:
-    return next((speed for name, speed in _SPEEDS if re.fullmatch(name, model)), UNKNOWN_SPEED)
-
-
 class AnswerTime(NamedTuple):
-    """All in seconds. `least`, `most`: of one call, whatever it needs. `first_token`: until a model begins.
-    `tokens_per_second`: the speed of every model; 0: each has its own.
-    """
+    """All times are in seconds."""
 
     least: float = 120
+    """What a call gets at least, however little it needs."""
     most: float = 840
     first_token: float = 30
+    """What a model may take to begin its answer."""
     tokens_per_second: float = 0
+    """The speed of every model. 0: each has its own."""
 
     def speed(self, model: str) -> float:
         """`model` empty: a default model."""

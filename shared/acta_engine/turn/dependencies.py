@@ -20,7 +20,7 @@ from acta_engine.log.s3_blobs import S3Blobs
 from acta_engine.memories.dynamodb import DynamoMemories
 from acta_engine.models.choose import choose_for
 from acta_engine.models.model import Model
-from acta_engine.models.model_catalogue import context_window
+from acta_engine.models.providers import context_window
 from acta_engine.settings import Settings, settings
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.registry import TenantRegistry
@@ -163,7 +163,7 @@ class ModelsDeps(NamedTuple):
 def models_deps() -> ModelsDeps:
     # Turns do not pay for the API's part.
     from acta_engine.audit.trail import audit
-    from acta_engine.limits.dynamodb_rate_leases import DynamoRateLeases
+    from acta_engine.limits.dynamodb import DynamoRateLeases
     from acta_engine.limits.limiter import limiter_of
     from acta_engine.models.configured_models import ConfiguredModels
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from acta_engine.log.head import Head
-from acta_engine.models.price_list import PRICED_AT
+from acta_engine.models.providers import PRICED_AT
 from acta_engine.sessions.views import instant, instant_or_none
 from acta_engine.untrusted.visible import visible
 from acta_engine.usage.aws_estimate import (

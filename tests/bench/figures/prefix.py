@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from acta_engine.log.head import BYTES_PER_TOKEN
+from acta_engine.models import providers
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta_engine.models.model_catalogue import DEFAULT_MODELS
-from acta_engine.models.openai import responses_request as openai_responses_request
+from acta_engine.models.openai import responses as openai_responses_request
 from acta_engine.models.prices import cost_usd
 from tests.bench.stand.script import Reply, note, reading
 from tests.bench.stand.stand import GOAL
@@ -98,7 +98,7 @@ def turns(provider: str, requests: Sequence[ModelRequest]) -> list[Turn]:
     found: list[Turn] = []
     before: list[Piece] = []
     for request in requests:
-        asked = request._replace(model=DEFAULT_MODELS[provider])
+        asked = request._replace(model=providers.PROVIDERS[provider].default_model)
         pieces = list(_pieces(PROVIDERS[provider](asked)))
         found.append(_turn(before, pieces))
         before = pieces
@@ -127,7 +127,7 @@ def _turn(before: Sequence[Piece], now: Sequence[Piece]) -> Turn:
 
 def figures(provider: str, run: Sequence[Turn], replies: Sequence[Reply]) -> dict[str, float]:
     """Sums over the run's requests; shares of what was sent; US dollars."""
-    model = DEFAULT_MODELS[provider]
+    model = providers.PROVIDERS[provider].default_model
     plain = cached = 0.0
     for turn, reply in zip(run, replies, strict=True):
         said = len(reply.text) + sum(len(json.dumps(call.input)) for call in reply.calls)
@@ -200,7 +200,7 @@ def report(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
             for text, name in ROWS
         ],
     )
-    told = ", ".join(DEFAULT_MODELS[provider] for provider in found)
+    told = ", ".join(providers.PROVIDERS[provider].default_model for provider in found)
     print(
         f"Rendered by the product for {told}; {BYTES_PER_TOKEN:g} bytes a token; the previous request's breakpoints\n"
         "are taken as cached. The first turn shares nothing with the plan before it: that one is offered one tool only."

@@ -15,7 +15,7 @@ import pytest
 
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import AwsDenied
-from acta_engine.limits.dynamodb_long_polls import DynamoLongPolls
+from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.dynamodb_attempts import DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex

@@ -1,5 +1,6 @@
 """The provider's key in Secrets Manager: rotated without a deployment, and never seen when it is wrong."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -38,7 +39,7 @@ def provider(llmock_server: Any) -> Iterator[KeyedProvider]:
 def model(behind: Behind, secret: str, provider: KeyedProvider, llmock: Any) -> Iterator[Any]:
     variables = {
         "ACTA_PROVIDER": "anthropic",
-        "ACTA_ANTHROPIC_SECRET": secret,
+        "ACTA_PROVIDER_SECRETS": json.dumps({"anthropic": secret}),
         "ANTHROPIC_BASE_URL": provider.url,
     }
     with behind.configured("step", **variables):

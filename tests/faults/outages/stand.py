@@ -1,5 +1,6 @@
 """A deployed stack on which hours of the engine pass in seconds."""
 
+import json
 import threading
 
 from acta_infra.local.progress import Progress
@@ -22,7 +23,7 @@ SETTINGS = {
 }
 """Hours become seconds: pauses of the engine, of the session, of recovery, and what a model call may take."""
 SECRET = "acta/faults/key"
-KEY_IN_SECRET = {"ACTA_PROVIDER": "anthropic", "ACTA_ANTHROPIC_SECRET": SECRET}
+KEY_IN_SECRET = {"ACTA_PROVIDER": "anthropic", "ACTA_PROVIDER_SECRETS": json.dumps({"anthropic": SECRET})}
 
 
 class OutageStand(Stand):

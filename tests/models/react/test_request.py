@@ -5,7 +5,7 @@ import json
 import pytest
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
-from acta_engine.models.react.request import UNREADABLE, to_inner
+from acta_engine.models.react import UNREADABLE, to_inner
 from tests.models.wires.conversations import (
     READ_FILE,
     UPDATE_PLAN,

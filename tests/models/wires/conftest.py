@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.anthropic.bedrock import BedrockModel
-from acta_engine.models.anthropic.client import AnthropicModel
+from acta_engine.models.anthropic.client import AnthropicModel, BedrockModel
 from acta_engine.models.model import Model
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel

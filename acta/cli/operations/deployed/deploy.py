@@ -26,7 +26,7 @@ from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, 
 from acta_infra.environments import Environment
 from acta_infra.issuers import OwnPool
 from acta_infra.local.former_releases import keep_release, take_newest
-from acta_infra.names import secret_name
+from acta_infra.names import usual_key_secret
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
 
@@ -132,7 +132,7 @@ def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
     environment, region = chosen.environment, chosen.caller.region
     yield "Next:"
     if is_first and not environment.is_local:  # the local AWS needs no key: rules play the model
-        secret = secret_name(environment.name, "anthropic")
+        secret = usual_key_secret(environment.name)
         yield f"  aws secretsmanager put-secret-value --region {region} \\"
         yield f"      --secret-id {secret} --secret-string file://key.txt"
     if isinstance(environment.auth, OwnPool):

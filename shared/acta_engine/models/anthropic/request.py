@@ -8,13 +8,15 @@ There are three breakpoints: after system and tools, after the last block before
 request had its last one. The API looks back only 20 blocks from a breakpoint, so a turn of more blocks needs the third.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
 from acta_engine.models.anthropic.stream import drop_last_thinking, with_signed_thinking
-from acta_engine.models.common.conversation import (
+from acta_engine.models.model import ModelRequest
+from acta_engine.models.wire import (
     GO_ON,
     AnsweredCall,
     Turn,
@@ -24,14 +26,38 @@ from acta_engine.models.common.conversation import (
     wire_tools,
     with_tool_order,
 )
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.model_catalogue import takes_back_thinking, takes_forced_tool, thinking_of
 
 PROVIDER = "anthropic"
 _BREAKPOINT = {"type": "ephemeral"}
 
 Block = dict[str, Any]
 Message = dict[str, Any]
+
+# What differs between Claude's models. The names are those that the SDK lists (anthropic 2.12, `types/model.py`). A
+# name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers
+# put around a name: `eu.anthropic.claude-…`, a date or a version at the end.
+_UP_TO_CLAUDE_4 = r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?"
+_UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(-v\d+)?([@:].*)?)"
+_SONNET_5_5 = r"(.*[./])?claude-sonnet-5-5([-@:].*)?"
+
+
+def takes_forced_tool(model: str) -> bool:
+    """Claude refuses a forced tool while it thinks. Claude 5 thinks unless it is told not to, later ones always."""
+    return re.fullmatch(_UP_TO_CLAUDE_4, model) is not None
+
+
+def takes_back_thinking(model: str) -> bool:
+    """Whether thinking can go back to Claude. From 5.1 on a thinking block is bound to every byte before it, the suffix
+    included. The suffix changes each turn, so the API may refuse the block. A request may leave thinking out.
+    """
+    return re.fullmatch(_UP_TO_CLAUDE_5, model) is not None
+
+
+def thinking_of(model: str) -> dict[str, Any] | None:
+    """What to send as `thinking`. None: nothing, the model decides. `between_tools` is Sonnet 5.5's lowest setting: the
+    model's notes between tool calls stay readable, and its answers stay inside a small output limit.
+    """
+    return {"type": "between_tools"} if re.fullmatch(_SONNET_5_5, model) else None
 
 
 def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:

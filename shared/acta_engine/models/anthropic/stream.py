@@ -13,16 +13,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from acta_engine.errors import StreamBroken
-from acta_engine.models.common.stops import ANTHROPIC_STOPS, stop_reason
-from acta_engine.models.common.token_estimate import estimate_tokens, utf8_size
-from acta_engine.models.common.tool_arguments import joined, joined_exactly, parse_call
 from acta_engine.models.model import ModelReply, RequestedCall, TokenUsage
+from acta_engine.models.wire import (
+    ANTHROPIC_STOPS,
+    estimate_tokens,
+    joined,
+    joined_exactly,
+    parse_call,
+    stop_reason,
+    utf8_size,
+)
 
 Block = dict[str, Any]
 
 
 class MessagesReplyBuilder:
-    """See `ReplyBuilder` in `common/stream.py`."""
+    """See `ReplyBuilder` in `calls.py`."""
 
     def __init__(
         self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None

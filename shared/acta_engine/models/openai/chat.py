@@ -1,20 +1,357 @@
-"""Chat Completions, OpenAI's and every compatible server's.
+"""Chat Completions, OpenAI's and every compatible server's. OpenAI itself is asked over its Responses API
+(`responses.py`) unless the settings say otherwise.
 
-OpenAI itself is asked over its Responses API (`responses.py`) unless the settings say otherwise.
+All messages are made from the entries alone and the suffix, which changes every turn, comes last: a provider's cache
+finds a request's content only where the next request begins with the same. User texts in a row become one message,
+because the chat templates of many compatible servers insist on alternating roles.
+
+Servers whose models think contradict one another. Some refuse a forced tool while the model thinks. Some insist on
+getting the thinking back that came before a call, and some refuse it. So a request first has both (`OPTIONAL`), and
+`without` names what the server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of
+the field that the thinking came in. The thinking itself is in the entry.
+
+A stream without a finish reason is broken.
 """
 
-from acta_engine.models.common.stream import CallProgress
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.openai.chat_request import OPTIONAL, is_in, to_body
-from acta_engine.models.openai.chat_stream import ChatReplyBuilder
-from acta_engine.models.openai.client import OpenAIStreamed, ParameterRefused
+import json
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from acta_engine.errors import StreamBroken
+from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
+from acta_engine.models.calls import CallProgress
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
+from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
+from acta_engine.models.wire import (
+    CHAT_STOPS,
+    GO_ON,
+    NO_RESULT,
+    InvalidJson,
+    cache_key,
+    estimate_tokens,
+    joined,
+    parse_call,
+    parse_object,
+    result_as_text,
+    stop_reason,
+    utf8_size,
+    wire_call_id,
+    wire_tool_name,
+    wire_tools,
+    with_tool_order,
+)
+
+API = "chat"
+"""Stands in `raw`, because OpenAI's other API cannot take back what this one gave."""
+THINKING_FIELDS = ("reasoning_content", "reasoning")
+"""Compatible servers send thinking in one of them. OpenAI sends none."""
+TOOL_CHOICE = "tool_choice"
+OPTIONAL = (TOOL_CHOICE, *THINKING_FIELDS)
+"""Parameters that a server may refuse, by the names that its error messages use."""
+
+Message = dict[str, Any]
+
+
+def to_body(
+    request: ModelRequest, *, official: bool, without: Collection[str] = (), provider: str = PROVIDER
+) -> dict[str, Any]:
+    """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
+    `without`: parameters of `OPTIONAL` to leave out. `provider`: who is asked; thinking goes back to it alone.
+    """
+    messages = to_messages(
+        request.system, request.entries, request.model, without, request.ended_turns, provider
+    )
+    forced = request.tool_choice != "auto"
+    suffix = request.suffix
+    if forced and TOOL_CHOICE in without:
+        suffix = with_tool_order(suffix, request.tool_choice)
+    if suffix.strip():
+        _add_user(messages, suffix)
+    elif messages[-1]["role"] in ("assistant", "system"):
+        _add_user(messages, GO_ON)
+    limit = "max_completion_tokens" if official or counts_reasoning(request.model) else "max_tokens"
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": messages,
+        limit: request.max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if official:
+        body["prompt_cache_key"] = cache_key(request)
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in wire_tools(request.tools)
+        ]
+        body[TOOL_CHOICE] = _forced_choice(request) if forced and TOOL_CHOICE not in without else "auto"
+        effort = reasoning_effort_with_tools(request.model)
+        if effort is not None:
+            body["reasoning_effort"] = effort
+    return body
+
+
+def is_in(body: dict[str, Any], parameter: str) -> bool:
+    """Whether a parameter of `OPTIONAL` is in the request."""
+    if parameter == TOOL_CHOICE:
+        return bool(body.get(TOOL_CHOICE, "auto") != "auto")
+    messages: list[Message] = body["messages"]
+    return any(parameter in message for message in messages)
+
+
+def to_messages(
+    system: str,
+    entries: Sequence[Entry],
+    model: str = "",
+    without: Collection[str] = (),
+    ended_turns: EndedTurns | None = None,
+    provider: str = PROVIDER,
+) -> list[Message]:
+    """All messages without the suffix. Every call of a reply has its result before any other message. `ended_turns`: as
+    in `ModelRequest`; so the messages are shared by requests, and none may be changed.
+    """
+    nothing: list[Message] = []
+
+    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
+        messages = list(before)
+        for turn in turns:
+            _add_turn(messages, turn, provider, model, without)
+        return messages
+
+    form = (API, provider, model, frozenset(without))
+    messages = (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns)
+    if system.strip():
+        messages.insert(0, {"role": "system", "content": system})
+    return messages or [{"role": "user", "content": GO_ON}]
+
+
+def _add_turn(
+    messages: list[Message], entries: Sequence[Entry], provider: str, model: str, without: Collection[str]
+) -> None:
+    unanswered: list[ToolCall] = []
+    texts: list[str] = []
+    for entry in entries:
+        if isinstance(entry, AssistantEntry):
+            unanswered = list(entry.calls)
+            if messages and messages[-1]["role"] == "assistant":
+                _add_user(messages, GO_ON)
+            if entry.calls or entry.content.loaded.strip():
+                messages.append(_reply(entry) | _thinking(entry, provider, model, without))
+        elif isinstance(entry, ToolEntry) and any(call.call_id == entry.call_id for call in unanswered):
+            unanswered = [call for call in unanswered if call.call_id != entry.call_id]
+            messages.append(_tool_result(entry.call_id, entry.content.loaded))
+        elif isinstance(entry, ToolEntry):
+            texts.append(result_as_text(entry))
+        else:
+            texts.append(entry.content.loaded)
+    _end_turn(messages, unanswered, texts)
+
+
+def _end_turn(messages: list[Message], unanswered: list[ToolCall], texts: list[str]) -> None:
+    """Adds a result for each call that has none, then the texts that people sent during the turn."""
+    messages += [_tool_result(call.call_id, NO_RESULT) for call in unanswered]
+    for text in texts:
+        if text.strip():
+            _add_user(messages, text)
+
+
+def _reply(entry: AssistantEntry) -> Message:
+    message: Message = {"role": "assistant", "content": entry.content.loaded or None}
+    if entry.calls:
+        message["tool_calls"] = [
+            {
+                "id": wire_call_id(call.call_id),
+                "type": "function",
+                "function": {
+                    "name": wire_tool_name(call.name),
+                    "arguments": json.dumps(call.input or {}, ensure_ascii=False, separators=(",", ":")),
+                },
+            }
+            for call in entry.calls
+        ]
+    return message
+
+
+def _thinking(entry: AssistantEntry, provider: str, model: str, without: Collection[str]) -> Message:
+    """The thinking before the reply's calls, in the field that it came in. Empty where it is another model's."""
+    raw = entry.raw if entry.provider == provider and isinstance(entry.raw, dict) else {}
+    if raw.get("api") != API or raw.get("model") != model or raw["name"] in without:
+        return {}
+    return {raw["name"]: entry.thinking}
+
+
+def _tool_result(call_id: str, text: str) -> Message:
+    return {"role": "tool", "tool_call_id": wire_call_id(call_id), "content": text}
+
+
+def _add_user(messages: list[Message], text: str) -> None:
+    if messages and messages[-1]["role"] == "user":
+        messages[-1] = {"role": "user", "content": messages[-1]["content"] + "\n\n" + text}
+    else:
+        messages.append({"role": "user", "content": text})
+
+
+def _forced_choice(request: ModelRequest) -> Any:
+    if len(request.tools) == 1:
+        return "required"  # means the same, and more servers know it
+    return {"type": "function", "function": {"name": request.tool_choice}}
+
+
+class ChatReplyBuilder:
+    """See `ReplyBuilder` in `calls.py`."""
+
+    def __init__(
+        self,
+        model: str,
+        request_bytes: Callable[[], int],
+        on_text: Callable[[str], None] | None = None,
+        provider: str = "openai",
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._request_bytes = request_bytes
+        self._on_text = on_text
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._thinking_field = ""
+        self._refusal: list[str] = []
+        self._calls: list[dict[str, str]] = []
+        self._position_of: dict[int, int] = {}
+        self._finish: str | None = None
+        self._usage: Any = None
+
+    def has_content(self, chunk: Any) -> bool:
+        deltas = [choice.delta for choice in chunk.choices or () if choice.delta is not None]
+        return any(
+            delta.content or delta.tool_calls or getattr(delta, "refusal", None) or _thinking_in(delta)[1]
+            for delta in deltas
+        )
+
+    def add(self, chunk: Any) -> None:
+        self._usage = chunk.usage or self._usage
+        for choice in chunk.choices or ():
+            delta = choice.delta
+            if delta is not None:
+                self._text.append(delta.content or "")
+                if self._on_text is not None and delta.content:
+                    self._on_text(delta.content)
+                self._refusal.append(getattr(delta, "refusal", None) or "")
+                field, thinking = _thinking_in(delta)
+                self._thinking.append(thinking)
+                self._thinking_field = self._thinking_field or field
+                for part in delta.tool_calls or ():
+                    self._add_call_part(part)
+            self._finish = choice.finish_reason or self._finish
+
+    def _add_call_part(self, part: Any) -> None:
+        """Parts with the same index belong to one call. But some servers send every call with index 0."""
+        position = self._position_of.get(part.index) if part.index is not None else len(self._calls) - 1
+        known = self._calls[position] if position is not None and position >= 0 else None
+        if known is None or _begins_another_call(part, known):
+            position = len(self._calls)
+            self._calls.append({"id": part.id or "", "name": known["name"] if known else "", "json": ""})
+            if part.function is not None and part.function.name:
+                self._calls[position]["name"] = part.function.name
+        assert position is not None
+        call = self._calls[position]
+        call["id"] = call["id"] or part.id or ""
+        if part.index is not None:
+            self._position_of[part.index] = position
+        if part.function is not None:
+            call["name"] = call["name"] or part.function.name or ""
+            call["json"] += part.function.arguments or ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Never: the usage comes after everything else, and the SDK ends the stream at the server's end mark."""
+        return False
+
+    def reply(self) -> ModelReply:
+        if self._finish is None:
+            raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
+        refusal = joined("".join(self._refusal))
+        stop = stop_reason(CHAT_STOPS, self._finish, calls=bool(self._calls))
+        text = joined("".join(self._text)) or refusal
+        thinking = joined("".join(self._thinking))
+        return ModelReply(
+            text=text,
+            calls=self._requested_calls(cut=stop == "max_tokens"),
+            stop="refusal" if refusal else stop,
+            usage=self._token_usage(text, thinking),
+            thinking=thinking,
+            raw=self._raw(thinking),
+        )
+
+    def _raw(self, thinking: str) -> Any:
+        """None: no server wants thinking back that no call followed."""
+        if not thinking or not self._calls:
+            return None
+        return {"api": API, "model": self._model, "name": self._thinking_field}
+
+    def _requested_calls(self, *, cut: bool) -> tuple[RequestedCall, ...]:
+        last = len(self._calls) - 1
+        return tuple(
+            parse_call(call["name"], call["json"], cut=cut and position == last)
+            for position, call in enumerate(self._calls)
+        )
+
+    def _token_usage(self, *written: str) -> TokenUsage:
+        details = getattr(self._usage, "prompt_tokens_details", None)
+        prompt = int(getattr(self._usage, "prompt_tokens", None) or 0)
+        output = int(getattr(self._usage, "completion_tokens", None) or 0)
+        size = utf8_size(*written, *(call["json"] for call in self._calls))
+        return TokenUsage(
+            input=prompt or estimate_tokens(self._request_bytes()),
+            output=output or estimate_tokens(size),
+            cached_input=int(getattr(details, "cached_tokens", None) or 0),
+            cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
+        )
+
+
+def _begins_another_call(part: Any, known: dict[str, str]) -> bool:
+    """Whether the part is not of the `known` call with the same index. It is not where its id differs. Where neither
+    has an id: where its name differs, or where the known call's arguments are complete and the part brings more.
+    """
+    if part.id or known["id"]:
+        return bool(part.id and known["id"] and part.id != known["id"])
+    name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
+    if name and known["name"] and name != known["name"]:
+        return True
+    return bool((more or "").strip()) and _is_object(known["json"])
+
+
+def _is_object(text: str) -> bool:
+    if not text.rstrip().endswith("}"):
+        return False
+    try:
+        parse_object(text)
+    except InvalidJson:
+        return False
+    return True
+
+
+def _thinking_in(delta: Any) -> tuple[str, str]:
+    """The field's name and its text, both empty where there is none."""
+    for field in THINKING_FIELDS:
+        value = getattr(delta, field, None)
+        if isinstance(value, str) and value:
+            return field, value
+    return "", ""
 
 
 class OpenAIModel(OpenAIStreamed):
     optional = OPTIONAL
 
-    def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        super().__init__(api_key, base_url)
+    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
+        super().__init__(api_key, base_url, provider)
         self._refused: dict[str, frozenset[str]] = {}
 
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
@@ -23,7 +360,7 @@ class OpenAIModel(OpenAIStreamed):
         """
         while True:
             refused = self._refused.get(request.model, frozenset())
-            body = to_body(request, official=self._client.official, without=refused)
+            body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
             create = self._client.sdk_client.chat.completions.create
             try:
                 return self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)

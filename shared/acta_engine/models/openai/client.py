@@ -14,13 +14,22 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.common.address_and_key import is_official, require_sendable
-from acta_engine.models.common.sdk import loading, silence_loggers, tell_limits, time_limits
-from acta_engine.models.common.stream import CallProgress, ReplyBuilder, read_stream, run_within
-from acta_engine.models.common.token_estimate import body_size
+from acta_engine.models.calls import (
+    CallProgress,
+    ReplyBuilder,
+    is_official,
+    loading,
+    read_stream,
+    require_sendable,
+    run_within,
+    silence_loggers,
+    tell_limits,
+    time_limits,
+)
 from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.model_catalogue import counts_reasoning
+from acta_engine.models.openai.capabilities import counts_reasoning
+from acta_engine.models.wire import body_size
 
 T = TypeVar("T")
 
@@ -50,8 +59,11 @@ class NotFoundThere(ProviderRejected):
 class OpenAIClient:
     """The SDK is imported at the first call. Connections are kept as long as this object lives."""
 
-    def __init__(self, api_key: str, base_url: str | None, optional: Sequence[str] = ()) -> None:
+    def __init__(
+        self, api_key: str, base_url: str | None, provider: str = PROVIDER, optional: Sequence[str] = ()
+    ) -> None:
         """`base_url` None: OpenAI's own. `optional`: parameters that a request can do without."""
+        self.provider = provider
         self._optional = optional
         self._api_key = api_key
         self._base_url = base_url or None
@@ -71,7 +83,7 @@ class OpenAIClient:
 
     @cached_property
     def sdk_client(self) -> Any:
-        key = require_sendable(PROVIDER, self._api_key)
+        key = require_sendable(self.provider, self._api_key)
         return self._sdk.OpenAI(
             api_key=key, base_url=self._base_url, max_retries=0, http_client=self._http_client()
         )
@@ -108,8 +120,8 @@ class OpenAIClient:
         try:
             with send(**body, timeout=limits) as events:
                 opened = True
-                tell_limits(PROVIDER, options, events)
-                built = builder(request.model, lambda: body_size(body), options.on_text)
+                tell_limits(self.provider, options, events)
+                built = builder(request.model, lambda: body_size(body), options.on_text, self.provider)
                 return read_stream(events, built, progress)
         except ActaError:
             raise
@@ -136,18 +148,18 @@ class OpenAIClient:
         if isinstance(error, sdk.APIStatusError):
             return self._refusal(error)
         if isinstance(error, sdk.APITimeoutError):
-            return ProviderTimeout(f"{PROVIDER}: no answer in time", begun)
+            return ProviderTimeout(f"{self.provider}: no answer in time", begun)
         if isinstance(error, sdk.APIConnectionError) and not opened:
-            return ProviderUnavailable(f"{PROVIDER}: no connection")
+            return ProviderUnavailable(f"{self.provider}: no connection")
         if opened and isinstance(error, sdk.APIError):
-            return error_from_stream(PROVIDER, {}, names=_names(error), begun=begun)
+            return error_from_stream(self.provider, {}, names=_names(error), begun=begun)
         if opened:
-            return StreamBroken(f"{PROVIDER}: the answer broke off ({type(error).__name__})")
-        return ProviderRejected(f"{PROVIDER}: the request could not be made ({type(error).__name__})")
+            return StreamBroken(f"{self.provider}: the answer broke off ({type(error).__name__})")
+        return ProviderRejected(f"{self.provider}: the request could not be made ({type(error).__name__})")
 
     def _refusal(self, error: Any) -> ActaError:
         names = _names(error)
-        failure = error_from_status(PROVIDER, error.status_code, error.response.headers, names=names)
+        failure = error_from_status(self.provider, error.status_code, error.response.headers, names=names)
         if "invalid_encrypted_content" in names:
             return ReasoningUnreadable(str(failure))
         refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
@@ -166,19 +178,19 @@ class OpenAIStreamed(ABC):
     optional: Sequence[str] = ()
     """Parameters that a request can do without."""
 
-    def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        """`base_url` None: OpenAI's own."""
-        self._client = OpenAIClient(api_key, base_url, self.optional)
+    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
+        """`base_url` None: OpenAI's own. `provider`: whose server it is."""
+        self._client = OpenAIClient(api_key, base_url, provider, self.optional)
 
     @property
     def provider(self) -> str:
-        return PROVIDER
+        return self._client.provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         self._client.load()
         begins_within = request.stream_options.begins_within
         return run_within(
-            timeout, PROVIDER, lambda progress: self._call(request, timeout, progress), begins_within
+            timeout, self.provider, lambda progress: self._call(request, timeout, progress), begins_within
         )
 
     @abstractmethod

@@ -1,15 +1,557 @@
-"""OpenAI's Responses API: what its newer models need to reason and call tools in one turn.
+"""OpenAI's Responses API: what its newer models need to reason and call tools in one turn, and its answers in the
+background.
 
-The server stores nothing: each request holds the whole conversation. Calls in the background:
-`responses_background.py`.
+The server stores nothing, so a request holds the whole conversation. The API caches a request's content and finds it
+again only where the next request begins with the same content. So all items are made from the entries alone, and the
+suffix, which changes every turn, is the last item. Models from GPT 5.6 on find a cached prefix at a breakpoint only,
+and would set their own after the suffix. They get three: after the system prompt, at the end of the last item before
+the suffix, and where the previous request had that end. Breakpoints are no part of the content.
+
+Reasoning goes back to the model that it came from, in its place and encrypted as it came, with the items around it. The
+API itself leaves out what the model cannot use any more. `ModelReply.raw` keeps what that takes: `{"api", "model",
+"items"}`, the items in their order. A reasoning item is kept whole. Of a message and of a call only ids and the text's
+length in characters are kept, because the entry holds their contents already.
+
+In the stream, text counts as it arrives. Everything else counts when its item is complete, so half of a call's
+arguments is never taken for the whole. A stream without a final event that holds the response's status is broken.
+
+In the background the server makes the answer by itself, and is asked for it by its id. Source: OpenAI's guide
+"Background mode" and the types of its SDK 3.54, read 2026-11-23. A response is `queued`, `in_progress`, and in the end
+`completed`, `incomplete`, `failed` or `cancelled`. Its server has to keep it until it has been fetched: with `store` it
+keeps it for 30 days at least, unless it is deleted. So Acta deletes what it has fetched. No request of this API is
+idempotent: there is no key that two tries of a `create` could have in common.
 """
 
-from acta_engine.models.common.stream import CallProgress
-from acta_engine.models.model import BackgroundCalls, ModelReply, ModelRequest
-from acta_engine.models.openai.client import OpenAIStreamed, ReasoningUnreadable
-from acta_engine.models.openai.responses_background import ResponsesInBackground
-from acta_engine.models.openai.responses_request import to_body
-from acta_engine.models.openai.responses_stream import ResponsesReplyBuilder
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from acta_engine.errors import ActaError, ProviderRejected, StreamBroken
+from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
+from acta_engine.models.calls import CallProgress, run_within
+from acta_engine.models.errors import error_from_stream, name_in
+from acta_engine.models.model import (
+    BackgroundCalls,
+    BackgroundResponse,
+    ModelReply,
+    ModelRequest,
+    RequestedCall,
+    StopReason,
+    TokenUsage,
+)
+from acta_engine.models.openai.capabilities import (
+    effort_within,
+    returns_encrypted_reasoning,
+    takes_breakpoints,
+)
+from acta_engine.models.openai.client import (
+    PROVIDER,
+    NotFoundThere,
+    OpenAIClient,
+    OpenAIStreamed,
+    ReasoningUnreadable,
+)
+from acta_engine.models.wire import (
+    CUT_OFF,
+    DECLINED_CODES,
+    GO_ON,
+    RESPONSES_STOPS,
+    Turn,
+    body_size,
+    cache_key,
+    estimate_tokens,
+    joined,
+    joined_exactly,
+    parse_call,
+    stop_reason,
+    turn_of,
+    utf8_size,
+    wire_call_id,
+    wire_tool_name,
+    wire_tools,
+)
+
+API = "responses"
+"""Stands in `raw`, because OpenAI's other API cannot take back what this one gave."""
+MIN_OUTPUT_TOKENS = 16
+"""With less the API refuses the request."""
+_BREAKPOINT = {"mode": "explicit"}
+
+Item = dict[str, Any]
+
+
+ENCRYPTED_REASONING = "reasoning.encrypted_content"
+
+
+def to_body(
+    request: ModelRequest,
+    *,
+    official: bool,
+    reasoning: bool = True,
+    background: bool = False,
+    provider: str = PROVIDER,
+) -> dict[str, Any]:
+    """The keyword arguments of `responses.create`, without `timeout`. `official`: OpenAI itself is asked. `reasoning`
+    False: without what was kept of earlier replies. `background`: the server makes the answer by itself and keeps it.
+    `provider`: who is asked; reasoning goes back to it alone.
+    """
+    with_breakpoints = official and takes_breakpoints(request.model)
+    items = [_message("system", request.system)] if request.system.strip() else []
+    shown_to = request.model if reasoning else ""
+    items += to_items(
+        request.entries,
+        shown_to,
+        in_blocks=with_breakpoints,
+        ended_turns=request.ended_turns,
+        provider=provider,
+    )
+    if with_breakpoints:
+        _set_breakpoints(items)
+    if request.suffix.strip():
+        items.append(_message("user", request.suffix))
+    elif not items or items[-1].get("role") in ("assistant", "system"):
+        items.append(_message("user", GO_ON))
+    body: dict[str, Any] = {
+        "model": request.model,
+        "input": items,
+        "max_output_tokens": max(request.max_tokens, MIN_OUTPUT_TOKENS),
+        "stream": not background,
+        "store": background,
+    }
+    if background:
+        body["background"] = True
+    if official:
+        body["prompt_cache_key"] = cache_key(request)
+    if with_breakpoints:
+        body["prompt_cache_options"] = _BREAKPOINT
+    if returns_encrypted_reasoning(request.model):
+        body["include"] = [ENCRYPTED_REASONING]
+    effort = effort_within(request.model, request.max_tokens)
+    if effort is not None:
+        body["reasoning"] = {"effort": effort}
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.input_schema,
+                "strict": False,  # strict mode takes only a part of JSON Schema
+            }
+            for tool in wire_tools(request.tools)
+        ]
+        body["tool_choice"] = _tool_choice(request)
+    return body
+
+
+class _Rendered(NamedTuple):
+    """`used`: ids of the calls in `items`."""
+
+    items: list[Item]
+    used: frozenset[str]
+
+
+def to_items(
+    entries: Sequence[Entry],
+    model: str,
+    *,
+    in_blocks: bool,
+    ended_turns: EndedTurns | None = None,
+    provider: str = PROVIDER,
+) -> list[Item]:
+    """All items without the suffix. `model`: who is asked; only its own reasoning goes back. `in_blocks`: results as
+    blocks, which can carry a breakpoint, instead of plain text. `ended_turns`: as in `ModelRequest`; so the items are
+    shared by requests, and none may be changed.
+    """
+
+    def with_turns(before: _Rendered, turns: Turns) -> _Rendered:
+        items, used = list(before.items), set(before.used)
+        for turn in map(turn_of, turns):
+            items += _turn_items(turn, provider, model, used, in_blocks=in_blocks)
+        return _Rendered(items, frozenset(used))
+
+    form, nothing = (API, provider, model, in_blocks), _Rendered([], frozenset())
+    return (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns).items
+
+
+def _turn_items(turn: Turn, provider: str, model: str, used_ids: set[str], *, in_blocks: bool) -> list[Item]:
+    items: list[Item] = []
+    if turn.reply is not None:
+        kept = _kept_items(turn.reply, provider, model)
+        ids = _call_ids(turn.reply, kept, used_ids)
+        items += _reply_items(turn.reply, kept, ids)
+        for answered, call_id in zip(turn.calls, ids, strict=True):
+            output: Any = [_text(answered.text)] if in_blocks else answered.text
+            items.append({"type": "function_call_output", "call_id": call_id, "output": output})
+    return items + [_message("user", text) for text in turn.texts]
+
+
+def _kept_items(reply: AssistantEntry, provider: str, model: str) -> list[Item]:
+    """What the reply's builder kept of it in `raw`; empty where it came from another model or another API."""
+    raw = reply.raw if reply.provider == provider and isinstance(reply.raw, dict) else {}
+    return list(raw["items"]) if raw.get("api") == API and raw.get("model") == model else []
+
+
+def _call_ids(reply: AssistantEntry, kept: list[Item], used: set[str]) -> list[str]:
+    """An id for each call: the provider's where it was kept and no earlier call has it, else Acta's. Adds to `used`."""
+    provider_ids = iter([part.get("call_id") for part in kept if part["type"] == "function_call"])
+    ids = []
+    for call in reply.calls:
+        provider_id = next(provider_ids, None)
+        ids.append(provider_id if provider_id and provider_id not in used else wire_call_id(call.call_id))
+        used.add(ids[-1])
+    return ids
+
+
+def _reply_items(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> list[Item]:
+    """The kept items in their order, then what is left of the text and of the calls."""
+    calls = zip(reply.calls, ids, strict=True)
+    text = reply.content.loaded
+    items: list[Item] = []
+    for part in kept:
+        if part["type"] == "message":
+            piece, text = text[: part["chars"]], text[part["chars"] :]
+            items += [_reply_message(piece, part)] if piece.strip() else []
+        elif part["type"] == "function_call":
+            items += [_function_call(call, call_id, part.get("id")) for call, call_id in _first_of(calls)]
+        else:
+            items.append(dict(part))
+    while items and items[-1]["type"] == "reasoning":  # refused where nothing follows that it led to
+        items.pop()
+    if text.strip():
+        items.append({"role": "assistant", "content": text})
+    return items + [_function_call(call, call_id) for call, call_id in calls]
+
+
+def _first_of(calls: Iterator[tuple[ToolCall, str]]) -> list[tuple[ToolCall, str]]:
+    first = next(calls, None)
+    return [] if first is None else [first]
+
+
+def _reply_message(text: str, part: Item) -> Item:
+    if "id" not in part:
+        return {"type": "message", "role": "assistant", "content": text}
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    item = {"type": "message", "role": "assistant", "status": "completed", "content": content}
+    return item | {key: part[key] for key in ("id", "phase") if key in part}
+
+
+def _function_call(call: ToolCall, call_id: str, item_id: str | None = None) -> Item:
+    item: Item = {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": wire_tool_name(call.name),
+        "arguments": json.dumps(call.input or {}, ensure_ascii=False, separators=(",", ":")),
+    }
+    return {**item, "id": item_id} if item_id else item
+
+
+def _message(role: str, text: str) -> Item:
+    return {"role": role, "content": [_text(text)]}
+
+
+def _text(text: str) -> Item:
+    return {"type": "input_text", "text": text}
+
+
+def _set_breakpoints(items: list[Item]) -> None:
+    """Only input can carry a breakpoint: texts to the model and results. Items of input in a row are one group; the
+    last two groups get a breakpoint at their ends, and the system prompt gets one.
+    """
+    ends = (
+        position
+        for position in range(len(items) - 1, -1, -1)
+        if _input_blocks(items[position]) and not any(map(_input_blocks, items[position + 1 : position + 2]))
+    )
+    system = [0] if items[:1] and items[0].get("role") == "system" else []
+    for position in {*islice(ends, 2), *system}:
+        items[position] = _with_breakpoint(items[position])
+
+
+def _with_breakpoint(item: Item) -> Item:
+    *before, block = _input_blocks(item)
+    blocks = [*before, {**block, "prompt_cache_breakpoint": _BREAKPOINT}]
+    return {**item, "output" if "output" in item else "content": blocks}
+
+
+def _input_blocks(item: Item) -> list[Item]:
+    """Empty where the item is the model's own."""
+    is_result = item.get("type") == "function_call_output"
+    blocks = item.get("output") if is_result else item.get("content")
+    is_input = is_result or item.get("role") in ("system", "user")
+    return blocks if is_input and isinstance(blocks, list) else []
+
+
+def _tool_choice(request: ModelRequest) -> Any:
+    if request.tool_choice == "auto":
+        return "auto"
+    if len(request.tools) == 1:
+        return "required"  # means the same, and more servers know it
+    return {"type": "function", "name": request.tool_choice}
+
+
+class _Item:
+    """One output item. `completed`: the SDK's item once it is complete, None before and where it was cut off."""
+
+    def __init__(self, opened: Any) -> None:
+        self.type = str(opened.type)
+        self.name = getattr(opened, "name", None) or ""
+        self.text = ""
+        self.refusal = ""
+        self.completed: Any = None
+
+    def complete(self, item: Any) -> None:
+        self.name = getattr(item, "name", None) or self.name
+        if self.type == "message":
+            self.text = "".join(p.text or "" for p in item.content if p.type == "output_text")
+            self.refusal = "".join(p.refusal or "" for p in item.content if p.type == "refusal")
+        if getattr(item, "status", None) not in ("incomplete", "in_progress"):
+            self.completed = item
+
+
+class ResponsesReplyBuilder:
+    """See `ReplyBuilder` in `calls.py`."""
+
+    def __init__(
+        self,
+        model: str,
+        request_bytes: Callable[[], int],
+        on_text: Callable[[str], None] | None = None,
+        provider: str = PROVIDER,
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._request_bytes = request_bytes
+        self._on_text = on_text
+        self._items: dict[int, _Item] = {}
+        self._response: Any = None
+
+    def has_content(self, event: Any) -> bool:
+        return str(event.type).startswith(("response.output", "response.refusal", "response.function_call"))
+
+    def add(self, event: Any) -> None:
+        """Raises the error that an `error` event reports."""
+        match event.type:
+            case "response.output_item.added":
+                self._items[event.output_index] = _Item(event.item)
+            case "response.output_text.delta":
+                self._items[event.output_index].text += event.delta
+                if self._on_text is not None:
+                    self._on_text(event.delta)
+            case "response.refusal.delta":
+                self._items[event.output_index].refusal += event.delta
+            case "response.output_item.done":
+                self._items.setdefault(event.output_index, _Item(event.item)).complete(event.item)
+            case "response.completed" | "response.incomplete" | "response.failed":
+                self._response = event.response
+            case "error":
+                raise _failure(self._provider, event, begun=bool(self._items))
+
+    def take(self, response: Any) -> None:
+        """A whole response, that was not streamed."""
+        self._items = {number: _Item(item) for number, item in enumerate(response.output)}
+        for number, item in enumerate(response.output):
+            self._items[number].complete(item)
+        self._response = response
+
+    @property
+    def is_complete(self) -> bool:
+        return self._response is not None
+
+    def reply(self) -> ModelReply:
+        """Raises StreamBroken, or the error that a failed response reports."""
+        response = self._response
+        if response is None or response.status not in ("completed", "incomplete", "failed"):
+            raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
+        if response.status == "failed" and getattr(response.error, "code", None) not in DECLINED_CODES:
+            raise _failure(self._provider, response.error, begun=bool(self._items))
+        items = [self._items[index] for index in sorted(self._items)]
+        calls = [item for item in items if item.type == "function_call"]
+        stop: StopReason = "refusal"
+        if response.status != "failed":
+            word = getattr(response.incomplete_details, "reason", None) or response.status
+            stop = stop_reason(RESPONSES_STOPS, word, calls=bool(calls))
+        refusal = joined("".join(item.refusal for item in items))
+        text = joined("".join(item.text for item in items))
+        return ModelReply(
+            text=text or refusal,
+            calls=tuple(
+                _requested_call(item, cut=stop == "max_tokens" and item is items[-1]) for item in calls
+            ),
+            stop="refusal" if refusal else stop,
+            usage=self._token_usage(items),
+            thinking="\n\n".join(_thinking(items)),
+            raw=self._raw(items),
+        )
+
+    def _token_usage(self, items: list[_Item]) -> TokenUsage:
+        usage = self._response.usage
+        details = getattr(usage, "input_tokens_details", None)
+        arguments = [
+            item.completed.arguments or ""
+            for item in items
+            if item.type == "function_call" and item.completed is not None
+        ]
+        size = utf8_size(*arguments, *(item.text for item in items), *_thinking(items))
+        return TokenUsage(
+            input=int(getattr(usage, "input_tokens", None) or 0) or estimate_tokens(self._request_bytes()),
+            output=int(getattr(usage, "output_tokens", None) or 0) or estimate_tokens(size),
+            cached_input=int(getattr(details, "cached_tokens", None) or 0),
+            cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
+        )
+
+    def _raw(self, items: list[_Item]) -> Any:
+        """None: there is no reasoning to keep, or a part of it cannot be stored as it came. The API refuses the items
+        that follow a missing one, so then nothing is kept.
+        """
+        if not all(map(_is_storable, items)):
+            return None
+        kept = [part for part in map(_kept_part, items) if part is not None]
+        if not any(part["type"] == "reasoning" or part.get("phase") for part in kept):
+            return None
+        return {"api": API, "model": self._model, "items": kept}
+
+
+def _requested_call(item: _Item, *, cut: bool) -> RequestedCall:
+    if item.completed is None:
+        return RequestedCall(joined(item.name), None, CUT_OFF)
+    return parse_call(item.name, item.completed.arguments or "", cut=cut)
+
+
+def _is_storable(item: _Item) -> bool:
+    part = _kept_part(item) or {}
+    texts = [value for value in part.values() if isinstance(value, str)]
+    texts += [summary["text"] for summary in part.get("summary", ())]
+    return all(joined_exactly(text) == text for text in texts)
+
+
+def _kept_part(item: _Item) -> dict[str, Any] | None:
+    """What is kept of the item in `raw`. None: nothing. Reasoning that is not encrypted is left out: the server would
+    look it up by its id, and has not stored it.
+    """
+    completed = item.completed
+    if item.type == "message":
+        known = (
+            {"id": completed.id, "phase": getattr(completed, "phase", None)} if completed is not None else {}
+        )
+        present = {key: value for key, value in known.items() if value}
+        return {"type": "message", "chars": len(joined(item.text)), **present}
+    if item.type == "function_call":  # one that was cut off keeps its place
+        ids = {"id": completed.id, "call_id": completed.call_id} if completed else {}
+        return {"type": "function_call", **ids}
+    if item.type == "reasoning" and completed is not None and getattr(completed, "encrypted_content", None):
+        summary = [{"type": "summary_text", "text": part.text} for part in completed.summary or ()]
+        encrypted = completed.encrypted_content
+        return {"type": "reasoning", "id": completed.id, "summary": summary, "encrypted_content": encrypted}
+    return None
+
+
+def _thinking(items: list[_Item]) -> list[str]:
+    """OpenAI shows summaries where they are asked for. Servers of open models show the reasoning itself."""
+    return [
+        joined(part.text)
+        for item in items
+        if item.type == "reasoning" and item.completed is not None
+        for part in [*(item.completed.summary or ()), *(getattr(item.completed, "content", None) or ())]
+    ]
+
+
+_REJECTED_CODES = frozenset({"invalid_prompt", "data_residency_mismatch"})
+"""Codes of a failed response that no retry changes."""
+
+
+def _failure(provider: str, error: Any, *, begun: bool) -> ActaError:
+    """`error`: an `error` event, or a failed response's error. A server may give neither code nor message."""
+    code, kind = getattr(error, "code", None), getattr(error, "type", None)
+    rejected = "invalid_request_error" if isinstance(code, str) and code in _REJECTED_CODES else None
+    message = getattr(error, "message", None)
+    names = (code, kind if kind != "error" else None, rejected, name_in(message))
+    return error_from_stream(provider, {}, names=names, begun=begun)
+
+
+T = TypeVar("T")
+UNFINISHED = ("queued", "in_progress")
+
+
+class ResponsesInBackground:
+    """See `BackgroundCalls` in `shared/acta_engine/models/model.py`."""
+
+    def __init__(self, client: OpenAIClient) -> None:
+        self._client = client
+
+    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
+        """Raises ProviderTimeout and ProviderUnavailable also where the response may have been made: nobody knows its
+        id.
+        """
+        try:
+            created, size = self._create(request, timeout, reasoning=True)
+        except ReasoningUnreadable:
+            created, size = self._create(request, timeout, reasoning=False)
+        if created.status in UNFINISHED:
+            return str(created.id)
+        ended = self._ended(created, request.model, size)
+        if isinstance(ended, ActaError):
+            raise ended
+        return ended
+
+    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        include = [ENCRYPTED_REASONING] if returns_encrypted_reasoning(response.model) else []
+        retrieve = self._responses.retrieve
+
+        def send(**limits: Any) -> Any:
+            return retrieve(response.response_id, include=include, **limits)
+
+        return self._read(response, send, timeout)
+
+    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        cancel = self._responses.cancel
+        try:
+            return self._read(response, lambda **limits: cancel(response.response_id, **limits), timeout)
+        except ProviderRejected:  # it has ended already
+            return self.result(response, timeout=timeout)
+
+    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+        delete = self._responses.delete
+        with suppress(NotFoundThere):
+            self._within(timeout, lambda **limits: delete(response.response_id, **limits))
+
+    @property
+    def _responses(self) -> Any:
+        self._client.load()
+        return self._client.sdk_client.responses
+
+    def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> tuple[Any, int]:
+        body = to_body(
+            request,
+            official=self._client.official,
+            reasoning=reasoning,
+            background=True,
+            provider=self._client.provider,
+        )
+        create = self._responses.create
+        return self._within(timeout, lambda **limits: create(**body, **limits)), body_size(body)
+
+    def _read(
+        self, response: BackgroundResponse, send: Callable[..., Any], timeout: float
+    ) -> ModelReply | ActaError | None:
+        try:
+            found = self._within(timeout, send)
+        except NotFoundThere:
+            return StreamBroken(f"{self._client.provider}: the response is kept no longer")
+        return None if found.status in UNFINISHED else self._ended(found, response.model, response.bytes)
+
+    def _within(self, timeout: float, send: Callable[..., T]) -> T:
+        return run_within(timeout, self._client.provider, lambda _: self._client.ask(send, timeout))
+
+    def _ended(self, response: Any, model: str, request_bytes: int) -> ModelReply | ActaError:
+        builder = ResponsesReplyBuilder(model, lambda: request_bytes, provider=self._client.provider)
+        builder.take(response)
+        try:
+            return builder.reply()
+        except ActaError as error:
+            return error
 
 
 class OpenAIResponsesModel(OpenAIStreamed):
@@ -30,6 +572,6 @@ class OpenAIResponsesModel(OpenAIStreamed):
     def _send(
         self, request: ModelRequest, timeout: float, progress: CallProgress, *, reasoning: bool
     ) -> ModelReply:
-        body = to_body(request, official=self._client.official, reasoning=reasoning)
+        body = to_body(request, official=self._client.official, reasoning=reasoning, provider=self.provider)
         create = self._client.sdk_client.responses.create
         return self._client.call(create, body, ResponsesReplyBuilder, request, timeout, progress)

@@ -1,6 +1,6 @@
 """Checks a session's final answer against its output schema (Draft 2020-12), in a limited amount of work (ADR 69)."""
 
-from acta_engine.models.common.tool_arguments import InvalidJson, parse_value
+from acta_engine.models.wire import InvalidJson, parse_value
 from acta_engine.tools.schema.check import Words, errors_of, problems_of
 from acta_engine.tools.schema.validator import TooMuchWork
 from acta_engine.turn.structured_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block

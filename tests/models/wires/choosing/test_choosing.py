@@ -2,28 +2,28 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from acta_engine.agents.agent import Protocol
 from acta_engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
-from acta_engine.models.choose import UnusableModel, choose, choose_for
-from acta_engine.models.keys import RotatingModel, Secrets
+from acta_engine.models.choose import RotatingModel, Secrets, UnusableModel, choose, choose_for
 from acta_engine.models.model import Model
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react import ReActModel
 from acta_engine.settings import Settings
 from tests.models.wires.conversations import TIMEOUT, request
 
 
-def _settings(**values: str) -> Settings:
+def _settings(**values: Any) -> Settings:
     return Settings(env="local", is_local=True, table="t", bucket="b", offline=True, **values)
 
 
-def _in_aws(**values: str) -> Settings:
+def _in_aws(**values: Any) -> Settings:
     """Settings of an environment without the offline stand-in."""
-    return Settings(env="prod", table="t", bucket="b", anthropic_secret="acta/anthropic", **values)
+    return Settings(env="prod", table="t", bucket="b", **values)
 
 
 def _no_secret(name: str, *, refresh: bool = False) -> str:
@@ -61,7 +61,7 @@ def test_the_provider_is_the_named_one_or_the_first_with_a_key(
 
 @pytest.mark.parametrize("stored", ["unset", "", '{"api_key": "unset"}'])
 def test_an_environment_without_the_stand_in_refuses_where_no_provider_has_a_key(stored: str) -> None:
-    settings = _in_aws(openai_secret="acta/openai", model="claude-opus-5-5")
+    settings = _in_aws(provider_secrets={"openai": "acta/openai"}, model="claude-opus-5-5")
 
     model, name = choose(settings, {}, lambda name, *, refresh=False: stored)
 
@@ -75,7 +75,7 @@ def test_a_key_that_was_just_stored_is_found_although_an_empty_secret_is_cached(
     def secrets(name: str, *, refresh: bool = False) -> str:
         return "sk-1" if refresh and name == "acta/openai" else "unset"
 
-    assert choose(_in_aws(openai_secret="acta/openai"), {}, secrets)[0].provider == "openai"
+    assert choose(_in_aws(provider_secrets={"openai": "acta/openai"}), {}, secrets)[0].provider == "openai"
 
 
 def test_an_agent_that_names_a_missing_stand_in_fails_the_run_and_asks_no_other_model() -> None:
@@ -110,7 +110,7 @@ def test_the_settings_name_the_model() -> None:
     ],
 )
 def test_a_key_may_come_from_a_secret(stored: str, provider: str) -> None:
-    chosen = choose(_settings(openai_secret="acta/openai"), {}, _stored(stored))[0]
+    chosen = choose(_settings(provider_secrets={"openai": "acta/openai"}), {}, _stored(stored))[0]
 
     assert chosen.provider == provider
 
@@ -120,7 +120,7 @@ def test_a_key_may_come_from_a_secret(stored: str, provider: str) -> None:
     ["{", '{"api_key": "sk-1"', "{}", '{"OPENAI_API_KEY": "sk-1"}', '{"api_key": ["sk-1"]}', "{" * 9_999],
 )
 def test_a_secret_that_holds_something_else_changes_no_provider_and_fails_the_run(stored: str) -> None:
-    model, _ = choose(_settings(openai_secret="acta/openai"), {}, _stored(stored))
+    model, _ = choose(_settings(provider_secrets={"openai": "acta/openai"}), {}, _stored(stored))
 
     assert model.provider == "openai"
     with pytest.raises(ProviderKeyRefused, match="its secret holds the key itself") as caught:
@@ -139,7 +139,7 @@ def test_a_named_provider_without_a_key_fails_the_run_not_the_worker() -> None:
 
 
 def test_a_local_stack_whose_keys_are_secrets_finds_one_that_is_stored_later() -> None:
-    settings = _settings(provider="openai", openai_secret="acta/openai")
+    settings = _settings(provider="openai", provider_secrets={"openai": "acta/openai"})
     model, _ = choose(settings, {}, _stored("unset"))
 
     assert isinstance(model, RotatingModel)
@@ -147,7 +147,7 @@ def test_a_local_stack_whose_keys_are_secrets_finds_one_that_is_stored_later() -
 
 def test_in_aws_the_place_of_a_missing_key_is_a_secret() -> None:
     model, _ = choose_for(
-        _in_aws(openai_secret="acta/openai"), {}, _stored("unset"), "openai", None, "native"
+        _in_aws(provider_secrets={"openai": "acta/openai"}), {}, _stored("unset"), "openai", None, "native"
     )
 
     with pytest.raises(ProviderKeyRefused, match=r"belongs in the secret acta/<env>/openai$"):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.models.configured_models import check_key
+from acta_engine.models.providers import PROVIDERS
 from local_aws.loopback import free_port
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.models.wires.conversations import KEY
@@ -23,25 +24,25 @@ def keyed(provider: str, llmock: Any) -> Iterator[KeyedProvider]:
 
 
 def test_an_accepted_key_works_after_one_request(provider: str, keyed: KeyedProvider) -> None:
-    assert check_key(provider, KEY, keyed.url) == "works"
+    assert check_key(PROVIDERS[provider], KEY, keyed.url) == "works"
     assert keyed.keys == [KEY]
 
 
 def test_a_key_that_the_provider_does_not_accept_is_refused(provider: str, keyed: KeyedProvider) -> None:
-    assert check_key(provider, "sk-another", keyed.url) == "refused"
+    assert check_key(PROVIDERS[provider], "sk-another", keyed.url) == "refused"
 
 
 @pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])
 def test_a_key_that_no_header_can_carry_is_refused_without_a_request(
     provider: str, keyed: KeyedProvider, key: str
 ) -> None:
-    assert check_key(provider, key, keyed.url) == "refused"
+    assert check_key(PROVIDERS[provider], key, keyed.url) == "refused"
     assert keyed.keys == []
 
 
 @pytest.mark.parametrize("key", ["", None])
 def test_without_a_key_there_is_no_request(provider: str, keyed: KeyedProvider, key: str | None) -> None:
-    assert check_key(provider, key, keyed.url) == "missing"
+    assert check_key(PROVIDERS[provider], key, keyed.url) == "missing"
     assert keyed.keys == []
 
 
@@ -62,13 +63,13 @@ def test_every_other_status_says_something_about_the_key(
 ) -> None:
     llmock.fail(status, times=None)
 
-    assert check_key(provider, KEY, llmock.base_url(provider)) == meaning
+    assert check_key(PROVIDERS[provider], KEY, llmock.base_url(provider)) == meaning
 
 
 def test_a_server_that_is_not_there_is_unreachable(provider: str) -> None:
-    assert check_key(provider, KEY, f"http://127.0.0.1:{free_port()}/v1") == "unreachable"
+    assert check_key(PROVIDERS[provider], KEY, f"http://127.0.0.1:{free_port()}/v1") == "unreachable"
 
 
 @pytest.mark.parametrize("without", ["bedrock", "offline"])
 def test_providers_without_a_key_of_their_own_are_not_asked(without: str) -> None:
-    assert check_key(without, "", None) == "unchecked"
+    assert check_key(PROVIDERS[without], "", None) == "unchecked"

@@ -1,5 +1,7 @@
 """A key is read again, once, where the provider refuses the one that is kept."""
 
+from typing import Any
+
 import pytest
 
 from acta_engine.agents.agent import Protocol
@@ -11,9 +13,8 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StoreUnavailable,
 )
-from acta_engine.models.choose import choose, choose_for
+from acta_engine.models.choose import RotatingModel, choose, choose_for
 from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.keys import RotatingModel
 from acta_engine.models.model import Model, ModelReply, ModelRequest
 from acta_engine.settings import Settings
 from tests.in_process.scripted import ScriptedModel, says
@@ -107,7 +108,7 @@ def test_the_second_call_has_the_time_the_first_one_left() -> None:
     assert second.given == [3]
 
 
-def _settings(**values: str) -> Settings:
+def _settings(**values: Any) -> Settings:
     return Settings(env="dev", table="t", bucket="b", **values)
 
 
@@ -131,7 +132,7 @@ PROTOCOLS: tuple[Protocol, ...] = ("native", "react")
 def test_a_key_that_is_stored_after_the_provider_was_found_without_one_is_used(protocol: Protocol) -> None:
     """The call gets as far as the network, where nobody answers."""
     secrets = Stored("unset", "sk-new")
-    settings = _settings(provider="openai", openai_secret="acta/openai")
+    settings = _settings(provider="openai", provider_secrets={"openai": "acta/openai"})
     environ = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
 
     model, _ = choose_for(settings, environ, secrets, None, None, protocol)
@@ -140,7 +141,7 @@ def test_a_key_that_is_stored_after_the_provider_was_found_without_one_is_used(p
 
 
 def test_a_key_of_the_environment_is_not_looked_for_in_a_secret() -> None:
-    settings = _settings(provider="openai", openai_secret="acta/openai")
+    settings = _settings(provider="openai", provider_secrets={"openai": "acta/openai"})
 
     chosen = choose(settings, {"OPENAI_API_KEY": "k"}, Stored("a", "b"))[0]
 
@@ -151,7 +152,9 @@ def test_a_secret_that_is_no_text_fails_the_run_and_is_no_reason_to_take_another
     def unreadable(name: str, *, refresh: bool = False) -> str:
         raise SecretUnreadable("SecretBinary")
 
-    model, _ = choose(_settings(anthropic_secret="acta/dev/anthropic"), {"OPENAI_API_KEY": "k"}, unreadable)
+    model, _ = choose(
+        _settings(provider_secrets={"anthropic": "acta/dev/anthropic"}), {"OPENAI_API_KEY": "k"}, unreadable
+    )
 
     assert model.provider == "anthropic"
     with pytest.raises(ProviderKeyRefused) as refused:
@@ -167,7 +170,7 @@ def denied(name: str, *, refresh: bool = False) -> str:
 def test_a_secret_that_may_not_be_read_is_a_missing_permission_and_no_reason_to_take_another_provider(
     provider: str | None,
 ) -> None:
-    settings = _settings(anthropic_secret="acta/dev/anthropic")
+    settings = _settings(provider_secrets={"anthropic": "acta/dev/anthropic"})
 
     model, _ = choose_for(settings, {"OPENAI_API_KEY": "k"}, denied, provider, None, "native")
 
@@ -186,7 +189,7 @@ def test_a_key_that_is_refused_while_its_secret_may_not_be_read_is_a_missing_per
 
 
 def test_a_provider_whose_secret_may_not_be_read_does_not_keep_a_fallback_from_answering() -> None:
-    settings = _settings(provider="anthropic", anthropic_secret="acta/dev/anthropic")
+    settings = _settings(provider="anthropic", provider_secrets={"anthropic": "acta/dev/anthropic"})
     first = choose_for(settings, {}, denied, None, None, "native")
 
     model, _ = with_fallbacks(first, [(ScriptedModel([says("hello")]), "other")])
@@ -199,7 +202,7 @@ def test_a_provider_whose_secret_may_not_be_read_does_not_keep_a_fallback_from_a
 def test_a_fallback_whose_secret_may_not_be_read_is_passed_over_and_where_none_answers_it_is_retried() -> (
     None
 ):
-    settings = _settings(provider="anthropic", anthropic_secret="acta/dev/anthropic")
+    settings = _settings(provider="anthropic", provider_secrets={"anthropic": "acta/dev/anthropic"})
     unread = choose_for(settings, {}, denied, None, None, "native")
     busy = ProviderUnavailable("away")
 

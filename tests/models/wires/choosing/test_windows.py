@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.models.model_catalogue import DEFAULT_MODELS, UNKNOWN_WINDOW, context_window
+from acta_engine.models.providers import PROVIDERS, UNKNOWN_WINDOW, context_window
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,6 @@ def test_a_model_has_the_window_that_all_of_its_name_have(model: str, window: in
     assert context_window(model) == window
 
 
-@pytest.mark.parametrize("model", DEFAULT_MODELS.values())
+@pytest.mark.parametrize("model", [each.default_model for each in PROVIDERS.values()])
 def test_every_default_model_is_known(model: str) -> None:
     assert context_window(model) > UNKNOWN_WINDOW

@@ -9,7 +9,7 @@ from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, To
 from acta_engine.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import Model, StreamOptions
-from acta_engine.models.react.model import ReActModel
+from acta_engine.models.react import ReActModel
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import request
 

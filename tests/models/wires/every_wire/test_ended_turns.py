@@ -7,11 +7,11 @@ from typing import Any, SupportsIndex
 import pytest
 
 from acta_engine.log.conversation import EndedTurns, Entry
-from acta_engine.models.anthropic import bedrock
 from acta_engine.models.anthropic import request as anthropic
 from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai import chat_request, responses_request
-from acta_engine.models.openai.responses_stream import API as RESPONSES_API
+from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.openai import responses as responses_request
+from acta_engine.models.openai.responses import API as RESPONSES_API
 from acta_engine.turn.model_call import request_bytes
 from tests.models.wires.conversations import assistant, call, request, result, user
 
@@ -36,7 +36,7 @@ RAW = {
 MAKERS: dict[str, Callable[[ModelRequest], object]] = {
     "size": lambda asked: request_bytes(asked),
     "claude": anthropic.to_body,
-    "claude on bedrock": lambda asked: anthropic.to_body(asked, bedrock.PROVIDER),
+    "claude on bedrock": lambda asked: anthropic.to_body(asked, "bedrock"),
     "responses": lambda asked: responses_request.to_body(asked, official=True),
     "responses elsewhere": lambda asked: responses_request.to_body(asked, official=False),
     "chat": lambda asked: chat_request.to_body(asked, official=True),

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from acta_engine.log.conversation import Entry
-from acta_engine.models.anthropic import bedrock
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.openai import responses as responses_request
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 SUFFIX = "<suffix of this turn>"
@@ -23,7 +23,7 @@ Body = dict[str, Any]
 
 
 def _bedrock(asked: ModelRequest) -> Body:
-    return anthropic_request.to_body(asked, bedrock.PROVIDER)
+    return anthropic_request.to_body(asked, "bedrock")
 
 
 def _chat(asked: ModelRequest) -> Body:

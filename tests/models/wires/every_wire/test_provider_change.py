@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall
-from acta_engine.models.anthropic import bedrock
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.model import Model, ModelRequest
-from acta_engine.models.openai import chat_request, responses_request
-from acta_engine.models.react.request import UNREADABLE, to_inner
+from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.openai import responses as responses_request
+from acta_engine.models.react import UNREADABLE, to_inner
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 from tests.models.wires.every_wire import request_rules
 
@@ -36,7 +36,7 @@ def _responses_elsewhere(asked: ModelRequest) -> Body:
 
 
 def _bedrock(asked: ModelRequest) -> Body:
-    return anthropic_request.to_body(asked, bedrock.PROVIDER)
+    return anthropic_request.to_body(asked, "bedrock")
 
 
 TARGETS: dict[str, tuple[Callable[[ModelRequest], Body], Callable[[Body], None], str]] = {

@@ -1,4 +1,4 @@
-"""What the providers' SDKs log, and how long they may wait (`shared/acta_engine/models/common/sdk.py`)."""
+"""What the providers' SDKs log, and how long they may wait (`shared/acta_engine/models/calls.py`)."""
 
 import logging
 from typing import Any
@@ -7,7 +7,7 @@ import anthropic
 import openai
 import pytest
 
-from acta_engine.models.common.sdk import time_limits
+from acta_engine.models.calls import time_limits
 from acta_engine.models.model import Model
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 

@@ -1,17 +1,10 @@
-"""Every way that an answer can end, on every wire (`shared/acta_engine/models/common/stops.py`)."""
+"""Every way that an answer can end, on every wire (`shared/acta_engine/models/wire.py`)."""
 
 import pytest
 
 from acta_engine.errors import StreamBroken
-from acta_engine.models.common.stops import (
-    ANTHROPIC_STOPS,
-    CHAT_STOPS,
-    RESPONSES_STOPS,
-    StopTable,
-    stop_reason,
-)
-from acta_engine.models.react.model import ReActModel
-from acta_engine.models.react.request import UNREADABLE
+from acta_engine.models.react import UNREADABLE, ReActModel
+from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider

@@ -7,7 +7,8 @@ import pytest
 
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.model import ToolDefinition
-from acta_engine.models.openai import chat_request, responses_request
+from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.openai import responses as responses_request
 from acta_engine.tools.tenant.definition import Unusable, check_schema
 from tests.models.wires.conversations import READ_FILE, request
 

@@ -12,7 +12,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.keys import RotatingModel
+from acta_engine.models.choose import RotatingModel
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel

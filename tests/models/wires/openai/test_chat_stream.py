@@ -8,7 +8,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from acta_engine.errors import StreamBroken
 from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.openai.chat_stream import ChatReplyBuilder
+from acta_engine.models.openai.chat import ChatReplyBuilder
 
 
 def _reply(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.log.conversation import ToolCall
-from acta_engine.models.openai import responses_request
+from acta_engine.models.openai import responses as responses_request
 from tests.models.wires.conversations import (
     READ_FILE,
     UPDATE_PLAN,

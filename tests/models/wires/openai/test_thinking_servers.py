@@ -81,6 +81,29 @@ def test_thinking_before_a_call_goes_back_in_its_field_to_the_model_it_came_from
     assert not {*NAMES} & {*reply_in(server, 2)}
 
 
+def test_thinking_of_one_provider_is_not_sent_to_another_one_with_the_same_protocol(
+    server: FakeProvider,
+) -> None:
+    queue_call(server, "reasoning_content")
+    entry = kept(OpenAIModel(KEY, server.url).complete(request(), timeout=TIMEOUT))
+    another = OpenAIModel(KEY, server.url, "another")
+    queue_answer(server)
+    queue_answer(server)
+
+    another.complete(request(user("go"), entry, result("c1", "A")), timeout=TIMEOUT)
+    own = entry.model_copy(update={"provider": another.provider})
+    another.complete(request(user("go"), own, result("c1", "A")), timeout=TIMEOUT)
+
+    assert ["reasoning_content" in reply_in(server, number) for number in (1, 2)] == [False, True]
+
+
+def test_an_error_names_the_provider_that_was_asked(server: FakeProvider) -> None:
+    queue_refusal(server, "no")
+
+    with pytest.raises(ProviderRejected, match=r"^another answered 400"):
+        OpenAIModel(KEY, server.url, "another").complete(request(), timeout=TIMEOUT)
+
+
 def test_thinking_before_an_answer_is_not_kept(server: FakeProvider) -> None:
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     thinks = {

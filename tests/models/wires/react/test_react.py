@@ -8,8 +8,7 @@ from llmock.scenarios import Reply, StreamFault
 
 from acta_engine.errors import StreamBroken
 from acta_engine.models.model import Model, RequestedCall
-from acta_engine.models.react.model import ReActModel
-from acta_engine.models.react.request import UNREADABLE
+from acta_engine.models.react import UNREADABLE, ReActModel
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

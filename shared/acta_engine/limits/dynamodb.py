@@ -1,17 +1,27 @@
-"""The counts of a tenant on DynamoDB: changed in the transactions of the commits that they count (ADR 65).
+"""What limits count and remember on DynamoDB: a tenant's counts, the shares of its rate, and the limit on long polls.
 
-An update says what it adds, and is carried out only with its commit, whose number has to be free: so it is made once or
-never. Nobody reads before. Whether a start is the first of its minute is guessed by what this process saw last, and of
-a share that it has what is needed; where that is wrong, or a limit is reached, the condition fails and all is read.
+The counts of a tenant are changed in the transactions of the commits that they count (ADR 65). An update says what it
+adds, and is carried out only with its commit, whose number has to be free: so it is made once or never. Nobody reads
+before. The process guesses from what it saw last whether a start is the first of its minute, and whether a share has
+what is needed. Where the guess is wrong, or a limit is reached, the condition fails and everything is read. A small
+tenant's counts are one item. Those of a large one are given to shares, by the rules of `shared_counts.py`.
 
-A small tenant's counts are one item. Those of a large one are given to shares, by the rules of `shared_counts.py`.
+The rate of a tenant is two items, each changed by one update, never read. An update that is repeated after a lost
+answer takes a share that nobody spends: less is used, never more.
+
+The limit on long polls is one item for the whole deployment:
+
+pk    sk    attributes
+D     W     f share of the wait that is given, ttl until when it holds
 """
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from datetime import datetime
 
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
+from acta_engine.errors import StoreThrottled
 from acta_engine.limits.shared_counts import (
     SHUT,
     CountChanges,
@@ -22,10 +32,11 @@ from acta_engine.limits.shared_counts import (
     changes_of_start,
     changes_without_limit,
 )
+from acta_engine.limits.store import LIMIT_LIFE, LongPolls, RequestNumbers
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.store import Places
 from acta_engine.store import table_layout as items
-from acta_engine.store.query import query
+from acta_engine.store.query import DeploymentTable, OneTable, query
 from acta_engine.store.transaction import Action
 
 TENANTS_KEPT = 200
@@ -215,3 +226,76 @@ def _is_shared(places: Places) -> bool:
     return places.shares > 1 and (
         start is None or places.opened == 0 or (places.opened > 0 and start.most_open is not None)
     )
+
+
+ATTEMPTS = 4
+_Change = tuple[str, str]
+"""What an update sets, and on which condition."""
+_TAKE: tuple[_Change, ...] = (
+    ("SET g = g + :k", "w >= :w"),
+    ("SET w = :w, g = :k", "attribute_not_exists(w) OR w < :w"),
+)
+_RENEW_HERE: _Change = ("SET c = c + :one", "w = :w AND c < t")
+_HOLD_HERE: _Change = ("SET c = c + :one, t = t + :one", "w = :w AND t < :most")
+_RENEW: tuple[_Change, ...] = (
+    _RENEW_HERE,
+    ("SET t = c, c = :one, w = :w", "w = :v AND c >= :one"),
+    _RENEW_HERE,
+)
+_HOLD: tuple[_Change, ...] = (
+    _HOLD_HERE,
+    ("SET t = c + :one, c = :one, w = :w", "w = :v AND c < :most"),
+    ("SET t = :one, c = :one, w = :w", "attribute_not_exists(w) OR w < :v"),
+    _HOLD_HERE,
+)
+"""The most usual first; the last for who was overtaken by the first worker of a window."""
+
+
+class DynamoRateLeases(OneTable):
+    def take(self, tenant: str, window: int, size: int) -> RequestNumbers:
+        key, values = items.rate_key(tenant), {"w": window, "k": size}
+        for _ in range(ATTEMPTS):
+            for change in _TAKE:
+                item = self._update(key, *change, values)
+                if item is not None:
+                    return RequestNumbers(int(item["w"]["N"]), int(item["g"]["N"]) - size)
+        raise StoreThrottled("update_item: other workers were faster")
+
+    def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:
+        key, values = items.polls_key(tenant), {"w": window, "v": window - 1, "one": 1, "most": most}
+        changes = [*(_RENEW if renews else ()), *_HOLD]
+        return any(self._update(key, *change, values) is not None for change in changes)
+
+    def _update(
+        self, key: items.Item, update: str, condition: str, values: dict[str, int]
+    ) -> items.Item | None:
+        """The item as it is now. None: the condition did not hold."""
+        words = f"{update} {condition}".replace(",", " ").split()
+        answer = self._call_if(
+            "update_item",
+            Key=key,
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeValues={
+                f":{name}": {"N": str(value)} for name, value in values.items() if f":{name}" in words
+            },
+            ReturnValues="ALL_NEW",
+        )
+        item: items.Item | None = None if answer is None else answer["Attributes"]
+        return item
+
+
+_KEY = {"pk": {"S": "D"}, "sk": {"S": "W"}}
+
+
+class DynamoLongPolls(DeploymentTable):
+    def get(self, now: datetime) -> LongPolls:
+        item = self._dynamodb.call("get_item", TableName=self._table, Key=_KEY).get("Item")
+        if item is None or int(item["ttl"]["N"]) <= now.timestamp():
+            return LongPolls()
+        return LongPolls(min(1.0, max(0.0, float(item["f"]["N"]))))
+
+    def put(self, limit: LongPolls, now: datetime) -> None:
+        until = {"N": str(int((now + LIMIT_LIFE).timestamp()))}
+        item = {**_KEY, "f": {"N": f"{limit.share:.4f}"}, "ttl": until}
+        self._dynamodb.call("put_item", TableName=self._table, Item=item)

@@ -1,13 +1,31 @@
-"""Renders a request for a model without tools: the rules of the protocol, and the conversation as text (ReAct)."""
+"""Tools for a model that has none: thought, action, observation, written as JSON (ReAct).
+
+`ReActModel` wraps any model and returns what a model with tools would: one call, or a text that completes the run. A
+request is rendered with the rules of the protocol and the conversation as text. A reply is parsed strictly: one JSON
+object, bare or in one code block, with nothing before or after it.
+
+A reply that cannot be read becomes a malformed call of `UNREADABLE`. Such a call never runs, has its place in the log
+and in the trace, and its result tells the model what was wrong. Loop detection sees a call that keeps failing, and so
+ends a run in which no reply can be read.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
-from acta_engine.models.common.conversation import NO_OUTPUT, NO_RESULT, wire_tool_name
-from acta_engine.models.model import ModelRequest, ToolDefinition
+from acta_engine.models.model import (
+    Model,
+    ModelReply,
+    ModelRequest,
+    RequestedCall,
+    StopReason,
+    ToolDefinition,
+)
+from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, InvalidJson, parse_object, wire_tool_name
+from acta_engine.tools.builtin.specs import UPDATE_PLAN
 from acta_engine.turn.goal_marker import GOAL_COMPLETE, claims_completion
+from acta_engine.turn.structured_answer import without_code_block
 from acta_engine.untrusted.quoting import unused_mark
 
 UNREADABLE = "_unreadable_reply"
@@ -172,3 +190,136 @@ def _without_marker(text: str) -> str:
 
 def _json(**parts: Any) -> str:
     return json.dumps(parts, ensure_ascii=False)
+
+
+_ACTION_KEYS = {"thought", "action", "action_input"}
+_ANSWER_KEYS = {"thought", "final_answer"}
+_SHOWN_KEY_CHARS = 40
+
+
+class Unreadable(Exception):
+    """The reply has neither form. The message completes "Your reply could not be read: …", for the model."""
+
+
+class Action(NamedTuple):
+    """`name`: of the tool."""
+
+    thought: str
+    name: str
+    input: dict[str, Any]
+
+
+class FinalAnswer(NamedTuple):
+    thought: str
+    text: str
+
+
+def parse_reply(text: str) -> Action | FinalAnswer:
+    """Raises Unreadable."""
+    found = _object(text)
+    _check_keys(set(found))
+    thought = _string(found, "thought")
+    if "final_answer" in found:
+        return FinalAnswer(thought, _nonblank(found, "final_answer"))
+    arguments = found["action_input"]
+    if not isinstance(arguments, dict):
+        raise Unreadable("action_input is not a JSON object")
+    return Action(thought, _nonblank(found, "action").strip(), arguments)
+
+
+def _object(text: str) -> dict[str, Any]:
+    stripped = text.strip()
+    if not stripped:
+        raise Unreadable("it is empty")
+    try:
+        return parse_object(without_code_block(stripped))
+    except InvalidJson as error:
+        begins = stripped.startswith(("{", "```"))
+        hint = "" if begins else "; it has to begin with { and must have no text before that"
+        raise Unreadable(f"it is {error}{hint}") from None
+
+
+def _check_keys(keys: set[str]) -> None:
+    if keys in (_ACTION_KEYS, _ANSWER_KEYS):
+        return
+    unknown = sorted(keys - _ACTION_KEYS - _ANSWER_KEYS)
+    if unknown:
+        raise Unreadable(f"it has the unknown key {unknown[0][:_SHOWN_KEY_CHARS]!r}")
+    if "final_answer" in keys and keys & {"action", "action_input"}:
+        raise Unreadable("it has both an action and a final_answer; only one of them is possible")
+    wanted = _ANSWER_KEYS if "final_answer" in keys else _ACTION_KEYS
+    raise Unreadable(f"it lacks {' and '.join(sorted(wanted - keys))}")
+
+
+def _string(found: dict[str, Any], key: str) -> str:
+    value = found[key]
+    if not isinstance(value, str):
+        raise Unreadable(f"{key} is not a string")
+    return value
+
+
+def _nonblank(found: dict[str, Any], key: str) -> str:
+    value = _string(found, key)
+    if not value.strip():
+        raise Unreadable(f"{key} is empty")
+    return value
+
+
+class ReActModel:
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property
+    def provider(self) -> str:
+        return self._inner.provider
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        reply = self._inner.complete(to_inner(request), timeout=timeout)._replace(raw=None)
+        if reply.stop == "refusal":
+            return reply._replace(calls=())
+        try:
+            step = _parse(reply, request.tool_choice)
+        except Unreadable as error:
+            return _unreadable(reply, str(error))
+        match step:
+            case Action():
+                return _with_call(reply, step)
+            case FinalAnswer():
+                return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
+
+
+def _parse(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
+    if reply.stop == "max_tokens":
+        raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
+    if reply.stop == "pause":
+        raise Unreadable("it was not finished")
+    if reply.calls:
+        raise Unreadable("it calls a tool in another way than by the JSON object")
+    step = parse_reply(reply.text)
+    if isinstance(step, FinalAnswer) and tool_choice != "auto":
+        raise Unreadable(f"only the action {tool_choice} is possible now, and no final_answer")
+    return step
+
+
+def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
+    """The words become `thinking`. As `text` they could by accident complete the run or ask the user a question."""
+    call = RequestedCall(UNREADABLE, None, feedback(reason))
+    words = reply.text or ", ".join(call.name for call in reply.calls)
+    stop: StopReason = "max_tokens" if reply.stop == "max_tokens" else "tools"
+    return reply._replace(text="", thinking=words, calls=(call,), stop=stop)
+
+
+def _with_call(reply: ModelReply, step: Action) -> ModelReply:
+    """The thought is the text beside the call. But it becomes `thinking` where it could be taken for the run's answer:
+    beside the end of a plan, or where it begins with the marker.
+    """
+    call = RequestedCall(step.name, step.input)
+    ends_plan = step.name == UPDATE_PLAN and step.input.get("action") == "complete"
+    if ends_plan or claims_completion(step.thought):
+        return reply._replace(text="", thinking=step.thought, calls=(call,), stop="tools")
+    thinking = reply.thinking if step.thought.strip() else ""
+    return reply._replace(text=step.thought, thinking=thinking, calls=(call,), stop="tools")
+
+
+def _completing(answer: str) -> str:
+    return answer.lstrip() if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"

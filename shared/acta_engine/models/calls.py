@@ -1,16 +1,28 @@
-"""Reads a streamed answer to its end, within a limit of wall time that holds whatever the server does.
+"""One call to a provider, whichever SDK makes it: its limit of wall time, its stream, the checks of its address and
+key, and what the SDK may log.
 
 An HTTP client's timeouts limit single waits: one connect, one read. A name lookup has no timeout, and an answer that
 comes byte by byte never runs into one. So each call runs in a thread of its own, and its caller stops waiting in time.
+
+Sources of the headers with limits: Anthropic, API reference, "Rate limits", response headers (`tokens`: input and
+output together, or the most restrictive limit in effect); OpenAI, guide "Rate limits", "Rate limits in headers".
 """
 
+import gc
+import logging
+import re
+import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
+from types import ModuleType
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
-from acta_engine.errors import ProviderTimeout
-from acta_engine.models.model import ModelReply
+from acta_engine.errors import ProviderKeyRefused, ProviderTimeout
+from acta_engine.models.model import ModelReply, StreamOptions
+from acta_engine.queue.places import LEARN, ProviderLimits
 
 T = TypeVar("T")
 
@@ -140,3 +152,100 @@ def read_stream(events: Iterable[Any], builder: ReplyBuilder, progress: CallProg
             reply = builder.reply()
             progress.complete(reply)
     return builder.reply() if reply is None else reply
+
+
+CONNECT_SECONDS = 10.0
+
+
+@contextmanager
+def loading(sdk: str) -> Iterator[None]:
+    """Around the first import of an SDK: the garbage collector rests, and what was imported is not looked at again.
+
+    An SDK has some hundred thousand objects that stay as long as the process. Collections during its import, and one of
+    all of them in the first turn, took about 0.2 s of CPU in each new process.
+    Of what a turn held meanwhile only cycles are kept, once. Nothing changes where it is imported already.
+    """
+    if sdk in sys.modules:
+        yield
+        return
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def silence_loggers(sdk: ModuleType) -> None:
+    """Has the SDK and its HTTP client log warnings only: at DEBUG they log bodies and keys."""
+    for name in (sdk.__name__, "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def time_limits(sdk: Any, timeout: float, stall: float) -> Any:
+    """The SDK's `Timeout` for one streamed request. `timeout`: seconds the request may take. `stall`: the longest
+    silence in seconds, before the answer and inside it.
+    """
+    return sdk.Timeout(
+        connect=min(CONNECT_SECONDS, timeout), read=min(stall, timeout), write=timeout, pool=timeout
+    )
+
+
+_NAMES = (
+    ("anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-requests-limit"),
+    ("x-ratelimit-limit-tokens", "x-ratelimit-limit-requests"),
+)
+MOST_DIGITS = 12
+
+
+def limits_in(headers: Mapping[str, str]) -> ProviderLimits:
+    """`LEARN`: it names none."""
+    for tokens, requests in _NAMES:
+        found = ProviderLimits(_number(headers.get(tokens)), _number(headers.get(requests)))
+        if found != LEARN:
+            return found
+    return LEARN
+
+
+def tell_limits(provider: str, options: StreamOptions, stream: Any) -> None:
+    """`stream`: an SDK's, whose answer has begun."""
+    if options.on_limits is None:
+        return
+    found = limits_in(stream.response.headers)
+    if found != LEARN:
+        options.on_limits(provider, found)
+
+
+def _number(text: str | None) -> int | None:
+    """None: it is no whole number above 0."""
+    if text is None or not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        return None
+    return int(text) or None
+
+
+OPENAI_HOST = "api.openai.com"
+_HEADER_VALUE = re.compile(r"[!-~]+([ \t]+[!-~]+)*")
+
+
+def is_official(base_url: str | None) -> bool:
+    """Whether requests go to OpenAI itself, its regional hosts included. `base_url` None: no other server is
+    configured.
+    """
+    host = urlsplit(base_url).hostname if base_url else OPENAI_HOST
+    return host is not None and (host == OPENAI_HOST or host.endswith(f".{OPENAI_HOST}"))
+
+
+def is_sendable(key: str) -> bool:
+    """Whether an HTTP header can carry the key. An empty key is not sent at all, which some servers want."""
+    return not key or _HEADER_VALUE.fullmatch(key) is not None
+
+
+def require_sendable(provider: str, key: str) -> str:
+    """Returns the key. Raises ProviderKeyRefused where no header can carry it: the SDKs would report a lost connection,
+    or quote the key in their error.
+    """
+    if not is_sendable(key):
+        raise ProviderKeyRefused(f"{provider}: the key has a character that no key can have")
+    return key

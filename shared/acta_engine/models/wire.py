@@ -1,0 +1,309 @@
+"""What the providers' protocols share: how a conversation is cut into turns, the names and ids that every provider
+takes, what a reason to stop means, and how what a model wrote is made safe to store.
+
+A provider's reason to stop is one of these:
+
+    end         the reply is complete
+    tools       the reply is complete and asks for tool calls
+    max_tokens  the reply was cut off, at the output limit or because the model's window is full. A call that was cut
+                never runs; one whose JSON is whole does. The rest is kept, and the next turn tells the model what was
+                cut
+    pause       the provider wants to be asked again. The reply is kept as it is, nothing in it counts as an answer, and
+                another turn follows
+    refusal     the model or the provider's filter declined: the run ends with `MODEL_REFUSED`
+
+Any other word raises StreamBroken, and the engine asks again. Servers that gave up half-way have words of their own
+(`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from acta_engine.errors import StreamBroken
+from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from acta_engine.models.model import ModelRequest, RequestedCall, StopReason, ToolDefinition
+from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
+
+NO_RESULT = "Error: this call has no result."
+"""Stands for a missing result: providers refuse a request in which a call has none."""
+NO_OUTPUT = "(no output)"
+GO_ON = "Go on."
+"""The user's words between two replies in a row, and after a reply at the end, which providers would continue."""
+
+
+class AnsweredCall(NamedTuple):
+    """A tool call with its one result."""
+
+    call: ToolCall
+    text: str
+    ok: bool
+
+
+class Turn(NamedTuple):
+    """One reply of the model, its calls in the model's order, and the texts that came after it. `reply` None: the texts
+    came before any reply.
+    """
+
+    reply: AssistantEntry | None
+    calls: tuple[AnsweredCall, ...]
+    texts: tuple[str, ...]
+
+
+def turn_of(entries: Sequence[Entry]) -> Turn:
+    """The turn that these are, as `EndedTurns` splits a conversation.
+
+    Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
+    """
+    reply = entries[0] if entries else None
+    if not isinstance(reply, AssistantEntry):
+        return Turn(None, (), _texts(entries, frozenset()))
+    following = entries[1:]
+    results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
+    calls = tuple(_answered(call, results.get(call.call_id)) for call in reply.calls)
+    return Turn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))
+
+
+def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
+    if result is None:
+        return AnsweredCall(call, NO_RESULT, ok=False)
+    text = result.content.loaded
+    return AnsweredCall(call, text if text.strip() else NO_OUTPUT, result.ok)
+
+
+def _texts(entries: Sequence[Entry], call_ids: frozenset[str]) -> tuple[str, ...]:
+    texts = [
+        result_as_text(entry) if isinstance(entry, ToolEntry) else entry.content.loaded
+        for entry in entries
+        if not isinstance(entry, ToolEntry) or entry.call_id not in call_ids
+    ]
+    return tuple(text for text in texts if text.strip())
+
+
+def result_as_text(result: ToolEntry) -> str:
+    """The result as a text, for a request that no longer holds its call."""
+    return f"Result of {wire_tool_name(result.name)}:\n{result.content.loaded}"
+
+
+def with_tool_order(suffix: str, tool: str) -> str:
+    """The suffix with an order to call the tool, for a model that cannot be forced to call it."""
+    order = f"Answer now by calling the tool `{tool}`, and with nothing else."
+    return f"{suffix}\n\n{order}" if suffix.strip() else order
+
+
+_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def wire_call_id(call_id: str) -> str:
+    """The id itself, or a hash of it where a provider would refuse it. OpenAI takes 40 characters."""
+    if _CALL_ID.fullmatch(call_id):
+        return call_id
+    return "c_" + hashlib.sha256(call_id.encode()).hexdigest()[:32]
+
+
+def wire_tool_name(name: str) -> str:
+    """The name with `_` for each character that a provider would refuse, cut to 64 characters."""
+    return _NOT_IN_NAMES.sub("_", name)[:64] or "_"
+
+
+_REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "enum", "not")
+"""Keywords of JSON Schema. At the top of a tool's schema Anthropic refuses the first three, OpenAI all of them."""
+
+
+def wire_tools(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    """The tools as every provider accepts them. Keywords that may not stand at the top of a schema move into the
+    description. `properties` is always there, because OpenAI refuses a schema without it.
+    """
+    return tuple(tool._replace(description=_description(tool), input_schema=_schema(tool)) for tool in tools)
+
+
+def _schema(tool: ToolDefinition) -> dict[str, Any]:
+    kept = {key: value for key, value in tool.input_schema.items() if key not in _REFUSED_AT_THE_TOP}
+    return kept if "properties" in kept else {**kept, "properties": {}}
+
+
+def _description(tool: ToolDefinition) -> str:
+    moved = {key: value for key, value in tool.input_schema.items() if key in _REFUSED_AT_THE_TOP}
+    if not moved:
+        return tool.description
+    schema = json.dumps(moved, ensure_ascii=False, separators=(",", ":"))
+    rule = f"The input must satisfy this JSON Schema as well: {schema}"
+    return f"{tool.description}\n\n{rule}" if tool.description.strip() else rule
+
+
+def cache_key(request: ModelRequest) -> str:
+    """OpenAI's `prompt_cache_key`: the same for all requests to one model whose conversation begins with the same
+    entry. That is one session's, until a compaction gives it another beginning. The key is made from the entry's id, so
+    it tells nothing of the text.
+    """
+    first = request.entries[0] if request.entries else None
+    opening = "" if first is None else getattr(first, "message_id", "") or getattr(first, "call_id", "")
+    return "acta-" + hashlib.sha256(f"{request.model}\n{opening}".encode()).hexdigest()[:32]
+
+
+CUT_OFF = "the input was cut off at the output limit"
+
+
+def parse_call(name: str, arguments: str, *, cut: bool) -> RequestedCall:
+    """`cut`: the reply ended at `max_tokens` and this is its last call."""
+    name = joined(name)
+    if not arguments.strip():
+        # Providers write nothing at all for `{}`, and also where they were stopped before they could write it.
+        return RequestedCall(name, None, CUT_OFF) if cut else RequestedCall(name, {})
+    try:
+        return RequestedCall(name, parse_object(arguments))
+    except InvalidJson as error:
+        return RequestedCall(name, None, CUT_OFF if cut else f"the input is {error}")
+
+
+class InvalidJson(ValueError):
+    """The message completes "the input is …". It says what is wrong and quotes no more than a key or a number."""
+
+
+_TYPE_NAMES = {
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """The one JSON object that the text is, as strictly as `parse_value`. Raises InvalidJson."""
+    value = parse_value(text)
+    if not isinstance(value, dict):
+        raise InvalidJson(f"a JSON {_TYPE_NAMES[type(value)]}, not an object")
+    return value
+
+
+def parse_value(text: str) -> Any:
+    """The one JSON value that the text is. Raises InvalidJson.
+
+    Refused are what `read_exactly` does not keep; halves of surrogate pairs, which UTF-8 does not have; and nesting too
+    deep to be stored.
+    """
+    try:
+        value: Any = read_exactly(text)
+    except json.JSONDecodeError as error:
+        raise InvalidJson(f"not valid JSON ({error.msg} at character {error.pos})") from None
+    except ValueError as error:
+        raise InvalidJson(f"not valid JSON ({error})") from None
+    except RecursionError:
+        raise InvalidJson("not valid JSON") from None
+    if is_too_deep(value):
+        raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
+    if not _is_valid_unicode(text, value):
+        raise InvalidJson("not valid Unicode text")
+    return value
+
+
+def _is_valid_unicode(text: str, value: Any) -> bool:
+    if "\\u" not in text and text.isascii():
+        return True
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def joined(text: str) -> str:
+    """The text with halves of surrogate pairs joined. A half that is alone is replaced, so UTF-8 can hold the text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def joined_exactly(text: object) -> str | None:
+    """The text with halves of surrogate pairs joined. None: it is no text, or has a half that is alone."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        return None
+
+
+StopTable = Mapping[str, StopReason]
+"""By the provider's word, in lower case."""
+
+_COMMON: StopTable = {
+    "stop": "end",
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "eos": "end",
+    "eos_token": "end",
+    "complete": "end",
+    "completed": "end",
+    "tool_calls": "tools",
+    "tool_call": "tools",
+    "tool_use": "tools",
+    "function_call": "tools",
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "model_length": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "safety": "refusal",
+    "recitation": "refusal",
+    "blocklist": "refusal",
+    "prohibited_content": "refusal",
+    "error_toxic": "refusal",
+}
+"""Compatible servers pass on the words of the engine or the model that they run."""
+
+ANTHROPIC_STOPS: StopTable = {**_COMMON, "pause_turn": "pause"}
+"""For `stop_reason`, Bedrock's too. Only server tools cause `pause_turn`, and Acta offers none."""
+
+CHAT_STOPS: StopTable = _COMMON
+"""For `finish_reason`. A full window is a `length` as well."""
+
+RESPONSES_STOPS: StopTable = {
+    **_COMMON,
+    "incomplete": "max_tokens",
+    "max_messages": "pause",
+    "steered": "pause",
+}
+"""For the reason why a response is incomplete; where there is none, for its status."""
+
+DECLINED_CODES = frozenset({"bio_policy", "misalignment_policy_violation"})
+"""Error codes of a failed response that mean: the provider declined to answer."""
+
+
+def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
+    """`word`: the provider's, in any case. `calls`: whether the reply has tool calls; a reply that was forced to call a
+    tool stops with the same word as any other. Raises StreamBroken where the table does not have the word.
+    """
+    stop = table.get(str(word).lower())
+    if stop is None:
+        raise StreamBroken("the answer ended for a reason that is not known")
+    return "tools" if calls and stop == "end" else stop
+
+
+# Estimates of a call's tokens are for servers that report no usage: a call that counts as nothing would have no limit.
+_BYTES_PER_TOKEN = 4
+
+
+def estimate_tokens(byte_count: int) -> int:
+    return byte_count // _BYTES_PER_TOKEN
+
+
+def utf8_size(*texts: str) -> int:
+    """Bytes of all texts together."""
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def body_size(body: dict[str, Any]) -> int:
+    """Bytes of a whole request. Tools and system prompt count: they are paid for too. Encodes all of it:
+    not for a call whose server reports its usage.
+    """
+    return utf8_size(json.dumps(body, ensure_ascii=False))
