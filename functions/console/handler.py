@@ -1,6 +1,8 @@
 """The Lambda's entry point."""
 
+from pathlib import Path
+
 from acta_engine.console.routes import build
 from acta_engine.settings import settings
 
-handler = build(settings()).handler
+handler = build(settings(), Path(__file__).parent / "made").handler

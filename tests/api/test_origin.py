@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ PLAIN = Settings(env="test", table="table", bucket="bucket")
 
 
 def ask(settings: Settings, headers: Mapping[str, str], path: str = "/healthz") -> Answer:
-    return Gateway(build(settings).handler, token=None).request("GET", path, headers=headers)
+    return Gateway(build(settings, Path()).handler, token=None).request("GET", path, headers=headers)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from acta_engine.api.envelope import JSON, NO_HEADERS, Response, success, takes_
 from acta_engine.errors import NotFound
 from acta_engine.settings import Settings
 
-MADE = Path(__file__).parent / "made"
 DOCUMENT, PAGE = "openapi.json", "page.html"
 PARTS: Mapping[str, str] = MappingProxyType(
     {
@@ -65,7 +64,7 @@ MOVED = {"/console/": "/console"}
 """The gateway's routes end with no slash."""
 
 
-def build(settings: Settings, made: Path = MADE) -> Api:
+def build(settings: Settings, made: Path) -> Api:
     """`made`: the folder with the document and its page."""
     api = Api("fallback", settings)
     api.moved = MOVED

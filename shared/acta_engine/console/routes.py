@@ -16,7 +16,6 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import NO_BODY, Response, success, takes_gzip
 from acta_engine.settings import Settings
 
-MADE = Path(__file__).parent / "made"
 PAGE, HASHES = "page.html.gz", "hashes.json"
 REVALIDATED = "no-cache"
 """A browser keeps it, and asks each time whether it is still the one."""
@@ -77,7 +76,7 @@ def _policy(script: str, style: str, connects: Sequence[str]) -> str:
 FIRST = "/console/inbox"
 
 
-def build(settings: Settings, made: Path = MADE) -> Api:
+def build(settings: Settings, made: Path) -> Api:
     """`made`: the folder with the built page."""
     api = Api("console", settings)
     page = Page(made, settings.console_connects.split())
