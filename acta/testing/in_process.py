@@ -30,6 +30,7 @@ from acta_engine.log.attempts import AttemptStore, Partials
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, Wait
 from acta_engine.log.repository import SessionRepository
+from acta_engine.memories.relevant import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
@@ -59,10 +60,10 @@ from acta_engine.tools.tenant.functions import FunctionGuard
 from acta_engine.tools.tenant.http import HttpTool
 from acta_engine.tools.tenant.invoke import LambdaTool
 from acta_engine.tools.tenant.toolbox import TenantTools
+from acta_engine.turn.context import TurnDeps, TurnKind
 from acta_engine.turn.engine_decision import Timeouts
 from acta_engine.turn.fused_turns import StepDeps, take_turns
 from acta_engine.turn.running_text import RunningText
-from acta_engine.turn.turn_context import RelevantMemories, TurnDeps, TurnKind
 
 MOST_STEPS = 2_000
 SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0

@@ -25,7 +25,7 @@ from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.sessions.history import HistoryCursor
 from acta_engine.sessions.poll import Cursor, poll
 from acta_engine.tools.builtin.specs import UPDATE_PLAN
-from acta_engine.turn.structured_answer import schema_text
+from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.quoting import unquoted
 
 

@@ -37,8 +37,7 @@ from acta_engine.tools.function_names import (
     MAX_FUNCTION_CHARS,
     function_prefix,
 )
-from acta_engine.turn.answer_time import AnswerTime
-from acta_engine.turn.background_waits import MOST_SECONDS
+from acta_engine.turn.answer_time import MOST_SECONDS, AnswerTime
 from acta_engine.usage.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
@@ -239,7 +238,7 @@ class Settings(BaseModel):
     """The most that a model call may take. The deployment sets it from the timeout of `step`."""
     background_seconds: Annotated[float, Field(ge=0, le=MOST_SECONDS)] = 3_600
     """The most that a model call in the background may take, for which no function waits
-    (`shared/acta_engine/turn/background_waits.py`). 0: no agent may ask for one.
+    (`shared/acta_engine/turn/answer_time.py`). 0: no agent may ask for one.
     """
     longest_tool_seconds: Annotated[int, Field(ge=1)] = 600
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from acta_engine.log.head import Head
-from acta_engine.turn.goal_marker import for_people
+from acta_engine.turn.final_answer import for_people
 from tests.faults.ledger import Effect, receipt
 from tests.faults.person import Insistent, Json
 from tests.faults.script import CHARGE

@@ -8,7 +8,7 @@ from typing import Any
 
 from acta_engine.log.head import MAX_CALLS
 from acta_engine.settings import Settings
-from acta_engine.turn.background_waits import MOST_SECONDS, looks
+from acta_engine.turn.answer_time import MOST_SECONDS, looks
 from acta_engine.turn.execution_history import (
     EVENTS_PER_ASK,
     EVENTS_PER_CALL,

@@ -8,6 +8,7 @@ from acta_engine.log.commit import Position
 from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
+    Compacted,
     Content,
     Entry,
     ToolCall,
@@ -17,7 +18,6 @@ from acta_engine.log.conversation import (
 from acta_engine.log.head import Run
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
-from acta_engine.turn.compaction import Compacted
 from acta_engine.turn.engine_decision import position
 from tests.stores.backends import Stores
 from tests.stores.documents import make_head

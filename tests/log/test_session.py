@@ -5,9 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.conversation import (
+    AssistantEntry,
+    Compacted,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
 from acta_engine.log.session import Session
-from acta_engine.turn.compaction import Compacted
 from tests.stores.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

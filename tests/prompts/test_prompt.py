@@ -19,7 +19,7 @@ from acta_engine.prompts.prompt import (
 )
 from acta_engine.tools.builtin.specs import UPDATE_PLAN, builtins
 from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.turn.goal_marker import GOAL_COMPLETE, claims_completion
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.sessions.views import intervention_view, partial_view
-from acta_engine.turn.goal_marker import GOAL_COMPLETE
+from acta_engine.turn.final_answer import GOAL_COMPLETE
 from tests.api.gateway import Gateway, claims
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House

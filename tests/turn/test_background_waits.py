@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from acta_engine.turn.background_waits import FIRST_WAIT, LONGEST_WAIT, MOST_SECONDS, looks, next_wait
+from acta_engine.turn.answer_time import FIRST_WAIT, LONGEST_WAIT, MOST_SECONDS, looks, next_wait
 
 
 def pauses(seconds: int) -> list[int]:

@@ -3,7 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.conversation import (
+    AssistantEntry,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+    total_bytes,
+)
 from acta_engine.turn.compaction import (
     ELIDE_BYTES,
     RECENT_TURNS,
@@ -12,7 +20,6 @@ from acta_engine.turn.compaction import (
     large_old_results,
     partition,
     request_limits,
-    total_bytes,
     turns_of,
     with_elided,
 )

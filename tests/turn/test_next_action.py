@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from acta_engine.turn.goal_marker import claims_completion
+from acta_engine.turn.final_answer import claims_completion
 from acta_engine.turn.loop_detection import Reaction, Stuck
 from acta_engine.turn.next_action import (
     MAX_TEXT_REPLIES,

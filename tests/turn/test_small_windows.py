@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.errors import ContextTooLong
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.compact import TIME_SHARE
+from acta_engine.turn.compaction import TIME_SHARE
 from tests.in_process.house import TENANT, House
 from tests.sessions.reader import Reading, compactions, house_of, script
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from acta_engine.log.commit import Commit, Decision, StepRecord
-from acta_engine.log.conversation import Content, Entry, UserEntry
+from acta_engine.log.conversation import Compacted, Content, Entry, UserEntry
 from acta_engine.log.events import (
     Event,
     EventData,
@@ -21,7 +21,6 @@ from acta_engine.log.events import (
 from acta_engine.log.head import TRANSITIONS, Head, IllegalTransition, SessionState
 from acta_engine.people.intervention import Intervention
 from acta_engine.recovery.outage import DELAY_REASONS, Delay
-from acta_engine.turn.compaction import Compacted
 from acta_engine.usage.tally import Tally
 
 Told = TypeVar("Told", bound=EventData)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.stored_model import StoredModel, VersionedModel
 from acta_engine.untrusted.exact_json import canonical_json
 
 INLINE_BYTES = 4_096
@@ -120,6 +120,27 @@ def input_hash(arguments: dict[str, Any]) -> str:
 
 T = TypeVar("T")
 Turns = Sequence[Sequence[Entry]]
+
+
+def entry_bytes(entry: Entry) -> int:
+    """The bytes that the entry takes in a request, inputs of calls included."""
+    calls = sum(len(str(call.input)) for call in entry.calls) if isinstance(entry, AssistantEntry) else 0
+    return entry.content.bytes + calls
+
+
+def total_bytes(entries: Sequence[Entry]) -> int:
+    return sum(map(entry_bytes, entries))
+
+
+class Compacted(VersionedModel):
+    """The whole conversation after a compaction. A worker that knows nothing of the session starts from it."""
+
+    entries: tuple[Entry, ...]
+    """What the model has seen."""
+    waiting: tuple[UserEntry, ...] = ()
+    """Users' messages that it has not seen yet."""
+    results: tuple[ToolEntry, ...] = ()
+    """Results of the last reply's calls."""
 
 
 class _Kept(NamedTuple):

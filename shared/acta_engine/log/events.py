@@ -13,7 +13,7 @@ from pydantic import Field
 
 from acta_engine.recovery.outage import WAITS_FOR
 from acta_engine.store.stored_model import StoredModel
-from acta_engine.turn.goal_marker import in_words
+from acta_engine.turn.final_answer import in_words
 from acta_engine.untrusted.visible import visible
 
 QUOTED_CHARS = 140

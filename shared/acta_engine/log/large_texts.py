@@ -10,12 +10,19 @@ from typing import Any, TypeVar, cast
 from acta_engine.errors import PoisonedSession
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.conversation import (
+    AssistantEntry,
+    Compacted,
+    Content,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    UserEntry,
+)
 from acta_engine.log.head import Head
 from acta_engine.store.convert import as_written, read_json, to_json
 from acta_engine.store.stored_model import VersionedModel
 from acta_engine.store.versions import CURRENT
-from acta_engine.turn.compaction import Compacted
 
 E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
 Document = TypeVar("Document", bound=VersionedModel)

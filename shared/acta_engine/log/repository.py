@@ -15,7 +15,7 @@ from acta_engine.log import segments
 from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, Decision, Position
-from acta_engine.log.conversation import Content, ToolCall
+from acta_engine.log.conversation import Compacted, Content, ToolCall
 from acta_engine.log.head import Head
 from acta_engine.log.large_texts import (
     E,
@@ -45,7 +45,6 @@ from acta_engine.log.store import (
     TransactionItems,
 )
 from acta_engine.store.versions import CURRENT
-from acta_engine.turn.compaction import Compacted
 
 
 def listed(before: Head | None, commit: Commit) -> IndexEntry | None:

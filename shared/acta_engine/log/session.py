@@ -6,6 +6,7 @@ from typing import NamedTuple
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import (
     AssistantEntry,
+    Compacted,
     Content,
     EndedTurns,
     Entry,
@@ -16,7 +17,6 @@ from acta_engine.log.conversation import (
 from acta_engine.log.head import Head
 from acta_engine.log.large_texts import load_entry
 from acta_engine.log.segments import Segment
-from acta_engine.turn.compaction import Compacted
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
 

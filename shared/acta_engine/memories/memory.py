@@ -94,7 +94,7 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
     Preferences without such words come after them, newest first: they are valid for any task, unless text from outside
     may be behind them. At most `limit` memories
     with at most `max_chars` characters of text in all; one that is too long for the rest is skipped. The callers'
-    limits are in `shared/acta_engine/turn/turn_context.py` and `shared/acta_engine/tools/builtin/memory.py`.
+    limits are in `shared/acta_engine/memories/relevant.py` and `shared/acta_engine/tools/builtin/memory.py`.
     """
     words = [_words(f"{memory.text} {' '.join(memory.tags)}") for memory in memories]
     scores = _scores(words, set(_words(query)))

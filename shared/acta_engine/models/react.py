@@ -24,8 +24,7 @@ from acta_engine.models.model import (
 )
 from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, InvalidJson, parse_object, wire_tool_name
 from acta_engine.tools.builtin.specs import UPDATE_PLAN
-from acta_engine.turn.goal_marker import GOAL_COMPLETE, claims_completion
-from acta_engine.turn.structured_answer import without_code_block
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, without_code_block
 from acta_engine.untrusted.quoting import unused_mark
 
 UNREADABLE = "_unreadable_reply"

@@ -36,9 +36,9 @@ from acta_engine.queue.store import AdmissionStore
 from acta_engine.recovery.outage import QUEUED, Delay
 from acta_engine.recovery.restart import begin_next_generation
 from acta_engine.recovery.wait_out import OutageRules, wait_through
+from acta_engine.turn.context import Turn
 from acta_engine.turn.engine_decision import check_turn, is_worth_parking
 from acta_engine.turn.session_budget import charge_attempts
-from acta_engine.turn.turn_context import Turn
 
 
 class Admission:

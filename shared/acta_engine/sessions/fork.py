@@ -11,7 +11,7 @@ from acta_engine.ids import MESSAGE, RUN, SESSION
 from acta_engine.log.blobs import BlobMissing
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
+from acta_engine.log.conversation import AssistantEntry, Compacted, Content, Entry, ToolEntry, UserEntry
 from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
 from acta_engine.log.repository import SessionRepository
@@ -19,7 +19,6 @@ from acta_engine.log.session import Session
 from acta_engine.plans.plan import without_permissions
 from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, begin_run, create, empty_head
-from acta_engine.turn.compaction import Compacted
 from acta_engine.turn.engine_decision import next_turn_kind, position
 from acta_engine.turn.workflow import Workflow
 

@@ -15,7 +15,7 @@ from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry
 from acta_engine.sessions.pages import page_of_rows
 from acta_engine.sessions.views import instant, plan_view, step_view
 from acta_engine.sessions.whole_texts import part_of, whole_answer
-from acta_engine.turn.goal_marker import for_people
+from acta_engine.turn.final_answer import for_people
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.plans import shapes as plans

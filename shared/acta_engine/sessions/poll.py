@@ -10,7 +10,7 @@ from acta_engine.log.conversation import INLINE_BYTES, AssistantEntry, Content, 
 from acta_engine.log.events import Event
 from acta_engine.log.head import Head
 from acta_engine.log.store import SessionLog
-from acta_engine.turn.goal_marker import for_people
+from acta_engine.turn.final_answer import for_people
 
 PAGE_COMMITS = 100
 LOOK_SECONDS = (0.1, 0.2, 0.3, 0.5, 1.0)

@@ -28,7 +28,7 @@ from acta_engine.sessions.start import NewSession, post_message, start
 from acta_engine.sessions.start_dependencies import Dependencies
 from acta_engine.sessions.views import fork_view, session_view
 from acta_engine.settings import Settings
-from acta_engine.turn.structured_answer import schema_text
+from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.visible import visible
 
 Json = Mapping[str, Any]

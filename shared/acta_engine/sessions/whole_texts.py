@@ -15,7 +15,7 @@ from acta_engine.log.head import MAX_ANSWER_CHARS, Head
 from acta_engine.log.large_texts import load_call, load_entry, pointers
 from acta_engine.log.store import SessionLog
 from acta_engine.people.intervention import Intervention, PendingCall, reviewed_calls
-from acta_engine.turn.goal_marker import without_marker
+from acta_engine.turn.final_answer import without_marker
 
 NEAR_COMMITS = 100
 """An answer is in the commit that its run's last turn began with, or a little before it: what came after it, and the

@@ -2,6 +2,10 @@
 Less, where less is left of the invocation: `shared/acta_engine/turn/model_call.py`.
 
 The speeds are estimates of `shared/acta_engine/models/providers.py`. A setting replaces them all.
+
+In the background the provider makes the answer by itself, and the engine waits and looks again, at no compute cost
+(ADR 60). The waits grow with the time that has passed, so an answer is fetched late by a third of its own time at most,
+and an hour takes some twenty looks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,3 +52,26 @@ class AnswerTime(NamedTuple):
         share = left / (len(others) + 1)
         spare = left - max(self.of_answer(model, max_tokens) for model in others)
         return min(share, max(self.first_token, spare))
+
+
+FIRST_WAIT = 10
+LONGEST_WAIT = 240
+"""Under five minutes: providers keep an answer for ten at least, and a cancel is not passed on late."""
+SHARE = 0.5
+"""Of the time that has passed, until the next look."""
+MOST_SECONDS = 7_200
+"""The longest that a deployment may allow: `Settings.background_seconds`."""
+
+
+def next_wait(passed: float, first: float = FIRST_WAIT) -> int:
+    """Whole seconds until the next look. `passed`: since the call was made. `first`: the shortest wait."""
+    return round(min(LONGEST_WAIT, max(first, SHARE * passed)))
+
+
+def looks(passed: float) -> int:
+    """How many looks there have been at most in so much time, none of them by chance."""
+    count, at = 0, 0.0
+    while at < passed:
+        at += next_wait(at)
+        count += 1
+    return count

@@ -18,17 +18,18 @@ from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3_blobs import S3Blobs
 from acta_engine.memories.dynamodb import DynamoMemories
+from acta_engine.memories.relevant import RelevantMemories
 from acta_engine.models.choose import choose_for
 from acta_engine.models.model import Model
 from acta_engine.models.providers import context_window
 from acta_engine.settings import Settings, settings
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.registry import TenantRegistry
+from acta_engine.turn.context import TurnDeps
 from acta_engine.turn.engine_decision import Timeouts
+from acta_engine.turn.final_answer import CheckedAnswer
 from acta_engine.turn.fused_turns import StepDeps
 from acta_engine.turn.running_text import RunningText
-from acta_engine.turn.structured_answer import CheckedAnswer
-from acta_engine.turn.turn_context import RelevantMemories, TurnDeps
 
 if TYPE_CHECKING:
     from acta_engine.limits.limiter import Limiter

@@ -19,7 +19,7 @@ from acta_engine.ids import ATTEMPT
 from acta_engine.log.attempt import Attempt, Marker, open_attempts
 from acta_engine.log.attempts import AttemptsChanged
 from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import EndedTurns
+from acta_engine.log.conversation import EndedTurns, total_bytes
 from acta_engine.log.head import Head
 from acta_engine.log.repository import Build
 from acta_engine.log.session import Recorded
@@ -27,12 +27,11 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
 from acta_engine.turn.budget import Pending, Reservation, carries, renewed, reserve
-from acta_engine.turn.compaction import total_bytes
+from acta_engine.turn.context import Turn
 from acta_engine.turn.engine_decision import is_at
 from acta_engine.turn.kept_replies import KeptReply, is_next, keep, kept, place_of
 from acta_engine.turn.loop_detection import CallAndResult
 from acta_engine.turn.session_budget import charge_attempts, with_outcome
-from acta_engine.turn.turn_context import Turn
 
 RACES = 12
 """Races for the marker lost in a row, before the engine is asked to try again later."""

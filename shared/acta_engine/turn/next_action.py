@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from acta_engine.errors import AnswerInvalid
 from acta_engine.plans.plan import ExecutionPlan
-from acta_engine.turn.goal_marker import GOAL_COMPLETE, claims_completion
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion
 from acta_engine.turn.loop_detection import Stuck
 
 MAX_TEXT_REPLIES = 3

@@ -15,9 +15,9 @@ from acta_engine.models.model import ModelRequest, ToolDefinition
 from acta_engine.plans.plan import PlanStep
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.turn.context import Turn
+from acta_engine.turn.final_answer import instruction
 from acta_engine.turn.loop_detection import repeated_failure
-from acta_engine.turn.structured_answer import instruction
-from acta_engine.turn.turn_context import Turn
 from acta_engine.untrusted.visible import visible
 
 PLAN_RETRIES = 3

@@ -9,7 +9,6 @@ reply. After a second cut-off in a row the model is told to work in smaller piec
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 from acta_engine.errors import ModelFeedback, PlanRefused
 from acta_engine.ids import CALL, EFFECT, MESSAGE
@@ -23,12 +22,10 @@ from acta_engine.plans import update as plan_update
 from acta_engine.plans.update import MAX_NAME_CHARS
 from acta_engine.tools.builtin.specs import REMEMBER, UPDATE_PLAN
 from acta_engine.tools.tool import ToolSpec, written_as
-from acta_engine.turn.goal_marker import claims_completion, value_after_marker, without_marker
-from acta_engine.turn.structured_answer import AnswerCheck, told
-from acta_engine.turn.turn_context import Turn
+from acta_engine.turn.context import Turn
+from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer
 from acta_engine.untrusted.validation_messages import did_you_mean
 
-NO_TEXT = "there is no text."
 PLAN_EDITED = (
     "A person has changed the plan after this call of {name} was written, so it was not run. Read what they changed; "
     "make the call again if it is still right."
@@ -74,17 +71,6 @@ class TurnReply:
     def text(self) -> str:
         """The text of both halves, where this reply continues another."""
         return self.answer.text if self.first is None else self.first.content.loaded + self.answer.text
-
-
-class FinalAnswer(NamedTuple):
-    """The answer that a reply wants to end the run with."""
-
-    text: str | None
-    """Without the marker. None: there is none."""
-    data: Any = None
-    """The JSON value, where the session has a schema."""
-    problem: str = ""
-    """What the model is told of an answer that does not fit. Empty: it fits, or the session has no schema."""
 
 
 @dataclass
@@ -273,23 +259,6 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
     for event in applied.events:
         change.event(event)
     change.entry(own_result(call, applied.result))
-
-
-def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None) -> FinalAnswer:
-    """The answer that a reply gives. `schema`: the session's; empty: it has none. `text`: the whole reply's. `closing`:
-    the reason with which the reply completes the plan, which is the answer where the text is none: without a schema
-    that is an empty text, with a schema one that does not fit.
-    """
-    if not schema:
-        return FinalAnswer(without_marker(text) or closing or None)
-    written = [one for one in (value_after_marker(text), closing) if one]
-    problems = []
-    for one in written:
-        value, problem = check(schema, one)
-        if not problem:
-            return FinalAnswer(one, value)
-        problems.append(problem)
-    return FinalAnswer(written[0] if written else None, problem=told(problems[0] if problems else NO_TEXT))
 
 
 def answer_in_text(check: AnswerCheck, head: Head, text: str, *, called: bool) -> FinalAnswer | None:

@@ -65,7 +65,8 @@ from acta_engine.turn.budget import (
     renewed,
     tokens_left,
 )
-from acta_engine.turn.compaction import max_request_bytes
+from acta_engine.turn.compaction import compact, max_request_bytes
+from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.endings import ended
 from acta_engine.turn.engine_decision import (
     check_turn,
@@ -74,6 +75,7 @@ from acta_engine.turn.engine_decision import (
     position,
     wait_decision,
 )
+from acta_engine.turn.final_answer import ANSWER_RETRIES, final_answer
 from acta_engine.turn.loop_detection import CallAndResult, detect_loop
 from acta_engine.turn.model_call import (
     BudgetTooLow,
@@ -95,7 +97,6 @@ from acta_engine.turn.reply import (
     answer_in_text,
     apply_reply,
     cut_off_advice,
-    final_answer,
     is_first_half,
     own_result,
     with_ids,
@@ -108,8 +109,6 @@ from acta_engine.turn.session_budget import (
     settle_call,
     warn,
 )
-from acta_engine.turn.structured_answer import ANSWER_RETRIES
-from acta_engine.turn.turn_context import Turn, TurnDeps, TurnKind
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
 NO_PLAN = "The reply made no plan."
@@ -323,9 +322,6 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
         return None
     if turn.is_fused:  # two calls need the time of a whole invocation
         return Decision(next=turn.kind, at=turn.at)
-    # Few turns need it, so a cold start does not import it.
-    from acta_engine.turn.compact import compact
-
     failure = compact(turn, call, window, refused=refused)
     if failure is None or isinstance(failure, Decision):
         return failure

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.errors import ProviderOverloaded
 from acta_engine.models.model import ModelReply, RequestedCall, StopReason
 from acta_engine.models.react import UNREADABLE, ReActModel
-from acta_engine.turn.goal_marker import claims_completion
+from acta_engine.turn.final_answer import claims_completion
 from tests.in_process.scripted import USAGE, ScriptedModel
 from tests.models.wires.conversations import request, user
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from acta_engine.store.stored_model import StoredModel
-from acta_engine.turn.background_waits import next_wait
+from acta_engine.turn.answer_time import next_wait
 
 MAX_TASK_ID_CHARS = 1_000
 LONGEST_INTERVAL = 240

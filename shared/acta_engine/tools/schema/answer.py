@@ -3,7 +3,7 @@
 from acta_engine.models.wire import InvalidJson, parse_value
 from acta_engine.tools.schema.check import Words, errors_of, problems_of
 from acta_engine.tools.schema.validator import TooMuchWork
-from acta_engine.turn.structured_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
+from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
 
 ANSWER = Words("the answer", "the schema")
 NOT_CHECKED = "it cannot be checked against the schema. Try other values."

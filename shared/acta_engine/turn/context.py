@@ -1,10 +1,9 @@
 """What a turn works with: what the process gives every turn (`TurnDeps`), and the turn of one session (`Turn`)."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from acta_engine.agents.agent import MAX_OUTPUT_TOKENS, AgentDefinition, Purpose
 from acta_engine.agents.store import Definitions
@@ -12,11 +11,9 @@ from acta_engine.clock import Clock
 from acta_engine.limits.tenant_hour import TenantHour
 from acta_engine.log.attempts import AttemptStore
 from acta_engine.log.commit import Position
-from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
-from acta_engine.memories.memory import as_notes
-from acta_engine.memories.store import MemoryStore
+from acta_engine.memories.relevant import Notes, RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.opening import AskingRules
@@ -26,53 +23,11 @@ from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.answer_time import AnswerTime
 from acta_engine.turn.engine_decision import Timeouts
+from acta_engine.turn.final_answer import AnswerCheck
 from acta_engine.turn.running_text import RunningText
-from acta_engine.turn.structured_answer import AnswerCheck
 
 if TYPE_CHECKING:  # few deployments know a limit
     from acta_engine.queue.admission import Admission
-
-MEMORIES = 5
-MAX_CHARS = 1_500
-RUNS_KEPT = 64
-
-
-class Notes(NamedTuple):
-    """What the agent remembers of earlier sessions, as a model reads it."""
-
-    text: str = ""
-    """Empty: the agent remembers nothing that fits."""
-    outside: bool = False
-    """A text from outside may be behind one of the memories."""
-
-
-class RelevantMemories:
-    """The memories that a run is reminded of. They are looked up once per run and process."""
-
-    def __init__(self, memories: MemoryStore) -> None:
-        self._memories = memories
-        self._kept: OrderedDict[str, Notes] = OrderedDict()
-
-    def notes(self, head: Head) -> Notes:
-        """Memories of the agent, for who started the session, that fit the run's goal."""
-        if head.run is None:
-            return Notes()
-        known = self._kept.get(head.run.run_id)
-        if known is None:
-            found = self._memories.relevant(
-                head.tenant,
-                head.agent_id,
-                head.created_by,
-                head.goal,
-                MEMORIES,
-                MAX_CHARS,
-                private=head.private_to is not None,
-            )
-            outside = any(memory.is_marked for memory in found)
-            known = self._kept[head.run.run_id] = Notes(as_notes(found, head.quotation_key), outside)
-            while len(self._kept) > RUNS_KEPT:
-                self._kept.popitem(last=False)
-        return known
 
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
