@@ -96,7 +96,7 @@ def _compared(stand: Stand, replies: list[Reply], *, questions: int = 0) -> dict
     headers = {"Authorization": f"Bearer {stand.token('member')}"}
     with httpx.Client(base_url=stand.stack.url, headers=headers, timeout=60, trust_env=False) as api:
         began = time.monotonic()
-        body = {"message": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
+        body = {"content": GOAL, "max_steps": len(replies) + 10, "token_budget": 100_000_000}
         session = data_of(api.post("/v1/sessions", json=body))["session_id"]
         api_ms = (time.monotonic() - began) * 1_000
         for _ in range(questions):
