@@ -22,10 +22,9 @@ from acta.testing.python_tools import CalledInProcess, as_offered, files_for
 from acta.tools.call import Files
 from acta.tools.define import Tool
 from acta.tools.run import Event
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.egress.address import AddressGuard
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
+from acta_engine.app import App
 from acta_engine.errors import EngineError
-from acta_engine.limits.tenant_hour import TenantHour
 from acta_engine.log.attempts import AttemptStore, Partials
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, Wait
@@ -33,33 +32,21 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.memories.relevant import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
-from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
+from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.wait import ask
 from acta_engine.queue.admission import Admission
 from acta_engine.recovery.handle_error import ErrorDeps, handle_error, park
 from acta_engine.recovery.restart import roll_over
-from acta_engine.recovery.wait_out import OutageRules
 from acta_engine.sessions import control
 from acta_engine.sessions.history import History
 from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, post_message, start
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
-from acta_engine.tools.builtin.files import BuiltinTools
-from acta_engine.tools.builtin.memory import MemoryTools
 from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.tools.mcp.listing import schema_problem
-from acta_engine.tools.mcp.servers import McpServers
 from acta_engine.tools.port import Registry
 from acta_engine.tools.python.run import PythonTools
 from acta_engine.tools.registry import TenantRegistry
-from acta_engine.tools.runtime import ToolRuntime
-from acta_engine.tools.schema.answer import check_answer
-from acta_engine.tools.tenant.functions import FunctionGuard
-from acta_engine.tools.tenant.http import HttpTool
-from acta_engine.tools.tenant.invoke import LambdaTool
-from acta_engine.tools.tenant.toolbox import TenantTools
 from acta_engine.turn.context import TurnDeps, TurnKind
 from acta_engine.turn.engine_decision import Timeouts
 from acta_engine.turn.fused_turns import StepDeps, take_turns
@@ -109,36 +96,19 @@ class InProcess:
         )
         self.model = model
         self.repository = self.fresh_repository()
-        servers = McpServers(
-            AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all, schema_problem
+        self._python_tools = PythonTools(
+            {},
+            SystemClock(),
+            lambda tenant, person, access: {"person": person},
+            lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
         )
-        toolbox = TenantTools(
-            MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock),
-            HttpTool(AddressGuard(self.settings), self.secret_values, MemoryToolSecretNames(table).all),
-            LambdaTool(FunctionGuard(self.settings)),
-            PythonTools(
-                {},
-                SystemClock(),
-                lambda tenant, person, access: {"person": person},
-                lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
-            ),
-            lambda: servers,
-        )
-        self.runtime = ToolRuntime(
-            self.fresh_repository(),
-            self.registry,
-            toolbox,
-            lambda tenant, agent_id: self.definitions.snapshot(tenant).agent(agent_id),
-            self.settings.outage_limits,
-            lambda: servers,
-        )
-        desk = self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
-        self.resolve_deps = ResolveDeps(*desk, self.settings.max_message_chars, self.settings.caps)
+        self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
+        self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
+        self.runtime = self.app().tool_runtime
+        self.resolve_deps = self.app().resolving
         self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
         self.comment: str | None = None
         """What whoever decides says about it."""
-        self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
-        self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
@@ -158,32 +128,39 @@ class InProcess:
             self.log, self.blobs, self.clock, write_version=chosen.write_version, limits=chosen.limits
         )
 
+    def app(self, **parts: Any) -> App:
+        """What the Lambdas are put together from, on these stores. `parts`: in place of them."""
+        given = {
+            "clock": self.clock,
+            "log": self.log,
+            "blobs": self.blobs,
+            "session_index": self.index,
+            "repository": self.fresh_repository(),
+            "attempts": self.attempts,
+            "partials": self.partials,
+            "workflow": self.workflow,
+            "definitions": self.definitions,
+            "registry": self.registry,
+            "current_registry": self.registry,
+            "timeouts": self.timeouts,
+            "memories": self.memories,
+            "memories_of_run": self.memories_of_run,
+            "files": self.files,
+            "secret_names": MemoryToolSecretNames(self.table),
+            "secret_values": self.secret_values,
+            "secret_reader": self.secret_values,
+            "python_tools": self._python_tools,
+            "models": _OneModel(self),
+            "key_refused": self.on_key_refused,
+            "running_text": self._running_text(),
+            "lines": self.line,
+            "admission": self.admission,
+        }
+        return App(self.settings, **{**given, **parts})
+
     @property
     def worker(self) -> TurnDeps:
-        limit = self.settings.tenant_tokens_per_hour
-        return TurnDeps(
-            repository=self.repository,
-            clock=self.clock,
-            choose_model=lambda agent, purpose: (self.model, agent.model_for(purpose) or "test-model"),
-            definitions=self.definitions,
-            memories_of_run=self.memories_of_run,
-            registry=self.registry,
-            timeouts=self.timeouts,
-            tenant_hour=TenantHour(self.repository, self.index, self.timeouts, limit),
-            attempts=self.attempts,
-            roll_over_events=self.settings.roll_over_events,
-            max_output_tokens=self.settings.max_output_tokens,
-            cap_max_output_tokens=self.settings.cap_max_output_tokens,
-            answer_time=self.settings.answer_time,
-            context_window=lambda model: self.settings.context_window_tokens,
-            check_answer=check_answer,
-            running_text=self._running_text(),
-            outage_limits=self.settings.outage_limits,
-            on_key_refused=self.on_key_refused,
-            token_window=self.settings.token_window_seconds,
-            background_seconds=self.settings.background_seconds,
-            admission=self.admission,
-        )
+        return self.app(repository=self.repository).turns
 
     @property
     def steps(self) -> StepDeps:
@@ -198,18 +175,11 @@ class InProcess:
 
     @property
     def errors(self) -> ErrorDeps:
-        limits = self.settings.outage_limits
-        rules = OutageRules(limits, self.timeouts, self.settings.roll_over_events)
-        window = self.settings.token_window_seconds
-        return ErrorDeps(self.fresh_repository(), self.attempts, rules, window, self._policies)
+        return self.app().errors
 
     def _running_text(self) -> RunningText | None:
         every = timedelta(milliseconds=self.settings.partial_text_ms)
         return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
-
-    def _policies(self, tenant: str, agent_id: str) -> Policies:
-        agent = self.definitions.snapshot(tenant).agent(agent_id)
-        return agent.interventions if agent is not None else NO_POLICIES
 
     def start(self, message: str | None, **limits: Any) -> Head:
         new = NewSession(
@@ -318,3 +288,16 @@ class InProcess:
             case "done" | "failed":
                 self.workflow.close(decision)
                 return None
+
+
+class _OneModel:
+    """Every agent has the model of the process."""
+
+    def __init__(self, acta: InProcess) -> None:
+        self._acta = acta
+
+    def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
+        return self._acta.model, agent.model_for(purpose) or "test-model"
+
+    def context_window(self, model: str) -> int:
+        return 0

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from acta_engine.api.admin_dependencies import dependencies
 from acta_engine.api.admin_routes import build
+from acta_engine.app import App
 from acta_engine.prompts.seeding import is_seeding, seed
 
-_api = build(dependencies())
+_app = App()
+_api = build(_app)
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -15,7 +16,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _store(event: dict[str, Any], context: Any) -> None:
-    failure = seed(event, dependencies().definitions, dependencies().clock)
+    failure = seed(event, _app.definitions, _app.clock)
     if failure is not None:
         _api.telemetry.failure(failure, request=event["RequestType"])
 

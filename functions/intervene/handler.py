@@ -2,17 +2,18 @@
 
 from typing import Any
 
+from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import Refused
 from acta_engine.log.head import Wait
-from acta_engine.people.dependencies import dependencies
 from acta_engine.people.routes import build
 from acta_engine.people.wait import ask
 from acta_engine.recovery.handle_error import handle_error, park
 from acta_engine.recovery.restart import roll_over
 from acta_engine.turn.engine_event import EngineEvent, engine_event
 
-_api = build(dependencies())
+_app = App()
+_api = build(_app)
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -30,17 +31,17 @@ def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _do(step: EngineEvent) -> dict[str, Any]:
     """What the state machine goes on with; of most steps it wants nothing."""
-    repository, workflow = dependencies().deps.repository, dependencies().deps.workflow
+    repository, workflow = _app.repository, _app.workflow
     match step.op:
         case "ask":
             if step.entered is None:
                 raise Refused("a wait without the time of its beginning")
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
-            ask(repository, workflow, dependencies().timeouts, step.at, wait)
+            ask(repository, workflow, _app.timeouts, step.at, wait)
         case "handle_error":
-            return handle_error(dependencies().errors, step.at, step.error).to_engine()
+            return handle_error(_app.errors, step.at, step.error).to_engine()
         case "park":
-            return park(dependencies().errors, step.at).to_engine()
+            return park(_app.errors, step.at).to_engine()
         case "roll_over":
             roll_over(repository, workflow, step.at)
         case _:

@@ -1,6 +1,6 @@
 """The Lambda's entry point."""
 
-from acta_engine.sessions.start_dependencies import dependencies
+from acta_engine.app import App
 from acta_engine.sessions.start_routes import build
 
-handler = build(dependencies()).handler
+handler = build(App()).handler

@@ -1,23 +1,26 @@
 """The Plan and Think states (design §2), and the HTTP routes that need the providers' keys."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import Refused
+from acta_engine.models.agent_model import AgentModels
 from acta_engine.settings import settings
 from acta_engine.telemetry import Handler, Telemetry
-from acta_engine.turn.dependencies import models_deps, step_deps
 from acta_engine.turn.engine_event import EngineEvent, engine_event, seconds_for_work
 from acta_engine.turn.fused_turns import take_turns
 
-telemetry = Telemetry("step")
+_models = AgentModels(settings())
+_telemetry = Telemetry("step")
+_app = App(models=_models, telemetry=_telemetry)
+_steps = _app.steps
 
 
-def handle(event: dict[str, Any], context: Any) -> dict[str, object]:
+def _handle(event: dict[str, Any], context: Any) -> dict[str, object]:
     step = engine_event(event)
-    with telemetry.work("step", step):
+    with _telemetry.work("step", step):
         return _take_turns(step, context)
 
 
@@ -25,18 +28,16 @@ def _take_turns(step: EngineEvent, context: Any) -> dict[str, object]:
     timeout = seconds_for_work(context.get_remaining_time_in_millis())
     match step.op:
         case "plan" | "think":
-            deps = step_deps()
-            deps = replace(deps, turn=replace(deps.turn, on_key_refused=telemetry.key_refused))
             with bound_to(step.at.tenant):
-                result = take_turns(deps, step.op, step.at, step.attempt, timeout)
+                result = take_turns(_steps, step.op, step.at, step.attempt, timeout)
             counts = {"turns": result.turns, "calls": result.calls, "ended_by": result.error}
-            telemetry.logger.info("step made", extra={**step.ids, **counts})
+            _telemetry.logger.info("step made", extra={**step.ids, **counts})
             return result.decision.to_engine()
         case _:
             raise Refused(f"step does not do {step.op}")
 
 
-_engine = telemetry.watch(handle)
+_engine = _telemetry.watch(_handle)
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -51,4 +52,4 @@ def _http() -> Handler:
     """Imported when it is first needed: an admin asks now and then, and no turn pays for it."""
     from acta_engine.models.routes import build
 
-    return build(settings(), models_deps()).handler
+    return build(_app, _models.configured).handler

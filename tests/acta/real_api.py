@@ -9,10 +9,10 @@ from acta.testing.memory.definitions import (
     MemoryToolSecretValues,
     MemoryToolStore,
 )
-from acta_engine.api.admin_dependencies import Dependencies as AdminDependencies
 from acta_engine.api.admin_routes import build as build_admin
 from acta_engine.api.idempotency import IdempotencyGuard
 from acta_engine.api.operations import OPERATIONS
+from acta_engine.app import App
 from acta_engine.models.offline import OfflineModel
 from tests.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.api.gateway import Answer, Gateway, claims, routed
@@ -66,12 +66,12 @@ class RealApi(LoopbackServer):
             of_sessions = functions_of(house, user=token, roles=json.dumps(roles), audit=self.audit)
             gateway: Gateway = getattr(of_sessions, function)
             return gateway
-        root = AdminDependencies(
-            settings=house.settings,
+        root = App(
+            house.settings,
             files=house.files,
             definitions=house.definitions,
-            tools=MemoryToolStore(house.table, house.clock),
-            mcp_servers=MemoryMcpServerStore(house.table),
+            tool_definitions=MemoryToolStore(house.table, house.clock),
+            server_definitions=MemoryMcpServerStore(house.table),
             secret_names=MemoryToolSecretNames(house.table),
             secret_values=house.secret_values,
             receivers=MemoryTenantReceivers(house.table),
@@ -82,5 +82,6 @@ class RealApi(LoopbackServer):
             audit=self.audit,
             tool_function=self.tool_function,
             scans=MemoryRecoveryScans(),
+            limiter=None,
         )
         return Gateway(build_admin(root).handler, claims(user=token, roles=json.dumps(roles)))

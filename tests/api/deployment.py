@@ -16,9 +16,9 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.store import ToolSecretValues
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.admin_routes import build
 from acta_engine.api.idempotency import IdempotencyGuard
+from acta_engine.app import App
 from acta_engine.clock import Clock
 from acta_engine.files.store import FileStore
 from acta_engine.log.store import SessionIndex
@@ -47,14 +47,14 @@ def admin_root(
     tool_function: ToolFunction | None = None,
     own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
     scans: RecoveryScans | None = None,
-) -> Dependencies:
+) -> App:
     clock, table = FakeClock(), table or MemoryTable()
-    return Dependencies(
-        settings=settings,
+    return App(
+        settings,
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),
-        tools=MemoryToolStore(table, clock),
-        mcp_servers=MemoryMcpServerStore(table),
+        tool_definitions=MemoryToolStore(table, clock),
+        server_definitions=MemoryMcpServerStore(table),
         secret_names=MemoryToolSecretNames(table),
         secret_values=secret_values or MemoryToolSecretValues(),
         receivers=MemoryTenantReceivers(table),
@@ -65,6 +65,7 @@ def admin_root(
         audit=memory_audit(clock),
         tool_function=tool_function or FakeToolFunction(),
         scans=scans or MemoryRecoveryScans(),
+        limiter=None,
         own_tools=lambda tenant: own_tools if tenant == "acme" else {},
     )
 

@@ -2,21 +2,15 @@
 
 from typing import Any, NamedTuple
 
-from acta_engine.api.idempotency import IdempotencyGuard
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.audit.store import Audit
-from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from acta_engine.limits.limiter import limiter_of
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.limits.store import RateLeases
 from acta_engine.log.store import SessionIndex
-from acta_engine.mcp_server.dependencies import Dependencies as McpDependencies
 from acta_engine.mcp_server.routes import build as build_mcp
-from acta_engine.people.dependencies import Dependencies as InterveneDependencies
 from acta_engine.people.routes import build as build_intervene
-from acta_engine.sessions.dependencies import Dependencies as StatusDependencies
 from acta_engine.sessions.routes import build as build_status
-from acta_engine.sessions.start_dependencies import Dependencies as StartDependencies
 from acta_engine.sessions.start_routes import build as build_start
 from tests.api.gateway import Answer, Gateway, claims, routed
 from tests.doubles.audit import memory_audit
@@ -44,52 +38,23 @@ def functions_of(
     """`index`: where keys of requests are looked up, if not the house's. `audit`: of starts and decisions. `leases`: of
     the tenant's rate.
     """
-    limiters = [
-        limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock) for _ in range(3)
-    ]
-    guard = IdempotencyGuard(index or house.index)
-    start = StartDependencies(
-        settings=house.settings,
-        repository=house.fresh_repository(),
-        workflow=house.workflow,
-        idempotency=guard,
-        log=house.log,
-        definitions=house.definitions,
-        audit=audit or memory_audit(),
-        limiter=limiters[0],
-        receivers=MemoryTenantReceivers(house.table),
-        hosts=AddressGuard(house.settings, lists=FOR_NOTIFICATIONS),
-    )
-    intervene = InterveneDependencies(
-        house.settings,
-        house.resolve_deps,
-        house.log,
-        house.blobs,
-        guard,
-        house.timeouts,
-        house.errors,
-        audit or memory_audit(),
-        limiters[1],
-    )
-    status = StatusDependencies(
-        house.settings,
-        house.log,
-        house.blobs,
-        index or house.index,
-        house.partials,
-        LongPollLimit(MemoryLongPolls(), house.clock),
-        house.clock,
-        limiter=limiters[2],
-    )
-    mcp = McpDependencies(
-        house.settings, start, status, intervene, house.definitions, start.audit, limiters[0]
+    first, second, third = (
+        house.app(
+            session_index=index or house.index,
+            long_poll_limit=LongPollLimit(MemoryLongPolls(), house.clock),
+            audit=audit or memory_audit(),
+            receivers=MemoryTenantReceivers(house.table),
+            limiter=limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock),
+            resolving=house.resolve_deps,
+        )
+        for _ in range(3)
     )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(
-        Gateway(build_start(start).handler, token),
-        Gateway(build_intervene(intervene).handler, token),
-        Gateway(build_status(status).handler, token),
-        Gateway(build_mcp(mcp).handler, token),
+        Gateway(build_start(first).handler, token),
+        Gateway(build_intervene(second).handler, token),
+        Gateway(build_status(third).handler, token),
+        Gateway(build_mcp(first).handler, token),
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta_engine.api.identity import MAX_CHARS
+from acta_engine.app import App
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
@@ -26,7 +27,6 @@ from acta_engine.log.dynamodb_attempts import DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3_blobs import S3Blobs
 from acta_engine.log.store import IndexEntry, TransactionItems
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_engine.store.keys import MAX_PART_BYTES, key_part
@@ -391,17 +391,18 @@ class Status(NamedTuple):
 
 @pytest.fixture
 def status(function: Function) -> Status:
-    index = DynamoIndex(function.table, CLOCK, function.dynamodb)
-    deps = Dependencies(
+    app = App(
         Settings(env="test", table=function.table, bucket=function.bucket),
-        function.log,
-        function.blobs,
-        index,
-        DynamoPartials(function.table, function.dynamodb),
-        LongPollLimit(DynamoLongPolls(function.table, function.dynamodb), CLOCK),
-        CLOCK,
+        log=function.log,
+        blobs=function.blobs,
+        session_index=DynamoIndex(function.table, CLOCK, function.dynamodb),
+        partials=DynamoPartials(function.table, function.dynamodb),
+        long_poll_limit=LongPollLimit(DynamoLongPolls(function.table, function.dynamodb), CLOCK),
+        clock=CLOCK,
+        audit=None,
+        limiter=None,
     )
-    return Status(function, build(deps).handler)
+    return Status(function, build(app).handler)
 
 
 def store_session(function: Function, tenant: str) -> None:

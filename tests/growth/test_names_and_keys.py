@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acta_engine.models.wire import InvalidJson, parse_object
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 from acta_engine.untrusted.validation_messages import COMPARED_CHARS, similar
 
 HOSTILE = [("ab" * 500 + "ba" * (n % 12))[: 1_000 + n % 24] for n in range(1_000)]

@@ -1,5 +1,6 @@
 """All of Acta in one process (`acta.testing`), with what only Acta's own tests ask of it."""
 
+from dataclasses import replace
 from typing import Any
 
 from acta.testing.in_process import TENANT as TENANT
@@ -12,14 +13,19 @@ from acta_engine.log.head import Head
 from acta_engine.models.model import Model
 from acta_engine.plans.edit import Operation
 from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
+from acta_engine.recovery.recovery import Recovery
 from acta_engine.sessions.change_limits import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session
 from acta_engine.sessions.history import History
 from acta_engine.sessions.poll import Cursor, Snapshot, poll
+from acta_engine.telemetry import Telemetry
 from acta_engine.turn.engine_decision import position
+from tests.doubles.long_polls import MemoryLongPolls
+from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.whole import DecodedOnce, WholeHistory
 
 START = Cursor()
+RECOVER = Telemetry("recover")
 
 
 class House(InProcess):
@@ -27,6 +33,11 @@ class House(InProcess):
 
     def __init__(self, model: Model, **settings: Any) -> None:
         super().__init__(model, **settings)
+
+    def recovery(self, **parts: Any) -> Recovery:
+        """What the function `recover` does, one session after the other. `parts`: as `app` takes them."""
+        own = {"scans": MemoryRecoveryScans(), "long_polls": MemoryLongPolls(), "load": None}
+        return replace(self.app(telemetry=RECOVER, **{**own, **parts}).recovery, threads=1)
 
     def history(self, session_id: str) -> WholeHistory:
         plain = type(self.log) is MemoryLog  # another one may be there to fail

@@ -20,18 +20,13 @@ from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LivePage
-from acta_engine.recovery.dependencies import THREADS, Dependencies
-from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.recovery.lambda_workers import to_event
-from acta_engine.recovery.sweep import Unreadable
+from acta_engine.recovery.recovery import THREADS
 from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
 from acta_engine.turn.workflow import ExecutionStatus
 from acta_infra.lambdas.quotas import QUOTAS
 from acta_infra.sizing import SIZES
-from functions.recover.handler import recover_what_it_says, telemetry
-from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.recovery_scans import MemoryRecoveryScans
-from tests.in_process.house import House
+from tests.in_process.house import RECOVER, House
 from tests.in_process.scripted import ScriptedModel
 
 MINUTE = 60
@@ -218,22 +213,8 @@ class MassLoss:
         house.log = log
         self.workflow = CountedWorkflow(house, self.aws)
         self.aws.threads = 1 if most is None else THREADS
-        self.deps = Dependencies(
-            house.fresh_repository(),
-            index,
-            self.workflow,
-            StatusChanges(),
-            grace=GRACE,
-            warn=WARN,
-            unreadable=Unreadable(),
-            log=log,
-            blobs=house.blobs,
-            clock=house.clock,
-            erase_again_after=GRACE,
-            long_polls=MemoryLongPolls(),
-            load=None,
-            workers=self.handed,
-            scans=MemoryRecoveryScans(),
+        self.recovery = house.recovery(
+            session_index=index, workflow=self.workflow, recovery_workers=self.handed, lines=None
         )
 
     def standing_still(self) -> int:
@@ -243,8 +224,8 @@ class MassLoss:
         """One scan, and whatever it has handed over."""
         clock, began = self.house.clock, self.house.clock.now()
         made, refused = Counter(self.aws.made), Counter(self.aws.refused)
-        level = telemetry.logger.log_level
-        telemetry.logger.setLevel(logging.CRITICAL)
+        level = RECOVER.logger.log_level
+        RECOVER.logger.setLevel(logging.CRITICAL)
         try:
             answers = [self._invoke({"round": "due"})]
             ends = [clock.now()]
@@ -255,7 +236,7 @@ class MassLoss:
                 answers.append(self._invoke(json.loads(event)))
                 ends.append(clock.now())
         finally:
-            telemetry.logger.setLevel(level)
+            RECOVER.logger.setLevel(level)
         clock.set(began + timedelta(seconds=MINUTE))
         return Minute(
             self.standing_still(),
@@ -268,5 +249,5 @@ class MassLoss:
         )
 
     def _invoke(self, event: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = recover_what_it_says(self.deps, event, Context(self.house.clock))
+        answer: dict[str, Any] = self.recovery.handle(event, Context(self.house.clock))
         return answer

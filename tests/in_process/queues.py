@@ -9,8 +9,8 @@ from acta_engine.models.model import Model
 from acta_engine.queue.admit import admit, admit_paid
 from acta_engine.queue.admit_one import AdmissionCounts, AdmitDeps, Sharing
 from acta_engine.recovery.lambda_workers import paid_event
+from acta_engine.recovery.recovery import Paid
 from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
-from functions.recover.handler import Paid
 from tests.in_process.house import House
 
 PROVIDER = "scripted"

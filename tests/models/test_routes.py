@@ -9,12 +9,12 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import AgentDefinition, Fallback, Models
+from acta_engine.app import App
 from acta_engine.errors import AwsDenied
 from acta_engine.models.choose import Secrets
 from acta_engine.models.configured_models import ConfiguredModels
 from acta_engine.models.routes import build
 from acta_engine.settings import Settings
-from acta_engine.turn.dependencies import ModelsDeps
 from tests.api.gateway import TENANT, Gateway, claims
 
 KEY = "sk-ant-not-to-be-shown"
@@ -39,7 +39,8 @@ class Deployment:
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         models = ConfiguredModels(chosen, self.environ, _secrets(secrets or {}))
-        api = build(chosen, ModelsDeps(models, self.definitions))
+        app = App(chosen, definitions=self.definitions, audit=None, limiter=None)
+        api = build(app, models)
         self._handler = api.handler
         assert api.missing == set()
 

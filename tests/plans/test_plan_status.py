@@ -10,10 +10,10 @@ from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.commit import Decision
 from acta_engine.models.model import TokenUsage
 from acta_engine.recovery.recover import repair
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.sessions.views import session_view
 from tests.api.gateway import Gateway, claims
+from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -118,9 +118,7 @@ def test_however_a_run_ends_its_plan_is_shown_as_closed_and_an_event_tells_it_on
 def test_the_plan_by_itself_is_shown_with_the_same_status() -> None:
     house, session = out_of_steps()
     long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-    deps = Dependencies(
-        house.settings, house.log, house.blobs, house.index, house.partials, long_polls, house.clock
-    )
+    deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
     gateway = Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
     assert gateway.request("GET", f"/v1/sessions/{session}/plan").data["plan"]["status"] == "failed"
 

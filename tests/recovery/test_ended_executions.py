@@ -7,15 +7,10 @@ import pytest
 
 from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
-from acta_engine.recovery.dependencies import Dependencies
-from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.turn.workflow import ExecutionStatus
-from functions.recover.handler import recover_what_it_says
-from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT
 from tests.recovery.test_what_a_sweep_withstands import RefusingLog
-from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse, generation
+from tests.runs.fragile import SCRIPT, FragileHouse, generation
 
 
 class LateWorkflow(MemoryWorkflow):
@@ -41,28 +36,9 @@ def event(house: FragileHouse, session: str, **detail: Any) -> dict[str, Any]:
     }
 
 
-def deps_of(house: FragileHouse) -> Dependencies:
-    return Dependencies(
-        house.fresh_repository(),
-        house.index,
-        house.workflow,
-        StatusChanges(),
-        grace=GRACE,
-        warn=WARN,
-        unreadable=house.unreadable,
-        log=house.log,
-        blobs=house.blobs,
-        clock=house.clock,
-        erase_again_after=GRACE,
-        long_polls=MemoryLongPolls(),
-        load=None,
-        scans=MemoryRecoveryScans(),
-    )
-
-
 def told(house: FragileHouse, event: dict[str, Any]) -> Any:
     """The function's answer."""
-    return recover_what_it_says(deps_of(house), event, None)["outcome"]
+    return house.recovery().handle(event, None)["outcome"]
 
 
 def test_a_session_goes_on_as_soon_as_its_execution_is_told_to_have_ended() -> None:

@@ -17,8 +17,6 @@ from acta_engine.errors import (
     StoreUnavailable,
 )
 from acta_engine.log.store import FailedPage, IndexEntry, SessionName
-from acta_engine.recovery.dependencies import Dependencies
-from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.recovery.failed_sessions import (
     MOST_FOUND,
     MOST_PAGES,
@@ -28,15 +26,13 @@ from acta_engine.recovery.failed_sessions import (
     find_failed,
     repair_each,
 )
-from functions.recover.handler import MOST_REPAIRED, recover_what_it_says
+from acta_engine.recovery.recovery import MOST_REPAIRED
 from tests.api.gateway import Context
-from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says
 from tests.recovery.failed_runs import fail_from_outside
 from tests.recovery.test_what_a_sweep_withstands import RefusingLog
-from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse
+from tests.runs.fragile import SCRIPT, FragileHouse
 
 TWO_HOURS = timedelta(hours=2)
 THROTTLED = StoreThrottled("too many requests")
@@ -228,23 +224,7 @@ def test_a_run_that_failed_for_another_reason_meanwhile_is_refused() -> None:
 
 def asked(house: FragileHouse, event: Any) -> Any:
     """What the function answers, as it comes over the wire."""
-    deps = Dependencies(
-        house.fresh_repository(),
-        house.index,
-        house.workflow,
-        StatusChanges(),
-        grace=GRACE,
-        warn=WARN,
-        unreadable=house.unreadable,
-        log=house.log,
-        blobs=house.blobs,
-        clock=house.clock,
-        erase_again_after=GRACE,
-        long_polls=MemoryLongPolls(),
-        load=None,
-        scans=MemoryRecoveryScans(),
-    )
-    return json.loads(json.dumps(recover_what_it_says(deps, json.loads(json.dumps(event)), Context())))
+    return json.loads(json.dumps(house.recovery().handle(json.loads(json.dumps(event)), Context())))
 
 
 def test_the_function_lists_and_then_repairs_what_it_was_told() -> None:

@@ -7,14 +7,11 @@ import pytest
 
 from acta_engine.errors import Refused, StoreThrottled
 from acta_engine.limits.store import LoadMeter, LongPolls
-from acta_engine.recovery.dependencies import Dependencies
-from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.recovery.scans import ROUNDS, RecoveryScan, Tally
-from functions.recover.handler import recover_what_it_says
 from tests.api.gateway import Context
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans
-from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse
+from tests.runs.fragile import GRACE, SCRIPT, FragileHouse
 
 
 class Throttled:
@@ -30,28 +27,13 @@ def recovered(
     scans: MemoryRecoveryScans | None = None,
 ) -> int:
     """How many sessions went on in a new execution."""
-    deps = Dependencies(
-        house.fresh_repository(),
-        house.index,
-        house.workflow,
-        StatusChanges(),
-        grace=GRACE,
-        warn=WARN,
-        unreadable=house.unreadable,
-        log=house.log,
-        blobs=house.blobs,
-        clock=house.clock,
-        erase_again_after=GRACE,
-        long_polls=limits,
-        load=load,
-        scans=scans or MemoryRecoveryScans(),
-    )
-    restarted: int = recover_what_it_says(deps, event, Context())["restarted"]
+    recovery = house.recovery(long_polls=limits, load=load, scans=scans or MemoryRecoveryScans())
+    restarted: int = recovery.handle(event, Context())["restarted"]
     return restarted
 
 
 def lost() -> FragileHouse:
-    house = FragileHouse(SCRIPT)
+    house = FragileHouse(SCRIPT, erase_again_seconds=GRACE)
     session = house.start("Tidy up").session_id
     house.run_until("think")
     house.lose(session)

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,14 +17,13 @@ from acta.testing.memory.admission import MemoryAdmission
 from acta_engine.errors import AwsDenied, Refused, StoreThrottled
 from acta_engine.log.store import SessionName
 from acta_engine.queue.admit_one import Sharing
-from acta_engine.queue.places import InLine, ProviderLimits
-from acta_engine.recovery.dependencies import THREADS
+from acta_engine.queue.places import InLine
 from acta_engine.recovery.lambda_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
+from acta_engine.recovery.recovery import THREADS, Paid
 from acta_engine.recovery.sweep import FEW
 from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
 from acta_infra.lambdas.quotas import QUOTAS, recovery_workers
-from functions.recover.handler import Paid, recover_what_it_says, telemetry
-from tests.in_process.house import TENANT
+from tests.in_process.house import RECOVER, TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
 
 REGION = "eu-central-1"
@@ -89,7 +89,7 @@ def test_a_part_that_comes_after_its_minute_is_left_to_the_scan() -> None:
     now = loss.house.clock.now()
     event = to_event(LostSessions(names, now - timedelta(minutes=2), now - timedelta(minutes=1)))
 
-    answer = recover_what_it_says(loss.deps, event, _Endless())
+    answer = loss.recovery.handle(event, _Endless())
 
     assert (answer["looked"], answer["left"]) == (0, 600)
 
@@ -100,8 +100,8 @@ def test_a_session_that_somebody_else_has_just_gone_on_with_is_started_and_not_r
     now = loss.house.clock.now()
     event = json.loads(json.dumps(to_event(LostSessions(names, now, now + timedelta(minutes=1)))))
 
-    first = recover_what_it_says(loss.deps, event, _Endless())
-    again = recover_what_it_says(loss.deps, event, _Endless())
+    first = loss.recovery.handle(event, _Endless())
+    again = loss.recovery.handle(event, _Endless())
 
     assert (first["restarted"], again["restarted"], again["started"]) == (200, 0, 200)
     assert generations(loss) == {1, 2}
@@ -121,7 +121,7 @@ def test_a_start_that_is_throttled_is_made_again_without_another_generation() ->
             return super().start(decision)
 
     loss.workflow = Throttled()
-    loss.deps = loss.deps._replace(workflow=loss.workflow)
+    loss.recovery.workflow = loss.workflow
     minutes = recovered(loss, most=3)
 
     assert sum(minute.restarted + minute.started for minute in minutes) == 600
@@ -139,9 +139,9 @@ def test_a_list_of_executions_that_breaks_off_has_nothing_handed_over() -> None:
             raise StoreThrottled("ListExecutions")
 
     whole = loss.workflow
-    loss.deps = loss.deps._replace(workflow=BreaksOff())
+    loss.recovery.workflow = BreaksOff()
     first = loss.minute()
-    loss.deps = loss.deps._replace(workflow=whole)
+    loss.recovery.workflow = whole
 
     assert first.invocations == 1
     assert first.made["DescribeExecution"] >= first.restarted > 0
@@ -151,7 +151,7 @@ def test_a_list_of_executions_that_breaks_off_has_nothing_handed_over() -> None:
 
 def test_four_threads_go_on_with_each_session_once() -> None:
     loss = MassLoss(600, REGION, most=3, share=200)
-    loss.deps = loss.deps._replace(threads=THREADS)
+    loss.recovery.threads = THREADS
 
     minutes = recovered(loss, most=2)
 
@@ -214,27 +214,25 @@ def test_an_invocation_that_is_denied_is_told_as_such() -> None:
 def test_an_event_of_another_form_is_refused() -> None:
     loss = MassLoss(0, REGION, most=0)
     with pytest.raises(Refused):
-        recover_what_it_says(loss.deps, {"lost": [["t"]], "until": "soon"}, _Endless())
+        loss.recovery.handle({"lost": [["t"]], "until": "soon"}, _Endless())
     with pytest.raises(Refused):
-        recover_what_it_says(loss.deps, {"paid": [["p", "t"]], "until": "soon"}, _Endless())
+        loss.recovery.handle({"paid": [["p", "t"]], "until": "soon"}, _Endless())
 
 
 def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admits_what_is_paid_for() -> None:
     loss, line = MassLoss(0, REGION, most=1), MemoryAdmission()
-    deps = loss.deps._replace(
-        admission=line, provider_limits={"scripted": ProviderLimits(requests_per_minute=60)}
-    )
+    limits = {"scripted": {"requests_per_minute": 60}}
+    settings = loss.house.settings.model_copy(update={"provider_limits": limits})
+    recovery = replace(loss.recovery, settings=settings, admission=line)
     now = loss.house.clock.now()
     for number in range(3):  # of sessions that are deleted by now
         line.join(InLine("scripted", "acme", f"ses_{number}", now, 10), now, now + timedelta(minutes=3))
     first = line.first_after("scripted", "")
     assert first is not None
 
-    paid = recover_what_it_says(
-        deps, paid_event(PaidPlaces([first], now + timedelta(seconds=10))), _Endless()
-    )
+    paid = recovery.handle(paid_event(PaidPlaces([first], now + timedelta(seconds=10))), _Endless())
     with written() as lines:
-        found = recover_what_it_says(deps, {"admit": True}, _Endless())
+        found = recovery.handle({"admit": True}, _Endless())
 
     assert paid == {"admitted": 0, "dropped": 1, "unanswered": 0, "shared": 0}
     assert found["dropped"] == 2
@@ -251,14 +249,14 @@ def written() -> Iterator[list[dict[str, Any]]]:
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(vars(record))
 
-    logger, kept, level = logging.getLogger(telemetry.logger.name), Kept(), telemetry.logger.log_level
+    logger, kept, level = logging.getLogger(RECOVER.logger.name), Kept(), RECOVER.logger.log_level
     logger.addHandler(kept)
-    telemetry.logger.setLevel(logging.INFO)
+    RECOVER.logger.setLevel(logging.INFO)
     try:
         yield lines
     finally:
         logger.removeHandler(kept)
-        telemetry.logger.setLevel(level)
+        RECOVER.logger.setLevel(level)
 
 
 class Function:

@@ -7,12 +7,10 @@ import pytest
 from acta_engine.errors import Conflict
 from acta_engine.recovery.failed_sessions import FailedDeps, FailedRun, find_failed
 from acta_engine.recovery.recover import recover, repair
-from functions.recover.handler import recover_what_it_says
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says
 from tests.recovery.failed_runs import fail_from_outside
-from tests.recovery.test_ended_executions import deps_of
 from tests.runs.fragile import SCRIPT, FragileHouse
 
 FROM_OUTSIDE = (
@@ -133,10 +131,10 @@ def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_n
 def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> None:
     house = FragileHouse(SCRIPT)
     session = failed(house, "STEP_FAILED")
-    deps = deps_of(house)
+    recovery = house.recovery()
     since = (house.clock.now() - timedelta(hours=2)).isoformat()
     asked = {"repair": {"tenant": TENANT, "failed_since": since, "cursor": None}}
-    answer = recover_what_it_says(deps, asked, Context())
+    answer = recovery.handle(asked, Context())
     at = house.clock.now().isoformat()
     assert answer == {
         "sessions": [
@@ -145,5 +143,5 @@ def test_the_recovery_function_lists_them_and_repairs_one_after_the_other() -> N
         "cursor": None, "complete": True, "unreadable": 0, "unanswered": 0,
     }  # fmt: skip
     one = {"repair": {"tenant": TENANT, "session_id": session}}
-    assert recover_what_it_says(deps, one, None) == {"outcome": "restarted"}
-    assert recover_what_it_says(deps, asked, Context())["sessions"] == []
+    assert recovery.handle(one, None) == {"outcome": "restarted"}
+    assert recovery.handle(asked, Context())["sessions"] == []

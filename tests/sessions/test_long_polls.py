@@ -5,9 +5,9 @@ import pytest
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
 from acta_engine.limits.store import LIMIT_LIFE, LongPolls
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from tests.api.gateway import Answer, Gateway, claims
+from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel
@@ -21,15 +21,8 @@ class Watched:
         self.session = self.house.start("Do it").session_id
         self.limits = MemoryLongPolls()
         self.clock = self.house.clock
-        deps = Dependencies(
-            self.house.settings,
-            self.house.log,
-            self.house.blobs,
-            self.house.index,
-            self.house.partials,
-            LongPollLimit(self.limits, self.clock),
-            self.clock,
-        )
+        limit = LongPollLimit(self.limits, self.clock)
+        deps = self.house.app(long_poll_limit=limit, clock=self.clock, audit=memory_audit(), limiter=None)
         self.gateway = Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
         self.cursor = self.poll(after="0").data["cursor"]
 

@@ -6,11 +6,11 @@ from typing import Any
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.attempt import Partial
 from acta_engine.log.conversation import INLINE_BYTES
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.sessions.views import intervention_view, partial_view
 from acta_engine.turn.final_answer import GOAL_COMPLETE
 from tests.api.gateway import Gateway, claims
+from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -26,15 +26,8 @@ def told(*turns: Turn) -> tuple[House, str]:
 
 
 def gateway(house: House) -> Gateway:
-    deps = Dependencies(
-        house.settings,
-        house.log,
-        house.blobs,
-        house.index,
-        house.partials,
-        LongPollLimit(MemoryLongPolls(), house.clock),
-        house.clock,
-    )
+    long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
+    deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
     return Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
 
 

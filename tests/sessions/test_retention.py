@@ -7,15 +7,9 @@ from acta.testing.memory.log import MemoryLog
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import NO_ITEMS, FailedPage, TransactionItems
-from acta_engine.recovery.dependencies import Dependencies
-from acta_engine.recovery.execution_events import StatusChanges
 from acta_engine.recovery.scans import EndedPlace
-from acta_engine.recovery.sweep import Unreadable
 from acta_engine.sessions.retention import PARTS, RetentionDeps, delete_ended
-from functions.recover.handler import recover_what_it_says
 from tests.api.gateway import Context
-from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -224,24 +218,9 @@ def test_recovery_looks_each_minute() -> None:
     house = KeptHouse(*TURNS)
     session = house.ended()
     house.days_pass(31)
-    deps = Dependencies(
-        house.fresh_repository(),
-        house.index,
-        house.workflow,
-        StatusChanges(),
-        grace=60,
-        warn=300,
-        unreadable=Unreadable(),
-        log=house.log,
-        blobs=house.blobs,
-        clock=house.clock,
-        erase_again_after=1_200,
-        long_polls=MemoryLongPolls(),
-        load=None,
-        scans=MemoryRecoveryScans(),
-        ended_sessions_days=house.days,
-    )
+    house.settings = house.settings.model_copy(update={"ended_sessions_days": house.days})
+    recovery = house.recovery()
     for _ in range(PARTS):
         house.clock.advance(MINUTE)
-        recover_what_it_says(deps, {"round": "housekeeping"}, Context())
+        recovery.handle({"round": "housekeeping"}, Context())
     assert not house.is_there(session)

@@ -55,8 +55,8 @@ def _make_stores() -> None:
 
 
 def _run() -> set[Path]:
-    from acta_engine.log.repository import SessionRepository
-    from acta_engine.sessions.start_dependencies import dependencies
+
+    from acta_engine.app import App
     from acta_engine.turn.engine_decision import position
     from functions.start import handler as start
     from functions.step import handler as step
@@ -67,7 +67,7 @@ def _run() -> set[Path]:
             "POST", "/v1/sessions", json_body={"content": "List all files and write a summary to summary.md"}
         )
         assert answer.status == 202
-    repository: SessionRepository = dependencies().repository
+    repository = App().repository
     at = position(repository.newest(TENANT, answer.data["session_id"]).head).model_dump(mode="json")
     with _recorded() as more:
         decision = step.handler({"op": "plan", "at": at}, Context())

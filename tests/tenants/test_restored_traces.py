@@ -5,13 +5,14 @@ from pathlib import Path
 
 from acta_engine.recovery.recover import recover
 from acta_engine.store.keys import tenant_pk
+from acta_engine.telemetry import Telemetry
 from acta_engine.traces.commits import DynamoTracedCommits
 from acta_engine.traces.export import Exported, export
 from acta_engine.traces.port import CommitName
 from acta_engine.traces.span import RunName, Span
 from acta_engine.usage.dynamodb import DynamoUsage
+from acta_engine.usage.usage_count import UsageCount
 from acta_infra.deployed.tenants.backup_places import Folder
-from functions.usage.handler import Dependencies, count
 from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT
 from tests.stores.backends import Aws
@@ -42,7 +43,7 @@ def traced(house: StoredHouse, aws: Aws, tenant: str) -> tuple[Exported, list[Sp
     ]
     queue, receiver = Queue(), Receiver()
     usage = DynamoUsage(aws.table, house.clock, aws.dynamodb)
-    count(Dependencies(usage, PlainPseudonyms(), queue), {"Records": records})
+    UsageCount(usage, PlainPseudonyms(), queue, Telemetry("usage")).handle({"Records": records})
     assert queue.names
     done = export(DynamoTracedCommits(aws.table, house.clock, aws.dynamodb), receiver, queue.names)
     return done, receiver.taken

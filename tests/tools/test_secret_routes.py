@@ -119,7 +119,7 @@ def test_a_header_refers_to_a_secret_and_is_shown_so(api: AdminApi) -> None:
     assert made.status == 201
     assert made.data["config"]["headers"] == {"Authorization": {"secret": "stripe"}, "X-Caller": "***"}
     assert "secret_headers" not in made.data["config"]
-    (stored,) = api.root.tools.all("acme")
+    (stored,) = api.root.tool_definitions.all("acme")
     assert isinstance(stored.config, HttpConfig)
     assert (stored.config.headers, stored.config.secret_headers) == (
         {"X-Caller": "acta"},
@@ -145,13 +145,13 @@ def test_a_tool_whose_secret_is_set_anew_is_another_tool_before_the_new_value_is
     put(api)
     assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
     assert define(api, {}, "charge").status == 201
-    charge, refund = api.root.tools.all("acme")
+    charge, refund = api.root.tool_definitions.all("acme")
     api.secret_values.away = [StoreUnavailable("away")]
     assert put(api, value="Bearer sk-live-other").status == 503
-    during = api.root.tools.all("acme")[1]
+    during = api.root.tool_definitions.all("acme")[1]
     assert api.secret_values.values == {("acme", "stripe"): VALUE}
     assert put(api, value="Bearer sk-live-other").status == 200
-    after = api.root.tools.all("acme")
+    after = api.root.tool_definitions.all("acme")
     assert after[0] == charge
     assert len({refund.written, during.written, after[1].written}) == 3
     assert after[1].version == during.version + 2, (
@@ -159,7 +159,7 @@ def test_a_tool_whose_secret_is_set_anew_is_another_tool_before_the_new_value_is
     )
     assert after[1].config == refund.config
     assert api.admin.request("PUT", "/v1/tool-secrets/other", json_body={"value": VALUE}).status == 201
-    assert api.root.tools.all("acme") == after
+    assert api.root.tool_definitions.all("acme") == after
 
 
 def set_for(api: AdminApi, *hosts: str, value: str = VALUE) -> Any:
@@ -243,7 +243,7 @@ def test_a_credential_is_not_written_into_a_definition(api: AdminApi, name: str)
     assert '{"secret": "NAME"}' in why
     assert "/v1/tool-secrets/NAME" in why
     assert VALUE not in str(answer.json)
-    assert api.root.tools.all("acme") == ()
+    assert api.root.tool_definitions.all("acme") == ()
 
 
 def test_a_name_that_nobody_knows_takes_no_plain_text_however_harmless_it_looks(api: AdminApi) -> None:
@@ -293,7 +293,7 @@ def test_a_reference_that_cannot_be_meant_is_refused(api: AdminApi, headers: dic
     answer = define(api, headers)
     assert answer.status == 400
     assert next(iter(answer.error["details"])) in ("config.headers", "config.secret_headers")
-    assert api.root.tools.all("acme") == ()
+    assert api.root.tool_definitions.all("acme") == ()
 
 
 def test_the_form_in_which_references_are_stored_is_none_that_is_taken(api: AdminApi) -> None:
@@ -313,9 +313,9 @@ def test_a_credential_that_was_stored_before_stays_with_its_tool_and_is_not_writ
         name="refund", description="Pays", input_schema={"type": "object"}, kind="http", config=config,
         version=1, created_at=now, updated_at=now,
     )  # fmt: skip
-    api.root.tools.create("acme", old)
+    api.root.tool_definitions.create("acme", old)
     shown = api.admin.request("GET", "/v1/tools/refund").data
     assert shown["config"]["headers"] == {"Authorization": "***"}
     body = {key: value for key, value in with_headers({"Authorization": VALUE}).items() if key != "name"}
     assert api.admin.request("PUT", "/v1/tools/refund", json_body=body).status == 400
-    assert api.root.tools.all("acme") == (old,)
+    assert api.root.tool_definitions.all("acme") == (old,)

@@ -11,14 +11,13 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
 from acta_engine.store.keys import key_part
+from acta_engine.telemetry import Telemetry
 from acta_engine.traces.port import CommitName, SpansNotDelivered, TracedCommit
 from acta_engine.traces.queue import MAX_BYTES, TraceQueue
 from acta_engine.traces.span import Span
+from acta_engine.traces.trace_export import BEGINS_WITHIN, TraceExport
 from acta_engine.usage.store import Partition
-from functions.traces import handler
-from functions.traces.handler import Dependencies, export_all
-from functions.usage.handler import Dependencies as UsageDependencies
-from functions.usage.handler import count
+from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, House
@@ -82,6 +81,9 @@ class Receiver:
         return self.refuses
 
 
+USAGE = Telemetry("usage")
+
+
 class Place:
     """A house with a session that is over, the queue, and what was counted as lost."""
 
@@ -95,7 +97,7 @@ class Place:
         self.queue = TraceQueue("queue", self.sqs)
         self.commits = Commits(self.house)
         self.receiver = Receiver()
-        self.deps = Dependencies(self.queue, self.commits, self.receiver, self.clock)
+        self.export = TraceExport(self.queue, self.commits, self.receiver, self.clock, Telemetry("traces"))
 
     @property
     def names(self) -> list[CommitName]:
@@ -104,7 +106,7 @@ class Place:
 
     def deliver(self) -> list[str]:
         """Brings all messages, and keeps those that stay."""
-        answer = export_all(self.deps, {"Records": self.sqs.messages})
+        answer = self.export.handle({"Records": self.sqs.messages})
         staying = [each["itemIdentifier"] for each in answer["batchItemFailures"]]
         self.sqs.messages = [each for each in self.sqs.messages if each["messageId"] in staying]
         return staying
@@ -204,7 +206,7 @@ def test_a_slow_receiver_does_not_use_up_the_invocation(place: Place) -> None:
     slow = place.receiver.send
 
     def send(spans: Sequence[Span]) -> int:
-        place.clock.advance(handler.BEGINS_WITHIN.total_seconds() + 1)
+        place.clock.advance(BEGINS_WITHIN.total_seconds() + 1)
         return slow(spans)
 
     place.receiver.send = send  # type: ignore[method-assign]
@@ -241,8 +243,8 @@ def stream_of(names: Sequence[CommitName]) -> dict[str, Any]:
 
 
 def test_usage_hands_over_what_the_stream_tells_of_in_one_message(place: Place) -> None:
-    usage = UsageDependencies(MemoryUsage(MemoryTable()), PlainPseudonyms(), place.queue)
-    count(usage, stream_of(place.names))
+    usage = UsageCount(MemoryUsage(MemoryTable()), PlainPseudonyms(), place.queue, USAGE)
+    usage.handle(stream_of(place.names))
     (message,) = place.sqs.messages
     assert sorted(place.queue.parse(message).commits) == sorted(place.names)
 
@@ -270,12 +272,13 @@ def test_a_queue_that_takes_nothing_costs_spans_and_holds_up_no_usage(
             raise error
 
     store = MemoryUsage(place.house.table)
-    usage = UsageDependencies(store, PlainPseudonyms(), TraceQueue("queue", Away(place.clock)))
-    count(usage, stream_of(place.names))
+    usage = UsageCount(store, PlainPseudonyms(), TraceQueue("queue", Away(place.clock)), USAGE)
+    usage.handle(stream_of(place.names))
     assert store.counted([place.names[0].partition])
     assert lost() == [len(place.names)]
 
 
 def test_usage_hands_nothing_over_where_nothing_is_exported(place: Place) -> None:
-    count(UsageDependencies(MemoryUsage(MemoryTable()), PlainPseudonyms()), stream_of(place.names))
+    usage = UsageCount(MemoryUsage(MemoryTable()), PlainPseudonyms(), None, USAGE)
+    usage.handle(stream_of(place.names))
     assert place.sqs.messages == []

@@ -23,7 +23,7 @@ from acta_engine.turn.endings import cancelled, completed, failed
 from acta_engine.usage.ended_runs import Progressed
 from acta_engine.usage.fold import fold
 from acta_engine.usage.store import Committed, Partition
-from functions.usage.handler import Lines
+from acta_engine.usage.usage_count import Lines
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_head

@@ -3,7 +3,6 @@
 import pytest
 
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.usage.aws_estimate import COUNTED_ON, AwsRates
 from acta_engine.usage.aws_prices import LISTS, AwsPrices, prices_in
@@ -17,8 +16,7 @@ END = says("", call("update_plan", action="fail", reason="over"))
 
 def gateway(house: House, prices: AwsPrices, user: str = USER) -> Gateway:
     long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-    stores = house.settings, house.log, house.blobs, house.index, house.partials
-    status = Dependencies(*stores, long_polls, house.clock, None, AwsRates(prices))
+    status = house.app(long_poll_limit=long_polls, rates=AwsRates(prices), audit=None, limiter=None)
     return Gateway(build(status).handler, claims(tenant=TENANT, user=user, roles="[member]"))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.sessions.views import instant
 from acta_engine.usage.aws_estimate import AwsRates, receipt_of
@@ -46,10 +45,13 @@ class Office:
 
     def ask(self, user: str = "root", roles: str = "[admin]", **query: str) -> Answer:
         house = self.house
-        stores = house.settings, house.log, house.blobs, house.index, house.partials
         long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-        status = Dependencies(
-            *stores, long_polls, house.clock, memory_audit(), AwsRates(self.prices), usage=self.usage
+        status = house.app(
+            long_poll_limit=long_polls,
+            rates=AwsRates(self.prices),
+            usage=self.usage,
+            audit=memory_audit(),
+            limiter=None,
         )
         gateway = Gateway(build(status).handler, claims(tenant=TENANT, user=user, roles=roles))
         return gateway.request("GET", "/v1/usage", query=query)

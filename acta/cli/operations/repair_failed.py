@@ -18,7 +18,7 @@ from acta.cli.terminal.questions import asks_at_terminal
 from acta.cli.terminal.text import echo, one_line
 
 Recovery = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Sends a request to the recovery function and returns its answer (`functions/recover/handler.py`)."""
+"""Sends a request to the recovery function and returns its answer (`shared/acta_engine/recovery/recovery.py`)."""
 
 Session = Mapping[str, Any]
 """`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`shared/acta_engine/recovery/failed_sessions.py`)."""

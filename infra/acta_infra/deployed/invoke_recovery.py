@@ -1,6 +1,6 @@
 """Runs a deployment's recovery function, `recover`, over the AWS API, outside its schedule of once a minute.
 
-Requests and answers are those of `functions/recover/handler.py`.
+Requests and answers are those of `shared/acta_engine/recovery/recovery.py`.
 """
 
 import json

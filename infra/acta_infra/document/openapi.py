@@ -121,7 +121,7 @@ def parameters_of_handlers() -> dict[Operation, tuple[Parameter, ...]]:
     apis: list[Api] = [
         build(absent) for build in (build_start, build_status, build_intervene, build_admin, build_mcp)
     ]
-    apis += [build_step(settings, absent), build_console(settings, Path()), build_fallback(settings, Path())]
+    apis += [build_step(absent, absent), build_console(settings, Path()), build_fallback(settings, Path())]
     handlers = {row: handle for api in apis for row, handle in api.handlers.items()}
     missing = [row.name for row in OPERATIONS if row not in handlers]
     if missing:

@@ -2,17 +2,24 @@
 
 A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports
 inside functions and under `if TYPE_CHECKING` count. An import by a string would be missed, so Acta has none.
+
+`App` puts everything together (`shared/acta_engine/app.py`), and each of its parts imports what it is made from. Of
+these imports only those count that stand in a part that some module of the zip uses. A use is an attribute of a
+variable that has one of the names in `CALLED`, so an `App` may have no other name.
 """
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 OURS = {"functions": "functions", "acta_engine": "shared/acta_engine"}
 """Package -> its folder in the tree."""
+APP = "shared/acta_engine/app.py"
+CALLED = ("app", "_app", "deps")
 
 
 @dataclass(frozen=True)
@@ -35,23 +42,33 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
     files: set[str] = set()
     libraries: set[str] = set()
     names: set[str] = set()
+    parts: set[str] = set()
+    of_app: set[str] = set()
     waiting = sorted(
         each for each in there if each.startswith(f"{_place(package)}/") and each.endswith(".py")
     )
     while waiting:
         file = waiting.pop()
-        if file in files:
-            continue
-        files.add(file)
-        waiting += [init for init in _inits(file) if init in there and init not in files]
+        if file not in files:
+            files.add(file)
+            waiting += [init for init in _inits(file) if init in there and init not in files]
         path = root / file
-        for name in _imported(str(path), path.read_bytes()) - names:
+        if file == APP:
+            used = _of_app(str(path), path.read_bytes(), frozenset(parts))
+        else:
+            used = _used(str(path), path.read_bytes())
+        parts |= used.parts
+        for name in used.imports - names:
             names.add(name)
             if name.partition(".")[0] in OURS:
                 modules = (f"{_place(name)}.py", f"{_place(name)}/__init__.py")
-                waiting += [each for each in modules if each in there and not each.startswith(left_out)]
+                found = [each for each in modules if each in there and not each.startswith(left_out)]
+                waiting += [each for each in found if each not in files]
             else:
                 libraries.add(name.partition(".")[0])
+        if not waiting and APP in files and of_app != parts:
+            of_app = set(parts)
+            waiting.append(APP)  # once more, with the parts that are used
     folders = {os.path.dirname(file) for file in files}
     data = {each for each in there if os.path.dirname(each) in folders and not each.endswith((".py", ".pyc"))}
     return Reach(tuple(sorted(root / file for file in files | data)), frozenset(libraries))
@@ -68,24 +85,72 @@ def _there(root: Path) -> Iterator[str]:
             yield from (f"{place}/{name}" for name in names)
 
 
-@cache
-def _imported(path: str, text: bytes) -> frozenset[str]:
-    """The names after `import`. For `from x import y` both `x` and `x.y`, which may be a module.
-
-    Kept for the process: functions share most of their modules, and parsing them is most of what a synthesis takes.
+class Used(NamedTuple):
+    """`imports`: the names after `import`; for `from x import y` both `x` and `x.y`, which may be a module. `parts`:
+    those of `App`.
     """
-    return frozenset(_names(path, text))
+
+    imports: frozenset[str]
+    parts: frozenset[str]
 
 
-def _names(path: str, text: bytes) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text, filename=path)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level or node.module is None:
-                raise ValueError(f"{path}:{node.lineno}: imports are absolute here")
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+@cache
+def _used(path: str, text: bytes) -> Used:
+    """Kept for the process: functions share most of their modules, and parsing them takes most of a synthesis."""
+    return _uses(path, ast.parse(text, filename=path))
+
+
+def _of_app(path: str, text: bytes, parts: frozenset[str]) -> Used:
+    """What `App` needs for these parts, with the parts that they are made from."""
+    imports: frozenset[str] = frozenset()
+    for name, part in _parts(path, text).items():
+        if not name or name in parts:
+            imports, parts = imports | part.imports, parts | part.parts
+    return Used(imports, parts)
+
+
+@cache
+def _parts(path: str, text: bytes) -> Mapping[str, Used]:
+    """By the name of a part, and of all the rest of the module under the empty name. Types alone are not needed."""
+    rest: list[ast.stmt] = []
+    parts: dict[str, Used] = {}
+    for node in ast.parse(text, filename=path).body:
+        match node:
+            case ast.ClassDef(name="App", body=body):
+                made = [
+                    each for each in body if isinstance(each, ast.FunctionDef) and each.name != "__init__"
+                ]
+                parts |= {each.name: _uses(path, each, ("self",)) for each in made}
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                pass
+            case _:
+                rest.append(node)
+    return {"": _uses(path, ast.Module(rest, [])), **parts}
+
+
+def _uses(path: str, tree: ast.AST, called: tuple[str, ...] = CALLED) -> Used:
+    """Raises ValueError for a relative import, and for an `App` of another name."""
+    imports: set[str] = set()
+    parts: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=part) if name in called:
+                parts.add(part)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="App")), attr=part):
+                parts.add(part)
+            case ast.arg(arg=name, annotation=ast.Name(id="App")) if name not in CALLED:
+                raise ValueError(f"{path}:{node.lineno}: an App is called app")
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="App"))) if (
+                name not in CALLED
+            ):
+                raise ValueError(f"{path}:{node.lineno}: an App is called app")
+            case ast.Import(names=found):
+                imports |= {alias.name for alias in found}
+            case ast.ImportFrom(module=module, names=found, level=level):
+                if level or module is None:
+                    raise ValueError(f"{path}:{node.lineno}: imports are absolute here")
+                imports |= {module, *(f"{module}.{alias.name}" for alias in found)}
+    return Used(frozenset(imports), frozenset(parts))
 
 
 def _place(name: str) -> str:

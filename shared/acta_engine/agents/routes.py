@@ -9,12 +9,12 @@ from acta_engine.agents.agent import AgentDefinition, AgentSettings, Purpose, un
 from acta_engine.agents.answers import agent_view
 from acta_engine.agents.bodies import AgentBody, CreateAgent, PutAgent
 from acta_engine.agents.store import AgentExists, DefinitionChanged
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.app import App
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.ids import AGENT
 from acta_engine.limits.caps import NO_CAPS, Limited, beyond
@@ -36,7 +36,7 @@ Wrong = Mapping[str, str]
 """By field, a sentence about what is wrong with it."""
 
 
-def add_agents(api: Api, deps: Dependencies) -> None:
+def add_agents(api: Api, deps: App) -> None:
     store, clock = deps.definitions, deps.clock
     agents = Resource[AgentDefinition](
         api,
@@ -128,7 +128,7 @@ def settings_of(body: AgentSettings) -> dict[str, Any]:
     return {name: getattr(body, name) for name in AgentSettings.model_fields}
 
 
-def _check(body: AgentBody, deps: Dependencies, tenant: str) -> None:
+def _check(body: AgentBody, deps: App, tenant: str) -> None:
     """Raises FieldsInvalid where the deployment, its caps or its tools do not carry what the definition asks for."""
     named = {"tools": body.tools, "high_stakes": body.high_stakes}
     known = list(registered(deps, tenant)) if any(named.values()) else []

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
 from acta_engine.api.operations import OPERATIONS
+from acta_engine.app import App
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.store import Audit, AuditFilter
 from acta_engine.recovery.scans import is_late, together
@@ -66,7 +66,7 @@ def record_view(record: AuditRecord) -> "records.AuditRecord":
     }
 
 
-def add_health(api: Api, deps: Dependencies) -> None:
+def add_health(api: Api, deps: App) -> None:
     settings = deps.settings
 
     @api.on("readDeployment")

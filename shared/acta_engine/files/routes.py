@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import of_new_or_known
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.app import App
 from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
 from acta_engine.sessions.views import instant
@@ -35,7 +35,7 @@ CHANGED = (
 )
 
 
-def add_files(api: Api, deps: Dependencies) -> None:
+def add_files(api: Api, deps: App) -> None:
     """`~/…` are the caller's own files, whatever their roles."""
     max_bytes = deps.settings.max_file_bytes
 

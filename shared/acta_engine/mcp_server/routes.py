@@ -12,8 +12,8 @@ from acta_engine.api import error_answers as errors
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import JSON, Response
 from acta_engine.api.json_body import UnsupportedMediaType
+from acta_engine.app import App
 from acta_engine.errors import FieldsInvalid, Forbidden
-from acta_engine.mcp_server.dependencies import Dependencies
 from acta_engine.mcp_server.protocol import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -63,11 +63,11 @@ INSTRUCTIONS = (
 )
 
 
-def build(deps: Dependencies) -> Api:
+def build(deps: App) -> Api:
     api = Api("mcp", deps.settings, audit=deps.audit, limiter=deps.limiter)
-    add_start(api, deps.start)
-    add_status(api, deps.status)
-    add_intervene(api, deps.intervene)
+    add_start(api, deps)
+    add_status(api, deps)
+    add_intervene(api, deps)
 
     @api.on("askOverMcp")
     def mcp() -> Response:
@@ -221,10 +221,10 @@ def build(deps: Dependencies) -> Api:
 
     def session_of(message: Message) -> Json:
         """As the API shows it, with its whole answer. Raises SessionNotFound."""
-        log, blobs = deps.status.log, deps.status.blobs
+        log, blobs = deps.log, deps.blobs
         head = History(log, blobs, api.caller.tenant, message.text("taskId")).head
         answer = whole_answer(log, blobs, head) if head.state == "completed" else None
-        return dict(session_view(head, answer, deps.status.clock.now()))
+        return dict(session_view(head, answer, deps.clock.now()))
 
     methods: Mapping[str, Mapping[str, Callable[[Message], Json]]] = {
         STATELESS: {

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.bodies import CreateMemory, MemoryBody, PutMemory
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import etag
 from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored_answer
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
+from acta_engine.app import App
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.ids import MEMORY
 from acta_engine.memories.answers import memory_view
@@ -22,7 +22,7 @@ from acta_engine.memories.store import MemoryChanged, MemoryFull
 MAX_PAGE = 200
 
 
-def add_memories(api: Api, deps: Dependencies) -> None:
+def add_memories(api: Api, deps: App) -> None:
     store, agents, clock = deps.memories, deps.definitions, deps.clock
 
     def find(tenant: str, memory_id: str) -> Memory | None:

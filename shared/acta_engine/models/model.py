@@ -11,6 +11,7 @@ themselves. Only the engine does, so that all attempts together keep the step's 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
+from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import ActaError, SessionError, TransientError
 from acta_engine.log.conversation import EndedTurns, Entry
 from acta_engine.queue.places import ProviderLimits
@@ -169,3 +170,15 @@ class Model(Protocol):
         """Makes one call. It ends within `timeout` seconds: `Turn.seconds_left`, or a part of it. Raises the errors
         named above.
         """
+
+
+class Models(Protocol):
+    """The models of a deployment's agents."""
+
+    def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
+        """The model of this agent for this purpose, and the name to ask it by. It raises nothing: a model that cannot
+        be asked raises at its first call.
+        """
+
+    def context_window(self, model: str) -> int:
+        """The most tokens that a request and its answer may have together; 0: no limit is known."""

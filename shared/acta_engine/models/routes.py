@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, cast
 from acta_engine.agents.store import all_agents
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
+from acta_engine.app import App
 from acta_engine.models.prices import price_of
 from acta_engine.models.providers import PRICED_AT, Rates
-from acta_engine.settings import Settings
-from acta_engine.turn.dependencies import ModelsDeps
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.models import answers as definitions
+    from acta_engine.models.configured_models import ConfiguredModels
 
 
-def build(settings: Settings, deps: ModelsDeps) -> Api:
-    api, configured = Api("step", settings, audit=deps.audit, limiter=deps.limiter), deps.configured
+def build(app: App, configured: "ConfiguredModels") -> Api:
+    """`configured`: the models of the deployment."""
+    api = Api("step", app.settings, audit=app.audit, limiter=app.limiter)
 
     @api.on("listModels")
     def models() -> Response:
@@ -33,7 +34,7 @@ def build(settings: Settings, deps: ModelsDeps) -> Api:
                     "context_window_tokens": one.context_window,
                     "usd_per_million_tokens": _prices(one.provider, one.model),
                 }
-                for one in configured.models(all_agents(deps.definitions, api.caller.tenant))
+                for one in configured.models(all_agents(app.definitions, api.caller.tenant))
             ],
             "priced_at": PRICED_AT,
         }

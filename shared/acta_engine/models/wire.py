@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from acta_engine.models.model import ModelRequest, RequestedCall, StopReason, ToolDefinition
-from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 NO_RESULT = "Error: this call has no result."
 """Stands for a missing result: providers refuse a request in which a call has none."""
@@ -157,59 +157,6 @@ def parse_call(name: str, arguments: str, *, cut: bool) -> RequestedCall:
         return RequestedCall(name, parse_object(arguments))
     except InvalidJson as error:
         return RequestedCall(name, None, CUT_OFF if cut else f"the input is {error}")
-
-
-class InvalidJson(ValueError):
-    """The message completes "the input is …". It says what is wrong and quotes no more than a key or a number."""
-
-
-_TYPE_NAMES = {
-    list: "array",
-    str: "string",
-    int: "number",
-    float: "number",
-    bool: "boolean",
-    type(None): "null",
-}
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """The one JSON object that the text is, as strictly as `parse_value`. Raises InvalidJson."""
-    value = parse_value(text)
-    if not isinstance(value, dict):
-        raise InvalidJson(f"a JSON {_TYPE_NAMES[type(value)]}, not an object")
-    return value
-
-
-def parse_value(text: str) -> Any:
-    """The one JSON value that the text is. Raises InvalidJson.
-
-    Refused are what `read_exactly` does not keep; halves of surrogate pairs, which UTF-8 does not have; and nesting too
-    deep to be stored.
-    """
-    try:
-        value: Any = read_exactly(text)
-    except json.JSONDecodeError as error:
-        raise InvalidJson(f"not valid JSON ({error.msg} at character {error.pos})") from None
-    except ValueError as error:
-        raise InvalidJson(f"not valid JSON ({error})") from None
-    except RecursionError:
-        raise InvalidJson("not valid JSON") from None
-    if is_too_deep(value):
-        raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
-    if not _is_valid_unicode(text, value):
-        raise InvalidJson("not valid Unicode text")
-    return value
-
-
-def _is_valid_unicode(text: str, value: Any) -> bool:
-    if "\\u" not in text and text.isascii():
-        return True
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def joined(text: str) -> str:

@@ -8,12 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from acta_engine.aws.secrets import CachedSecrets
 from acta_engine.clock import Clock
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.notifications.dynamodb import StoredReceivers
 from acta_engine.notifications.notification import Notification, ReceiverName
 from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
 from acta_engine.notifications.webhook import Silent, post
+from acta_engine.store.keys import RECEIVERS_SECRET, notification_secrets_prefix
 
 SECONDS = 5.0
 """For one request and its answer. What a tenant names must not use up the concurrency of all."""
@@ -23,9 +25,19 @@ come first, and several may have their webhooks at one host.
 """
 RESTING_KEPT = 100
 
+SECRET_SECONDS = 60
+"""How long a worker signs with a tenant's secret that was replaced."""
+SECRETS_KEPT = 200
+
 Origin = tuple[str, str, int]
 Resting = tuple[str, Origin]
 """The tenant's partition, and the server."""
+
+
+def secrets_of_tenants(environment: str) -> Callable[[str], str]:
+    """From a tenant to the secret that its notifications are signed with; empty: it has none."""
+    secrets = CachedSecrets(seconds=SECRET_SECONDS, kept=SECRETS_KEPT)
+    return lambda tenant: secrets(notification_secrets_prefix(environment, tenant) + RECEIVERS_SECRET)
 
 
 class OwnWebhooks:

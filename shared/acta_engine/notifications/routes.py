@@ -1,10 +1,10 @@
 """Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
 
 from acta_engine.agents.bodies import PutNotifications
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
-from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard, AddressRefused
+from acta_engine.app import App
+from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.notifications.answers import notifications_view
 from acta_engine.notifications.receiver import TenantReceiver
@@ -13,9 +13,9 @@ from acta_engine.store.keys import RECEIVERS_SECRET
 NONE = "Notifications are not set."
 
 
-def add_notifications(api: Api, deps: Dependencies) -> None:
+def add_notifications(api: Api, deps: App) -> None:
     receivers, secrets = deps.receivers, deps.receiver_secrets
-    hosts = AddressGuard(deps.settings, lists=FOR_NOTIFICATIONS)
+    hosts = deps.receiver_hosts
 
     @api.on("readNotifications")
     def read_notifications() -> Response:

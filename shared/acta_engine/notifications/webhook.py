@@ -2,12 +2,14 @@
 which signs them, delivers them and repeats what was not delivered. Tenants' webhooks are sent to from here, too.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
+from acta_engine.aws.secrets import secret_text
 from acta_engine.clock import Clock
 from acta_engine.egress.address import HTTP_PORT, HTTPS_PORT, Target
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
@@ -17,6 +19,8 @@ from acta_engine.notifications.receiver import signature, signing_key
 
 SECONDS = 10.0
 """For one request and its answer."""
+LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
+"""The variable with the secret itself, for a local stack, which has no Secrets Manager."""
 REFUSALS = frozenset((400, 410, 413, 415, 422))
 """Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
 
@@ -40,6 +44,11 @@ class Webhook:
 
     def send(self, notification: Notification) -> None:
         post(self._target, self._secret(), notification, self._clock, self._seconds)
+
+
+def signing_secret(name: str) -> Callable[[], str]:
+    """Reads the secret called `name`; without a name, the variable of a local stack."""
+    return lambda: secret_text(name) if name else os.environ.get(LOCAL_SECRET, "")
 
 
 def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:

@@ -7,11 +7,11 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.app import App
 from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visible_sessions import is_visible
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.pages import Page, page_of_items, searched_page
 from acta_engine.sessions.views import intervention_view
 from acta_engine.sessions.whole_texts import full_call_input
@@ -24,7 +24,7 @@ State = Literal[InterventionState, "all"]
 Limit = Annotated[int, Field(ge=1, le=100)]
 
 
-def add_interventions(api: Api, deps: Dependencies) -> None:
+def add_interventions(api: Api, deps: App) -> None:
     log, index = deps.log, deps.session_index
 
     def bounded(found: InterventionPage) -> Page:

@@ -9,12 +9,12 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.etag import admits, plan_tag, required
 from acta_engine.api.idempotency import answer_from_commit, requester_of
+from acta_engine.app import App
 from acta_engine.audit.recorder import Decided
 from acta_engine.errors import SessionNotFound
 from acta_engine.limits.caps import Limited
 from acta_engine.log.head import Head
 from acta_engine.log.store import IdempotencyRecord
-from acta_engine.people.dependencies import Dependencies
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.visible_sessions import may_read
 from acta_engine.plans.bodies import EditPlan
@@ -34,13 +34,13 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 Json = Mapping[str, Any]
 
 
-def build(deps: Dependencies) -> Api:
+def build(deps: App) -> Api:
     return add_routes(Api("intervene", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
 
 
-def add_routes(api: Api, deps: Dependencies) -> Api:
-    repository, workflow, index = deps.deps.repository, deps.deps.workflow, deps.deps.session_index
-    definitions = deps.deps.definitions
+def add_routes(api: Api, deps: App) -> Api:
+    repository, workflow, index = deps.repository, deps.workflow, deps.session_index
+    definitions = deps.definitions
 
     @api.on("pauseSession")
     def pause(session_id: str) -> Response:
@@ -62,7 +62,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         return controlled(
             session_id,
             lambda requester: control.cancel(
-                repository, workflow, requester, session_id, deps.errors.attempts, deps.errors.token_window
+                repository, workflow, requester, session_id, deps.attempts, deps.settings.token_window_seconds
             ),
             cancelled_view,
         )
@@ -76,7 +76,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     def limits(session_id: str, body: ChangeLimits) -> Response:
         named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
         new = NewLimits(named, body.review_every)
-        changing = LimitDeps(repository, workflow, definitions, deps.deps.caps)
+        changing = LimitDeps(repository, workflow, definitions, deps.settings.caps)
         return controlled(session_id, lambda requester: change_limits(changing, requester, session_id, new))
 
     @api.on("editPlan")
@@ -84,7 +84,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
         seen = required(api.request.headers.get("if-match"))
         requester = requester_of(api.request, status=200)
         edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
-        editing = EditDeps(repository, workflow, deps.deps.registry, definitions)
+        editing = EditDeps(repository, workflow, deps.registry, definitions)
 
         decided = Decided()
 
@@ -105,7 +105,7 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
 
         def act() -> Json:
             chosen = Resolution(body.option, body.input, body.comment)
-            _, decided = resolve(deps.deps, requester, session_id, intervention_id, chosen)
+            _, decided = resolve(deps.resolving, requester, session_id, intervention_id, chosen)
             return intervention_view(decided)
 
         def repeat(_: IdempotencyRecord) -> Json:

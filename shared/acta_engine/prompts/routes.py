@@ -7,12 +7,12 @@ from pydantic import Field
 from acta_engine.agents.applied import Applied
 from acta_engine.agents.bodies import PutPrompt, RestorePrompt
 from acta_engine.agents.store import DefinitionChanged
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.app import App
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.prompts.answers import prompt_view
 from acta_engine.prompts.prompt import SEEDS, Prompt
@@ -20,7 +20,7 @@ from acta_engine.prompts.prompt import SEEDS, Prompt
 MAX_PAGE = 100
 
 
-def add_prompts(api: Api, deps: Dependencies) -> None:
+def add_prompts(api: Api, deps: App) -> None:
     """A text that is in force already makes no new version, so a write that is repeated changes nothing."""
     store, clock = deps.definitions, deps.clock
     prompts = Resource[Prompt](

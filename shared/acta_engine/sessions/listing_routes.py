@@ -8,12 +8,12 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.app import App
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from acta_engine.log.head import CoarseState, Head, SessionState
 from acta_engine.log.listed import LISTED_GOAL_CHARS, Listed, Wanted
 from acta_engine.log.store import IndexEntry
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.pages import Json, page_of_items, searched_page
 from acta_engine.sessions.views import session_view
 
@@ -23,7 +23,7 @@ PAGES = 5
 ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
 
 
-def add_listing(api: Api, deps: Dependencies) -> None:
+def add_listing(api: Api, deps: App) -> None:
     index = deps.session_index
 
     @api.on("listSessions")

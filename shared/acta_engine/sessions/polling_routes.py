@@ -8,7 +8,7 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, not_modified, success
 from acta_engine.api.etag import etag, matches
-from acta_engine.sessions.dependencies import Dependencies
+from acta_engine.app import App
 from acta_engine.sessions.pages import bounded
 from acta_engine.sessions.poll import Cursor, Snapshot, poll
 from acta_engine.sessions.views import event_view, partial_view, session_view
@@ -26,8 +26,8 @@ RETRY_ENDED_MS = 60_000
 """A session that has ended has no events until somebody writes to it, so a client asks seldom."""
 
 
-def add_polling(api: Api, deps: Dependencies) -> None:
-    log, clock, long_polls = deps.log, deps.clock, deps.long_polls
+def add_polling(api: Api, deps: App) -> None:
+    log, clock, long_polls = deps.log, deps.clock, deps.long_poll_limit
 
     def read(session_id: str, after: str, wait: float) -> tuple[Snapshot, bool]:
         """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's

@@ -2,9 +2,9 @@
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
+from acta_engine.app import App
 from acta_engine.errors import SessionNotFound
 from acta_engine.people.listing_routes import add_interventions
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.history_routes import add_history
 from acta_engine.sessions.listing_routes import add_listing
 from acta_engine.sessions.polling_routes import add_polling
@@ -13,11 +13,11 @@ from acta_engine.usage.routes import add_usage
 from acta_engine.usage.views import receipt_view
 
 
-def build(deps: Dependencies) -> Api:
+def build(deps: App) -> Api:
     return add_routes(Api("status", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
 
 
-def add_routes(api: Api, deps: Dependencies) -> Api:
+def add_routes(api: Api, deps: App) -> Api:
     @api.on("readMe")
     def me() -> Response:
         """What a page needs to know to show what this person may do, and nothing else."""
@@ -35,6 +35,5 @@ def add_routes(api: Api, deps: Dependencies) -> Api:
     add_polling(api, deps)
     add_history(api, deps.log, deps.blobs)
     add_interventions(api, deps)
-    if deps.usage is not None and deps.audit is not None:
-        add_usage(api, deps.usage, deps.audit.pseudonyms, deps.clock, deps.rates)
+    add_usage(api, deps)
     return api

@@ -9,6 +9,7 @@ from acta_engine.agents.store import Snapshot
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.idempotency import answer_from_commit, idempotency_key, requester_of
+from acta_engine.app import App
 from acta_engine.audit.recorder import Decided
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
@@ -25,7 +26,6 @@ from acta_engine.sessions.bodies import (
     refuse_longer,
 )
 from acta_engine.sessions.start import NewSession, post_message, start
-from acta_engine.sessions.start_dependencies import Dependencies
 from acta_engine.sessions.views import fork_view, session_view
 from acta_engine.settings import Settings
 from acta_engine.turn.final_answer import schema_text
@@ -34,11 +34,11 @@ from acta_engine.untrusted.visible import visible
 Json = Mapping[str, Any]
 
 
-def build(deps: Dependencies) -> Api:
+def build(deps: App) -> Api:
     return add_routes(Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
 
 
-def add_routes(api: Api, deps: Dependencies) -> Api:
+def add_routes(api: Api, deps: App) -> Api:
     api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
     repository, workflow = deps.repository, deps.workflow
 
@@ -174,12 +174,12 @@ def _new_session(
     )
 
 
-def _check_receiver(url: str | None, deps: Dependencies, tenant: str) -> None:
+def _check_receiver(url: str | None, deps: App, tenant: str) -> None:
     """Raises ValidationFailed where notifications may not go there, and Conflict where nothing could sign them."""
     if url is None:
         return
     try:
-        deps.hosts.check(url)
+        deps.receiver_hosts.check(url)
     except AddressRefused as refused:
         raise FieldsInvalid({"notify_url": [refused.explained]}) from None
     if deps.receivers.get(tenant) is None:

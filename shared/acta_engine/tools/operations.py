@@ -2,19 +2,20 @@
 
 A request is `{"op", "tenant", "user", "given"}`. Its answer is `{"answer": {…}}`, or `{"refused": {"code", "message",
 "details"}}` where the caller of the API is to be told so. The engine's events have other operations. A new one is a
-name in `shared/acta_engine/tools/port.py` and a line in `OPERATIONS`.
+name in `shared/acta_engine/tools/port.py` and a line in `operations_of`.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import CallerError, Refused, ToolFailed, ToolNotRun, TransientError, Unavailable
 from acta_engine.telemetry import Telemetry
 from acta_engine.tenant_hash import tenant_hash
-from acta_engine.tools.dependencies import mcp_servers, runtime
 from acta_engine.tools.mcp.server import McpAuth, McpConnection
-from acta_engine.tools.port import OPERATION_SECONDS
+from acta_engine.tools.port import OPERATION_SECONDS, ToolOperation
+from acta_engine.tools.runtime import ToolRuntime
 from acta_engine.tools.trial import TrialCall, try_tool
 
 if TYPE_CHECKING:
@@ -35,19 +36,25 @@ class Asked(NamedTuple):
 
 Operations = Mapping[str, Callable[[Asked], Mapping[str, Any]]]
 
-OPERATIONS: Operations = {
-    "list_mcp_tools": lambda asked: list_mcp_tools(asked.tenant, asked.given, asked.seconds),
-    "try_tool": lambda asked: trial(asked.tenant, asked.user, asked.given, asked.seconds),
-}
+
+def operations_of(app: App) -> Operations:
+    return {
+        "list_mcp_tools": lambda asked: list_mcp_tools(
+            asked.tenant, asked.given, asked.seconds, app.mcp_servers
+        ),
+        "try_tool": lambda asked: trial(
+            asked.tenant, asked.user, asked.given, asked.seconds, app.tool_runtime
+        ),
+    }
 
 
 def is_asked(event: Mapping[str, Any]) -> bool:
     """Whether the API asks, and not the engine."""
-    return event.get("op") in OPERATIONS
+    return event.get("op") in get_args(ToolOperation)
 
 
 def answer(
-    event: Mapping[str, Any], remaining_ms: int, telemetry: Telemetry, operations: Operations = OPERATIONS
+    event: Mapping[str, Any], remaining_ms: int, telemetry: Telemetry, operations: Operations
 ) -> dict[str, Any]:
     """Bound to the tenant of the event, which the API has from the caller's token. Raises Refused."""
     match event:
@@ -76,7 +83,9 @@ def _refused(refused: CallerError) -> dict[str, Any]:
     return {"refused": {"code": refused.code, "message": str(refused), "details": details}}
 
 
-def trial(tenant: str, user: str, given: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+def trial(
+    tenant: str, user: str, given: Mapping[str, Any], seconds: float, runtime: ToolRuntime
+) -> Mapping[str, Any]:
     """Runs a tool once outside a session. `given`: `{"name", "input", "effect_id", "confirm", "roles"}`.
 
     Raises Refused.
@@ -92,8 +101,8 @@ def trial(tenant: str, user: str, given: Mapping[str, Any], seconds: float) -> M
             call = TrialCall(tenant, user, frozenset(roles), name, arguments, effect_id, confirmed)
         case _:
             raise Refused("not a trial call")
-    known = runtime()
-    return try_tool(known.registry, known.toolbox, known.repository.clock, call, seconds)._asdict()
+    clock = runtime.repository.clock
+    return try_tool(runtime.registry, runtime.toolbox, clock, call, seconds)._asdict()
 
 
 LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
@@ -101,7 +110,7 @@ LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads",
 
 
 def list_mcp_tools(
-    tenant: str, given: Mapping[str, Any], seconds: float, servers: "McpServers | None" = None
+    tenant: str, given: Mapping[str, Any], seconds: float, servers: "McpServers"
 ) -> Mapping[str, Any]:
     """What an MCP server says of its tools, for an admin to look at and confirm. `given`: the server's name, url and
     auth, which the API has checked. Answers with `tools`; with `failed`, a sentence's end, and what the server `said`
@@ -113,7 +122,7 @@ def list_mcp_tools(
     auth = None if given["auth"] is None else McpAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
     try:
-        listing = (servers or mcp_servers()).list_tools(tenant, connection, seconds)
+        listing = servers.list_tools(tenant, connection, seconds)
     except McpFailed as failed:
         return {"failed": str(failed), "said": said_by(failed)}
     except ToolFailed as failed:  # its secret is not there

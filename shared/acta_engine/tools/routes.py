@@ -15,11 +15,11 @@ from acta_engine.agents.store import (
     ToolSecretNames,
     all_agents,
 )
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.app import App
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.ids import EFFECT
@@ -51,18 +51,18 @@ from acta_engine.tools.trial import Trial
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
 
 
-def registered(deps: Dependencies, tenant: str) -> dict[str, ToolSpec]:
+def registered(deps: App, tenant: str) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
     tenant's and those of its MCP servers.
     """
     first = with_environments(deps.own_tools(tenant), weather=deps.settings.weather)
-    added = with_servers(deps.tools.all(tenant), deps.mcp_servers.all(tenant))
+    added = with_servers(deps.tool_definitions.all(tenant), deps.server_definitions.all(tenant))
     own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
     return {**first, **own}
 
 
-def add_tools(api: Api, deps: Dependencies) -> None:
-    store, clock, own_tools = deps.tools, deps.clock, deps.own_tools
+def add_tools(api: Api, deps: App) -> None:
+    store, clock, own_tools = deps.tool_definitions, deps.clock, deps.own_tools
 
     def view(tool: ToolSpec) -> Json:
         """With the role that holds, and what the definition says where an operator says something else."""
@@ -92,7 +92,7 @@ def add_tools(api: Api, deps: Dependencies) -> None:
         if name in offered:
             return success(view(offered[name]))
         if SEPARATOR in name:
-            of_server = with_servers((), deps.mcp_servers.all(api.caller.tenant)).get(name)
+            of_server = with_servers((), deps.server_definitions.all(api.caller.tenant)).get(name)
             if of_server is not None and store.get(api.caller.tenant, name) is None:
                 return success(view(of_server))
         return tools.answer(tools.get(name))

@@ -8,9 +8,9 @@ from pydantic import WithJsonSchema
 
 from acta_engine.agents.bodies import PutToolSecret
 from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.app import App
 from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
@@ -28,9 +28,9 @@ Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": NAME_PATTERN}
 """The handler checks it, to say what is wrong in its own words."""
 
 
-def add_tool_secrets(api: Api, deps: Dependencies) -> None:
+def add_tool_secrets(api: Api, deps: App) -> None:
     names, values, clock = deps.secret_names, deps.secret_values, deps.clock
-    tools, servers = deps.tools, deps.mcp_servers
+    tools, servers = deps.tool_definitions, deps.server_definitions
 
     @api.on("listToolSecrets")
     def list_secrets() -> Response:

@@ -8,12 +8,9 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor
-from acta_engine.audit.store import Pseudonyms
-from acta_engine.clock import Clock
+from acta_engine.app import App
 from acta_engine.errors import Forbidden, ValidationFailed
-from acta_engine.usage.aws_estimate import AwsRates
 from acta_engine.usage.report import By, Span, report
-from acta_engine.usage.store import UsageReader
 from acta_engine.usage.views import usage_view
 
 USUAL = timedelta(days=7)
@@ -21,7 +18,7 @@ OWN: tuple[By, ...] = ("day", "user")
 """What is kept of one person."""
 
 
-def add_usage(api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock, rates: AwsRates) -> None:
+def add_usage(api: Api, deps: App) -> None:
     @api.on("readUsage")
     def of_tenant(
         from_: Instant | None = None,
@@ -31,16 +28,16 @@ def add_usage(api: Api, usage: UsageReader, pseudonyms: Pseudonyms, clock: Clock
         cursor: ListingCursor = None,
     ) -> Response:
         caller = api.caller
-        who = None if "admin" in caller.roles else pseudonyms.of(caller.tenant, caller.user)
+        who = None if "admin" in caller.roles else deps.audit.pseudonyms.of(caller.tenant, caller.user)
         if who is not None and by not in OWN:
             raise Forbidden(f"Usage by {by} is for admins.", {"role": ["admin"]})
-        found = report(usage, caller.tenant, by, _span(from_, to, clock.now()), who)
+        found = report(deps.usage, caller.tenant, by, _span(from_, to, deps.clock.now()), who)
         left = [name for name in found.items if cursor is None or name > cursor]
         names = left[:limit]
         next_cursor = names[-1] if len(left) > limit else None
-        agent_names = usage.agent_names(caller.tenant, names) if by == "agent" else {}
+        agent_names = deps.usage.agent_names(caller.tenant, names) if by == "agent" else {}
 
-        return success(usage_view(found, by, names, next_cursor, rates, agent_names))
+        return success(usage_view(found, by, names, next_cursor, deps.rates, agent_names))
 
 
 def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import AwsDenied
 from acta_engine.limits.dynamodb import DynamoLongPolls
@@ -20,7 +21,6 @@ from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.dynamodb_attempts import DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3_blobs import S3Blobs
-from acta_engine.sessions.dependencies import Dependencies
 from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
@@ -150,14 +150,16 @@ def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Ans
     """The deployed function's handler, with its settings, but for the mistake: by person and path."""
     table, clock, function = worker.variables["ACTA_TABLE"], SystemClock(), worker.function
     handler = build(
-        Dependencies(
-            settings=Settings.from_environ(worker.variables),
+        App(
+            Settings.from_environ(worker.variables),
             log=ForAnother(function.log, victim.tenant),
             blobs=S3Blobs(worker.variables["ACTA_SESSION_BUCKET"], function.s3),
             session_index=ForAnother(DynamoIndex(table, clock, function.dynamodb), victim.tenant),
             partials=ForAnother(DynamoPartials(table, function.dynamodb), victim.tenant),
-            long_polls=LongPollLimit(DynamoLongPolls(table, function.dynamodb), clock),
+            long_poll_limit=LongPollLimit(DynamoLongPolls(table, function.dynamodb), clock),
             clock=clock,
+            audit=None,
+            limiter=None,
         )
     ).handler
     return lambda person, path: Gateway(handler, claims(person.tenant, person.name)).request("GET", path)

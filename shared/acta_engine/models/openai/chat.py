@@ -27,12 +27,10 @@ from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
     NO_RESULT,
-    InvalidJson,
     cache_key,
     estimate_tokens,
     joined,
     parse_call,
-    parse_object,
     result_as_text,
     stop_reason,
     utf8_size,
@@ -41,6 +39,7 @@ from acta_engine.models.wire import (
     wire_tools,
     with_tool_order,
 )
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 API = "chat"
 """Stands in `raw`, because OpenAI's other API cannot take back what this one gave."""

@@ -11,11 +11,11 @@ from pydantic import Field, WithJsonSchema
 
 from acta_engine.agents.bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
 from acta_engine.agents.store import ServerChanged, ToolSecretNames
-from acta_engine.api.admin_dependencies import Dependencies
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.resource import Resource, applied_after, version_tag
-from acta_engine.egress.address import AddressGuard, AddressRefused
+from acta_engine.app import App
+from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.tools.mcp.answers import listed_view, mcp_server_view
 from acta_engine.tools.mcp.server import (
@@ -36,8 +36,8 @@ Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
 
 
-def add_mcp_servers(api: Api, deps: Dependencies) -> None:
-    store = deps.mcp_servers
+def add_mcp_servers(api: Api, deps: App) -> None:
+    store = deps.server_definitions
     servers = Resource[McpServer](
         api,
         find=store.get,
@@ -168,7 +168,7 @@ def _check_new(name: str, there: tuple[McpServer, ...]) -> None:
         raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
 
 
-def _check(body: PutMcpServer, name: str, tenant: str, deps: Dependencies) -> None:
+def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
     """Raises FieldsInvalid where no call could be made."""
     wrong: dict[str, list[str]] = {}
     if body.name not in (None, name):
@@ -183,7 +183,7 @@ def _check(body: PutMcpServer, name: str, tenant: str, deps: Dependencies) -> No
         urls["auth.client_credentials.token_url"] = client.token_url
     if client is not None and client.issuer is not None:
         urls["auth.client_credentials.issuer"] = client.issuer
-    guard = AddressGuard(deps.settings)
+    guard = deps.tool_hosts
     for field, url in urls.items():
         try:
             guard.check(url)

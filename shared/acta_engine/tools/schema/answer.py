@@ -1,9 +1,9 @@
 """Checks a session's final answer against its output schema (Draft 2020-12), in a limited amount of work (ADR 69)."""
 
-from acta_engine.models.wire import InvalidJson, parse_value
 from acta_engine.tools.schema.check import Words, errors_of, problems_of
 from acta_engine.tools.schema.validator import TooMuchWork
 from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
+from acta_engine.untrusted.exact_json import InvalidJson, parse_value
 
 ANSWER = Words("the answer", "the schema")
 NOT_CHECKED = "it cannot be checked against the schema. Try other values."

@@ -17,7 +17,7 @@ from acta.cli.operations.repair_failed import (
     repair_failed,
 )
 from acta_engine.recovery.failed_sessions import RepairOutcome
-from functions.recover.handler import MOST_REPAIRED
+from acta_engine.recovery.recovery import MOST_REPAIRED
 
 SINCE = datetime(2026, 7, 29, 10, 0, tzinfo=UTC)
 

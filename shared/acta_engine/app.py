@@ -1,0 +1,623 @@
+"""Everything that Acta is put together from, in one place: stores, services and use cases.
+
+Each part is made when it is first asked for, and then kept, so that a process imports and makes only what it uses. That
+is why the imports stand inside the parts. The zip of a function has the modules of those parts alone that its code
+names (`infra/acta_infra/packaging/zip_contents.py`).
+
+`App()` reads the settings from the environment. Whoever wants other parts gives them by name, and all that is made
+from them uses them: `App(settings, clock=clock, log=log)`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from acta_engine.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from acta_engine.agents.agent import AgentDefinition
+    from acta_engine.agents.store import (
+        DefinitionStore,
+        McpServerStore,
+        ToolSecretNames,
+        ToolSecretValues,
+        ToolStore,
+    )
+    from acta_engine.api.idempotency import IdempotencyGuard
+    from acta_engine.audit.store import Audit
+    from acta_engine.clock import Clock
+    from acta_engine.egress.address import AddressGuard
+    from acta_engine.files.store import FileStore
+    from acta_engine.limits.limiter import Limiter
+    from acta_engine.limits.long_polls import LongPollLimit
+    from acta_engine.limits.store import LoadMeter, LongPollStore
+    from acta_engine.log.attempts import AttemptStore, Partials
+    from acta_engine.log.blobs import BlobStore
+    from acta_engine.log.commit import Position
+    from acta_engine.log.repository import SessionRepository
+    from acta_engine.log.store import SessionIndex, SessionLog
+    from acta_engine.memories.relevant import RelevantMemories
+    from acta_engine.memories.store import MemoryStore
+    from acta_engine.models.model import Models
+    from acta_engine.notifications.notifications import Notifications
+    from acta_engine.notifications.notifier import Notifier, OwnReceivers, TenantReceivers
+    from acta_engine.people.resolve import ResolveDeps
+    from acta_engine.queue.admission import Admission
+    from acta_engine.queue.store import AdmissionStore
+    from acta_engine.recovery.handle_error import ErrorDeps
+    from acta_engine.recovery.recovery import Recovery
+    from acta_engine.recovery.scans import RecoveryScans
+    from acta_engine.recovery.workers import RecoveryWorkers
+    from acta_engine.sessions.housekeeping import Housekeeping
+    from acta_engine.telemetry import Telemetry
+    from acta_engine.tools.mcp.servers import McpServers
+    from acta_engine.tools.port import Registry, Toolbox, ToolFunction
+    from acta_engine.tools.runtime import ToolRuntime
+    from acta_engine.tools.secret_reader import ToolSecretReader
+    from acta_engine.tools.tool import ToolSpec
+    from acta_engine.traces.trace_export import TraceExport
+    from acta_engine.turn.context import TurnDeps
+    from acta_engine.turn.engine_decision import Timeouts
+    from acta_engine.turn.final_answer import CheckedAnswer
+    from acta_engine.turn.fused_turns import StepDeps
+    from acta_engine.turn.running_text import RunningText
+    from acta_engine.turn.workflow import Workflow
+    from acta_engine.usage.aws_estimate import AwsRates
+    from acta_engine.usage.dynamodb import DynamoUsage
+    from acta_engine.usage.usage_count import UsageCount
+
+
+class App:
+    def __init__(self, chosen: Settings | None = None, **parts: Any) -> None:
+        """`parts`: by the names of the properties below, in place of what they would make."""
+        self.settings = chosen or settings()
+        unknown = [name for name in parts if not isinstance(getattr(type(self), name, None), cached_property)]
+        if unknown:
+            raise TypeError(f"no part of Acta: {', '.join(unknown)}")
+        vars(self).update(parts)
+
+    # The stores of sessions.
+
+    @cached_property
+    def clock(self) -> Clock:
+        from acta_engine.system_clock import SystemClock
+
+        return SystemClock()
+
+    @cached_property
+    def log(self) -> SessionLog:
+        from acta_engine.log.dynamodb import DynamoLog
+
+        return DynamoLog(self.settings.table, self.clock)
+
+    @cached_property
+    def blobs(self) -> BlobStore:
+        from acta_engine.log.s3_blobs import S3Blobs
+
+        return S3Blobs(self.settings.session_bucket)
+
+    @cached_property
+    def session_index(self) -> SessionIndex:
+        from acta_engine.log.dynamodb_index import DynamoIndex
+
+        return DynamoIndex(self.settings.table, self.clock)
+
+    @cached_property
+    def repository(self) -> SessionRepository:
+        from acta_engine.log.repository import SessionRepository
+
+        chosen = self.settings
+        return SessionRepository(
+            self.log, self.blobs, self.clock, write_version=chosen.write_version, limits=chosen.limits
+        )
+
+    @cached_property
+    def attempts(self) -> AttemptStore:
+        from acta_engine.log.dynamodb_attempts import DynamoAttempts
+
+        return DynamoAttempts(self.settings.table, write_version=self.settings.write_version)
+
+    @cached_property
+    def partials(self) -> Partials:
+        from acta_engine.log.dynamodb_attempts import DynamoPartials
+
+        return DynamoPartials(self.settings.table)
+
+    @cached_property
+    def workflow(self) -> Workflow:
+        from acta_engine.aws.step_functions import StepFunctionsWorkflow
+
+        return StepFunctionsWorkflow(self.settings.state_machine_arn)
+
+    # The stores of a tenant.
+
+    @cached_property
+    def definitions(self) -> DefinitionStore:
+        from acta_engine.agents.dynamodb import DynamoDefinitions
+
+        return DynamoDefinitions(self.settings.table, self.clock, write_version=self.settings.write_version)
+
+    @cached_property
+    def memories(self) -> MemoryStore:
+        from acta_engine.memories.dynamodb import DynamoMemories
+
+        return DynamoMemories(self.settings.table, self.clock, write_version=self.settings.write_version)
+
+    @cached_property
+    def files(self) -> FileStore:
+        from acta_engine.files.s3 import S3Files
+
+        return S3Files(self.settings.bucket)
+
+    @cached_property
+    def tool_definitions(self) -> ToolStore:
+        from acta_engine.tools.dynamodb import DynamoToolStore
+
+        return DynamoToolStore(self.settings.table, self.clock, write_version=self.settings.write_version)
+
+    @cached_property
+    def server_definitions(self) -> McpServerStore:
+        from acta_engine.tools.dynamodb import DynamoMcpServerStore
+
+        return DynamoMcpServerStore(
+            self.settings.table, self.clock, write_version=self.settings.write_version
+        )
+
+    @cached_property
+    def secret_names(self) -> ToolSecretNames:
+        from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+
+        return DynamoToolSecretNames(self.settings.table)
+
+    @cached_property
+    def secret_values(self) -> ToolSecretValues:
+        """For those who set them. A call of a tool reads them with `secret_reader`."""
+        from acta_engine.tools.secret_reader import ToolSecretStore
+
+        return ToolSecretStore(self.settings.env, self.settings.tool_secrets_key)
+
+    @cached_property
+    def receivers(self) -> TenantReceivers:
+        from acta_engine.notifications.dynamodb import DynamoTenantReceivers
+
+        return DynamoTenantReceivers(self.settings.table)
+
+    @cached_property
+    def receiver_secrets(self) -> ToolSecretValues:
+        from acta_engine.store.keys import notification_secrets_prefix
+        from acta_engine.tools.secret_reader import ToolSecretStore
+
+        return ToolSecretStore(
+            self.settings.env, self.settings.tool_secrets_key, prefix=notification_secrets_prefix
+        )
+
+    @cached_property
+    def receiver_hosts(self) -> AddressGuard:
+        """Which hosts webhooks of tenants and sessions may have."""
+        from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
+
+        return AddressGuard(self.settings, lists=FOR_NOTIFICATIONS)
+
+    # What the functions of the API share.
+
+    @cached_property
+    def audit(self) -> Audit:
+        from acta_engine.audit.trail import audit
+
+        return audit(self.settings, self.clock)
+
+    @cached_property
+    def limiter(self) -> Limiter | None:
+        """None: no tenant has limits."""
+        from acta_engine.limits.dynamodb import DynamoRateLeases
+        from acta_engine.limits.limiter import limiter_of
+
+        return limiter_of(self.settings.limits, DynamoRateLeases(self.settings.table), self.clock)
+
+    @cached_property
+    def idempotency(self) -> IdempotencyGuard:
+        from acta_engine.api.idempotency import IdempotencyGuard
+
+        return IdempotencyGuard(self.session_index)
+
+    @cached_property
+    def tool_function(self) -> ToolFunction:
+        from acta_engine.tools.lambda_function import LambdaToolFunction
+
+        return LambdaToolFunction(self.settings.tool_function)
+
+    @cached_property
+    def long_poll_limit(self) -> LongPollLimit:
+        from acta_engine.limits.long_polls import LongPollLimit
+
+        return LongPollLimit(self.long_polls, self.clock)
+
+    @cached_property
+    def usage(self) -> DynamoUsage:
+        from acta_engine.usage.dynamodb import DynamoUsage
+
+        return DynamoUsage(self.settings.table, self.clock)
+
+    @cached_property
+    def rates(self) -> AwsRates:
+        """What receipts count with."""
+        from acta_engine.usage.aws_estimate import AwsRates
+        from acta_engine.usage.aws_prices import prices_in
+
+        chosen = self.settings
+        prices = chosen.aws_prices or prices_in(os.environ.get("AWS_REGION", ""))
+        return AwsRates(prices, os.uname().machine, chosen.step_memory_mb, chosen.tool_memory_mb)
+
+    # Turns.
+
+    @cached_property
+    def models(self) -> Models:
+        """Only `step` may ask a model: its handler gives this part."""
+        raise LookupError("this function asks no model")
+
+    @cached_property
+    def turns(self) -> TurnDeps:
+        from acta_engine.limits.tenant_hour import TenantHour
+        from acta_engine.turn.context import TurnDeps
+
+        chosen, models = self.settings, self.models
+        hourly = chosen.tenant_tokens_per_hour
+        return TurnDeps(
+            repository=self.repository,
+            clock=self.clock,
+            choose_model=models.choose,
+            definitions=self.definitions,
+            memories_of_run=self.memories_of_run,
+            registry=self.registry,
+            timeouts=self.timeouts,
+            tenant_hour=TenantHour(self.repository, self.session_index, self.timeouts, hourly),
+            attempts=self.attempts,
+            roll_over_events=chosen.roll_over_events,
+            max_output_tokens=chosen.max_output_tokens,
+            cap_max_output_tokens=chosen.cap_max_output_tokens,
+            answer_time=chosen.answer_time,
+            context_window=lambda model: chosen.context_window_tokens or models.context_window(model),
+            check_answer=self._check_answer,
+            running_text=self.running_text,
+            outage_limits=chosen.outage_limits,
+            token_window=chosen.token_window_seconds,
+            on_key_refused=self.key_refused,
+            background_seconds=chosen.background_seconds,
+            admission=self.admission,
+        )
+
+    @cached_property
+    def steps(self) -> StepDeps:
+        from acta_engine.turn.fused_turns import StepDeps
+
+        return StepDeps(self.turns, self.settings.turns_per_step, lambda: self.bounded_tools)
+
+    @cached_property
+    def key_refused(self) -> Callable[[Position, str], None]:
+        """Tells an operator that a key or a quota was refused: where the run stands, and the code."""
+        return self.telemetry.key_refused
+
+    @cached_property
+    def memories_of_run(self) -> RelevantMemories:
+        from acta_engine.memories.relevant import RelevantMemories
+
+        return RelevantMemories(self.memories)
+
+    @cached_property
+    def timeouts(self) -> Timeouts:
+        from acta_engine.turn.engine_decision import Timeouts
+
+        return Timeouts(self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds)
+
+    @cached_property
+    def running_text(self) -> RunningText | None:
+        """Where the text of a running turn is shown. None: nowhere."""
+        if not self.settings.partial_text_ms:
+            return None
+        from datetime import timedelta
+
+        from acta_engine.turn.running_text import RunningText
+
+        every = timedelta(milliseconds=self.settings.partial_text_ms)
+        return RunningText(self.partials, self.clock, every)
+
+    @cached_property
+    def admission(self) -> Admission | None:
+        """None: no limit of a provider is known."""
+        limits = self.settings.limits_of_providers
+        if not limits:
+            return None
+        from functools import partial
+
+        from acta_engine.queue.admission import Admission
+        from acta_engine.recovery.lambda_workers import call_dispatcher
+
+        dispatcher = partial(call_dispatcher, self.settings.recover_function)
+        return Admission(self.lines, self.clock, limits, dispatcher)
+
+    def _check_answer(self, schema: str, text: str) -> CheckedAnswer:
+        """Few sessions have a schema."""
+        from acta_engine.tools.schema.answer import check_answer
+
+        return check_answer(schema, text)
+
+    # Calls of tools.
+
+    @cached_property
+    def registry(self) -> Registry:
+        """On the definitions that a turn has read before, so that it sees one version of them."""
+        return self._registry(self.definitions.last_snapshot)
+
+    @cached_property
+    def current_registry(self) -> Registry:
+        return self._registry(self.definitions.snapshot)
+
+    def _registry(self, snapshot: Callable[[str], Any]) -> Registry:
+        from acta_engine.tools.registry import TenantRegistry
+
+        return TenantRegistry(snapshot, weather=self.settings.weather, approvers=self.settings.tool_approvers)
+
+    @cached_property
+    def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:
+        """The Python tools of the environment that a tenant has."""
+        from acta_engine.tools.python.catalogue import python_tools
+
+        return python_tools
+
+    @cached_property
+    def tool_runtime(self) -> ToolRuntime:
+        """Of the function `tool`, which runs every tool."""
+        from acta_engine.tools.runtime import ToolRuntime
+        from acta_engine.tools.tenant.functions import FunctionGuard
+        from acta_engine.tools.tenant.http import HttpTool
+        from acta_engine.tools.tenant.invoke import LambdaTool
+        from acta_engine.tools.tenant.toolbox import TenantTools
+
+        toolbox = TenantTools(
+            self.builtin_tools,
+            HttpTool(self.tool_hosts, self.secret_reader, self.secret_names.all),
+            LambdaTool(FunctionGuard(self.settings)),
+            self.python_tools,
+            self._mcp_servers,
+        )
+        return ToolRuntime(
+            self.repository,
+            self.current_registry,
+            toolbox,
+            self._agent,
+            self.settings.outage_limits,
+            self._mcp_servers,
+        )
+
+    @cached_property
+    def bounded_tools(self) -> ToolRuntime:
+        """For the calls that `step` makes itself, on what its turns have read."""
+        from acta_engine.tools.runtime import ToolRuntime
+
+        return ToolRuntime(
+            self.repository, self.registry, self.builtin_tools, self._agent, self.settings.outage_limits
+        )
+
+    @cached_property
+    def builtin_tools(self) -> Toolbox:
+        from acta_engine.tools.builtin.files import BuiltinTools
+        from acta_engine.tools.builtin.memory import MemoryTools
+
+        return MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock)
+
+    @cached_property
+    def python_tools(self) -> Any:
+        from acta_engine.files.credentials import FileCredentials
+        from acta_engine.tools.python.run import PythonTools
+
+        chosen = self.settings
+        credentials = FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes)
+        return PythonTools(chosen.tool_versions, self.clock, credentials.for_call)
+
+    @cached_property
+    def tool_hosts(self) -> AddressGuard:
+        from acta_engine.egress.address import AddressGuard
+
+        return AddressGuard(self.settings)
+
+    @cached_property
+    def secret_reader(self) -> ToolSecretReader:
+        from acta_engine.tools.secret_reader import ToolSecretReader
+
+        return ToolSecretReader(self.settings.env)
+
+    @cached_property
+    def mcp_servers(self) -> McpServers:
+        """What speaks HTTP is imported here: most workers meet no server."""
+        from acta_engine.tools.mcp.listing import schema_problem
+        from acta_engine.tools.mcp.servers import McpServers
+
+        return McpServers(self.tool_hosts, self.secret_reader, self.secret_names.all, schema_problem)
+
+    def _mcp_servers(self) -> McpServers:
+        return self.mcp_servers
+
+    def _agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
+        return self.definitions.snapshot(tenant).agent(agent_id)
+
+    # People decide, and errors of the engine are handled.
+
+    @cached_property
+    def resolving(self) -> ResolveDeps:
+        from acta_engine.people.resolve import ResolveDeps
+
+        return ResolveDeps(
+            self.repository,
+            self.session_index,
+            self.workflow,
+            self.registry,
+            self.definitions,
+            self.settings.max_message_chars,
+            self.settings.caps,
+        )
+
+    @cached_property
+    def errors(self) -> ErrorDeps:
+        from acta_engine.agents.agent import policies_of
+        from acta_engine.recovery.handle_error import ErrorDeps
+        from acta_engine.recovery.wait_out import OutageRules
+
+        chosen = self.settings
+        rules = OutageRules(chosen.outage_limits, self.timeouts, chosen.roll_over_events)
+        return ErrorDeps(
+            self.repository,
+            self.attempts,
+            rules,
+            chosen.token_window_seconds,
+            lambda tenant, agent_id: policies_of(self._agent(tenant, agent_id)),
+        )
+
+    # Recovery.
+
+    @cached_property
+    def recovery(self) -> Recovery:
+        from acta_engine.recovery.execution_events import StatusChanges
+        from acta_engine.recovery.recovery import Recovery
+
+        return Recovery(
+            self.settings,
+            self.repository,
+            self.session_index,
+            self.workflow,
+            StatusChanges(),
+            self.scans,
+            self.housekeeping,
+            self.lines,
+            self.recovery_workers,
+            self.telemetry,
+        )
+
+    @cached_property
+    def housekeeping(self) -> Housekeeping:
+        from acta_engine.sessions.housekeeping import Housekeeping
+
+        return Housekeeping(
+            self.settings,
+            self.repository,
+            self.log,
+            self.blobs,
+            self.session_index,
+            self.scans,
+            self.long_polls,
+            self.load,
+            self.clock,
+            self.telemetry,
+        )
+
+    @cached_property
+    def scans(self) -> RecoveryScans:
+        from acta_engine.recovery.dynamodb import DynamoRecoveryScans
+
+        return DynamoRecoveryScans(self.settings.table)
+
+    @cached_property
+    def lines(self) -> AdmissionStore:
+        """Of sessions that wait for their provider."""
+        from acta_engine.queue.dynamodb import DynamoAdmission
+
+        return DynamoAdmission(self.settings.table)
+
+    @cached_property
+    def recovery_workers(self) -> RecoveryWorkers | None:
+        if not self.settings.recovery_workers:
+            return None
+        from acta_engine.recovery.lambda_workers import InvokedWorkers
+
+        return InvokedWorkers(self.settings.recover_function, self.settings.recovery_workers)
+
+    @cached_property
+    def long_polls(self) -> LongPollStore:
+        from acta_engine.limits.dynamodb import DynamoLongPolls
+
+        return DynamoLongPolls(self.settings.table)
+
+    @cached_property
+    def load(self) -> LoadMeter | None:
+        """None where nothing measures it."""
+        if not self.settings.measure_load:
+            return None
+        from acta_engine.limits.concurrency import LambdaConcurrency
+
+        return LambdaConcurrency(self.settings.status_function, self.settings.status_concurrency)
+
+    # What the table's stream sets off.
+
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """Of a function that is no part of the API. Its handler gives this part."""
+        raise LookupError("this function has no telemetry of its own")
+
+    @cached_property
+    def notifications(self) -> Notifications:
+        from acta_engine.notifications.notification import Addresses
+        from acta_engine.notifications.notifications import Notifications
+        from acta_engine.notifications.sqs import Queue
+        from acta_engine.store.stream import StreamedChanges
+
+        chosen = self.settings
+        return Notifications(
+            StreamedChanges(chosen.table),
+            Queue(chosen.notify_queue_url),
+            self.notifier,
+            self.own_receivers if chosen.tells_tenants else None,
+            Addresses(chosen.notify_api_url, chosen.notify_console_url),
+            self.telemetry,
+        )
+
+    @cached_property
+    def notifier(self) -> Notifier | None:
+        """None: the deployment names no receiver, as a local stack without a URL."""
+        from acta_engine.notifications.webhook import Topic, Webhook, signing_secret
+
+        if self.settings.notify_topic_arn:
+            return Topic(self.settings.notify_topic_arn)
+        if self.settings.notify_webhook_url:
+            secret = signing_secret(self.settings.notify_secret_name)
+            return Webhook(self.settings.notify_webhook_url, secret, self.clock)
+        return None
+
+    @cached_property
+    def own_receivers(self) -> OwnReceivers:
+        """Of tenants and sessions."""
+        from acta_engine.notifications.dynamodb import ReceiversByPartition
+        from acta_engine.notifications.own_webhooks import OwnWebhooks, secrets_of_tenants
+
+        secrets, receivers = secrets_of_tenants(self.settings.env), ReceiversByPartition(self.settings.table)
+        return OwnWebhooks(receivers, self.receiver_hosts, secrets, self.clock)
+
+    @cached_property
+    def usage_count(self) -> UsageCount:
+        from acta_engine.traces.queue import TraceQueue
+        from acta_engine.usage.usage_count import UsageCount
+
+        queue = self.settings.traces_queue_url
+        traces = TraceQueue(queue) if queue else None
+        return UsageCount(self.usage, self.audit.pseudonyms, traces, self.telemetry)
+
+    @cached_property
+    def trace_export(self) -> TraceExport:
+        from acta_engine.egress.address import FOR_TRACES, AddressGuard
+        from acta_engine.traces.commits import DynamoTracedCommits
+        from acta_engine.traces.otlp import OtlpReceiver, addressed, headers_of
+        from acta_engine.traces.queue import TraceQueue
+        from acta_engine.traces.trace_export import TraceExport
+
+        chosen = addressed(self.settings)
+        guard = AddressGuard(chosen, lists=FOR_TRACES)
+        return TraceExport(
+            TraceQueue(chosen.traces_queue_url),
+            DynamoTracedCommits(chosen.table, self.clock),
+            OtlpReceiver(chosen.traces_url, guard, headers_of(chosen), chosen.env),
+            self.clock,
+            self.telemetry,
+            chosen.traces_content,
+        )

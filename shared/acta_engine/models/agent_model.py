@@ -1,0 +1,46 @@
+"""The model of an agent, with its fallbacks: what turns ask (`Models` in `shared/acta_engine/models/model.py`)."""
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from acta_engine.agents.agent import AgentDefinition, Purpose
+from acta_engine.aws.secrets import secret_text
+from acta_engine.models.choose import choose_for
+from acta_engine.models.model import Model
+from acta_engine.models.providers import context_window
+from acta_engine.settings import Settings
+
+if TYPE_CHECKING:
+    from acta_engine.models.configured_models import ConfiguredModels
+
+
+class AgentModels:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
+        first = self._named(agent, agent.provider, agent.model_for(purpose))
+        if not agent.fallbacks:
+            return first
+        from acta_engine.models.fallback import with_fallbacks
+
+        others = [
+            self._named(agent, one.provider or agent.provider, one.model)
+            for one in agent.fallbacks
+            if self._settings.allowed.may_call(one.model)
+        ]
+        return with_fallbacks(first, others, self._settings.answer_time)
+
+    def context_window(self, model: str) -> int:
+        return context_window(model)
+
+    @cached_property
+    def configured(self) -> "ConfiguredModels":
+        """What the API tells of them. Turns do not pay for it."""
+        from acta_engine.models.configured_models import ConfiguredModels
+
+        return ConfiguredModels(self._settings, os.environ, secret_text)
+
+    def _named(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[Model, str]:
+        return choose_for(self._settings, os.environ, secret_text, provider, model, agent.protocol)

@@ -1,0 +1,124 @@
+"""Adds what sessions have used to the usage of their tenants, as the table's stream tells of commits (ADR 67). Where
+the environment exports traces, hands the commits over to the function that does (ADR 78).
+
+What is raised makes the stream bring the same commits again. Logged are a line for each finished run, and
+one for each batch, both with metrics in them (ADR 77). Dimensions are the environment (the namespace) and how runs
+ended, which comes out of fixed sets.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from acta_engine.audit.store import Pseudonyms
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.store.keys import part_text
+from acta_engine.telemetry import Telemetry
+from acta_engine.tenant_hash import tenant_hash
+from acta_engine.traces.port import CommitName, CommitQueue
+from acta_engine.traces.span import RunName
+from acta_engine.usage.dynamodb import committed_in
+from acta_engine.usage.ended_runs import EndedRun, Progressed
+from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.store import Partition, UsageStore
+from acta_engine.usage.usage import NOTHING, Amounts
+
+
+@dataclass
+class UsageCount:
+    """Answers the events of the function `usage`: records of the table's stream."""
+
+    store: UsageStore
+    pseudonyms: Pseudonyms
+    traces: CommitQueue | None
+    """Where commits are handed over that become spans. None: the environment exports no traces."""
+    telemetry: Telemetry
+
+    def handle(self, event: dict[str, Any], context: Any = None) -> dict[str, Any]:
+        """Raises StoreThrottled, StoreUnavailable, AwsDenied, all of them by the table alone."""
+        lines, commits = Lines(self.telemetry.logger), tuple(committed_in(event))
+        folded = fold(self.store, self.pseudonyms, commits, lines.tell, lines.unreadable)
+        lines.counted(folded)
+        if self.traces is not None:
+            self._hand_over(self.traces, [CommitName(each.partition, each.number) for each in commits])
+        return folded._asdict()
+
+    def _hand_over(self, queue: CommitQueue, names: Sequence[CommitName]) -> None:
+        """A queue that takes nothing costs spans: the stream does not wait for it, and what is counted goes on."""
+        try:
+            queue.put(names)
+        except (StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused) as error:
+            self.telemetry.spans_lost(len(names), why=f"not handed over: {type(error).__name__}")
+
+
+class Lines:
+    """One batch of the stream."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
+        self._more = NOTHING
+
+    def tell(self, progressed: Progressed) -> None:
+        for run in progressed.ended:
+            self._logger.info("run finished", extra=self._run(run))
+        if progressed.unread:
+            ids = _ids(progressed.partition)
+            self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
+        before = progressed.before.amounts if progressed.before is not None else NOTHING
+        self._more = self._more.plus(progressed.now.amounts.minus(before))
+
+    def unreadable(self, partition: Partition, error: Exception) -> None:
+        """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
+        told = {**_ids(partition), "error": type(error).__name__}
+        self._logger.error("count unreadable", extra=told)
+
+    def counted(self, folded: Folded) -> None:
+        """The end of the batch."""
+        if folded.sessions or folded.unread:
+            values = {**_sums(self._more), "Unread": folded.unread}
+            metrics = embedded(self._namespace, BATCH_METRICS)
+            self._logger.info("counted", extra={**folded._asdict(), **values, **metrics})
+
+    def _run(self, run: EndedRun) -> dict[str, Any]:
+        values = {
+            "RunsEnded": 1,
+            "RunTokens": run.tokens,
+            "RunCostUsd": run.cost_usd,
+            "RunSeconds": run.seconds,
+            "RunTurns": run.turns,
+        }
+        known = {name: value for name, value in values.items() if value is not None}
+        told = run._asdict() | {"ended_at": run.at.isoformat()}
+        tenant, _ = told.pop("tenant"), told.pop("at")
+        trace_id = RunName(tenant, run.session_id, run.run_id).trace_id.hex()
+        metrics = embedded(self._namespace, {name: RUN_METRICS[name] for name in known})
+        by_end = embedded(self._namespace, {"RunsEnded": "Count"}, [["end"]])
+        metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
+        ids = {"tenant_hash": tenant_hash(tenant), "trace_id": trace_id}
+        return {**told, "end": run.end, **ids, **known, **metrics}
+
+
+def _ids(partition: Partition) -> dict[str, str]:
+    tenant = part_text(partition.tenant) or partition.tenant
+    return {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
+
+
+def _sums(more: Amounts) -> dict[str, float]:
+    return {
+        "RunsStarted": more.runs,
+        "PlansCreated": more.plans,
+        "PlansCompleted": more.plans_completed,
+        "QuestionsAsked": more.asked,
+        "QuestionsClosed": more.answered + more.expired + more.withdrawn,
+        "ToolCalls": more.tools_ok + more.tools_failed,
+        "ToolsFailed": more.tools_failed,
+        "ModelCalls": more.calls,
+        "Tokens": more.fresh + more.cached + more.output,
+        "CostUsd": round(more.microdollars / 1_000_000, 6),
+    }
