@@ -64,6 +64,7 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m acta_infra.document.console_types
+	@$(BIN)/python -m acta_infra.document.client --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@echo "check: fine"
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from acta.client.callers import AsyncCaller, C, Caller, Calls, listing, operation
-from acta.client.definitions import (
+from acta.client.calls import (
     AgentCalls,
-    FileCalls,
+    ApiCalls,
     McpServerCalls,
     MemoryCalls,
     NotificationCalls,
@@ -19,6 +19,7 @@ from acta.client.definitions import (
     ToolSecretCalls,
 )
 from acta.client.deployment import Deployment
+from acta.client.files import FileCalls
 from acta.client.flows import Flow, Request, Stream, data, pages, path_of
 from acta.client.sessions import SessionCalls
 
@@ -28,20 +29,6 @@ if TYPE_CHECKING:
 
 class DeploymentCalls(Calls[C]):
     """Calls about the deployment, and any call by its path."""
-
-    @listing
-    def audit(
-        self,
-        *,
-        since: str | None = None,
-        until: str | None = None,
-        action: str | None = None,
-        user: str | None = None,
-        session_id: str | None = None,
-    ) -> Stream[shapes.AuditRecord]:
-        """Who did what, newest first, for admins. Times are RFC 3339."""
-        query = {"from": since, "to": until, "action": action, "user": user, "session_id": session_id}
-        return pages(path_of("audit"), **query)
 
     @operation
     def usage(
@@ -58,21 +45,6 @@ class DeploymentCalls(Calls[C]):
         """
         query = {"by": by, "from": since, "to": until, "limit": limit, "cursor": cursor}
         return data(Request("GET", path_of("usage"), query))
-
-    @operation
-    def models(self) -> Flow[shapes.ConfiguredModels]:
-        """Models, prices, and whether there are keys; for admins."""
-        return data(Request("GET", path_of("models")))
-
-    @operation
-    def check_models(self) -> Flow[shapes.CheckedKeys]:
-        """Asks the providers whether they take the keys; for admins."""
-        return data(Request("POST", path_of("models", "check"), body={}))
-
-    @operation
-    def health(self) -> Flow[shapes.DeploymentHealth]:
-        """Environment, release, schema versions and the tenant's limits; for admins."""
-        return data(Request("GET", path_of("admin", "health")))
 
     @operation
     def get(self, /, path: str, **query: Any) -> Flow[Any]:
@@ -95,8 +67,12 @@ class DeploymentCalls(Calls[C]):
         return data(Request("PUT", path, body=dict(body)))
 
 
-class EveryCall(SessionCalls[C], DeploymentCalls[C]):
-    """Calls of the API. Those about one kind of thing are grouped, as in `client.files.read(…)`."""
+class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
+    """Calls of the API. Those about one kind of thing are grouped, as in `client.files.read(…)`.
+
+    `idempotency_key`: a key of your own, for a program that may be started again and must not do it twice. Each call
+    has one anyway, the same for all its attempts.
+    """
 
     def __init__(self, caller: C) -> None:
         super().__init__(caller)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -155,8 +155,19 @@ def pages(path: str, **query: Any) -> Stream[Any]:
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """A body of those that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
+    """A body of those that are not None, in the types that JSON has."""
+    return {name: _plain(value) for name, value in fields.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value if isinstance(value, str) or not isinstance(value, Sequence) else list(value)
+
+
+def key(idempotency_key: str | None) -> dict[str, str]:
+    """The headers of a request that a program has named itself."""
+    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
 
 
 def first(stream: Stream[T], wanted: Callable[[T], bool]) -> Flow[T | None]:

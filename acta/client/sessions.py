@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from acta.client.callers import C, Calls, listing, operation
 from acta.client.flows import (
@@ -26,82 +26,7 @@ if TYPE_CHECKING:
 
 
 class SessionCalls(Calls[C]):
-    """`idempotency_key`: of your own, where a program that is started again must not do it twice. Each call has one
-    anyway, the same for all its attempts.
-    """
-
-    @operation
-    def start(
-        self,
-        /,
-        content: str | None = None,
-        *,
-        agent_id: str | None = None,
-        max_steps: int | None = None,
-        token_budget: int | None = None,
-        cost_budget_usd: float | None = None,
-        review_every: int | None = None,
-        metadata: Mapping[str, str] | None = None,
-        visibility: Literal["private", "tenant"] | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        notify_url: str | None = None,
-        prompts: Mapping[str, int] | None = None,
-        idempotency_key: str | None = None,
-        **more: Any,
-    ) -> Flow[shapes.Session]:
-        """Starts a session on the goal `content`; without one it stays idle. `more`: further fields of the body, as the
-        deployment's document has them.
-        """
-        body = given(
-            content=content,
-            agent_id=agent_id,
-            max_steps=max_steps,
-            token_budget=token_budget,
-            cost_budget_usd=cost_budget_usd,
-            review_every=review_every,
-            metadata=metadata,
-            visibility=visibility,
-            output_schema=output_schema,
-            notify_url=notify_url,
-            prompts=prompts,
-            **more,
-        )
-        return data(Request("POST", path_of("sessions"), body=body, headers=_key(idempotency_key)))
-
-    @operation
-    def fork(
-        self,
-        /,
-        session_id: str,
-        content: str | None = None,
-        *,
-        at: int | None = None,
-        agent_id: str | None = None,
-        max_steps: int | None = None,
-        token_budget: int | None = None,
-        cost_budget_usd: float | None = None,
-        visibility: Literal["private", "tenant"] | None = None,
-        prompts: Mapping[str, int] | None = None,
-        idempotency_key: str | None = None,
-        **more: Any,
-    ) -> Flow[shapes.ForkedSession]:
-        """A new session that goes on from the end of the turn of the event `at`, by default of the newest turn that has
-        ended. Without `content` it goes on with the run. Files are as they are now. `more`: further fields of the
-        body.
-        """
-        body = given(
-            content=content,
-            at=at,
-            agent_id=agent_id,
-            max_steps=max_steps,
-            token_budget=token_budget,
-            cost_budget_usd=cost_budget_usd,
-            visibility=visibility,
-            prompts=prompts,
-            **more,
-        )
-        path = session_path(session_id, "fork")
-        return data(Request("POST", path, body=body, headers=_key(idempotency_key)))
+    """Calls that do more than send one request."""
 
     @operation
     def session(self, session_id: str) -> Flow[shapes.Session]:
@@ -172,69 +97,6 @@ class SessionCalls(Calls[C]):
         assert update is not None, "a session that can be followed has an update"
         return update.session
 
-    @operation
-    def say(
-        self, session_id: str, content: str, *, idempotency_key: str | None = None
-    ) -> Flow[shapes.Session]:
-        """Answers what is asked, tells a running session something, or begins the next run of one that has ended."""
-        path = session_path(session_id, "messages")
-        return data(Request("POST", path, body={"content": content}, headers=_key(idempotency_key)))
-
-    @operation
-    def pause(self, session_id: str) -> Flow[shapes.Session]:
-        """No call with an effect is started after the answer."""
-        return data(Request("POST", session_path(session_id, "pause"), body={}))
-
-    @operation
-    def resume(self, session_id: str) -> Flow[shapes.Session]:
-        """Goes on, or tries now what it waits to try again."""
-        return data(Request("POST", session_path(session_id, "resume"), body={}))
-
-    @operation
-    def limit(
-        self,
-        session_id: str,
-        *,
-        max_steps: int | None = None,
-        token_budget: int | None = None,
-        cost_budget_usd: float | None = None,
-        review_every: int | None = None,
-    ) -> Flow[shapes.Session]:
-        """Raises or lowers limits; those that are not given stay."""
-        body = given(
-            max_steps=max_steps,
-            token_budget=token_budget,
-            cost_budget_usd=cost_budget_usd,
-            review_every=review_every,
-        )
-        return data(Request("PATCH", session_path(session_id), body=body))
-
-    @operation
-    def cancel(self, session_id: str) -> Flow[shapes.CancelledSession]:
-        """Ends it. The answer's `in_flight` names calls that may still have their effect."""
-        return data(Request("POST", session_path(session_id, "cancel"), body={}))
-
-    @operation
-    def delete(self, session_id: str) -> Flow[None]:
-        """For good, with everything that is stored of it."""
-        return data(Request("DELETE", session_path(session_id)))
-
-    @operation
-    def decide(
-        self,
-        session_id: str,
-        intervention_id: str,
-        option: str,
-        *,
-        input: Mapping[str, Any] | None = None,
-        comment: str | None = None,
-    ) -> Flow[shapes.Intervention]:
-        """`option`: one of the intervention's `options`; `input`: what it takes. The first decision counts: a later one
-        raises Conflict.
-        """
-        path = session_path(session_id, "interventions", intervention_id, "resolve")
-        return data(Request("POST", path, body=given(option=option, input=input, comment=comment)))
-
     @listing
     def interventions(
         self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
@@ -244,34 +106,12 @@ class SessionCalls(Calls[C]):
         return pages(path, state=state, limit=limit)
 
     @operation
-    def intervention(self, session_id: str, intervention_id: str) -> Flow[shapes.Intervention]:
-        return data(Request("GET", session_path(session_id, "interventions", intervention_id)))
-
-    @operation
-    def call_input(
-        self, session_id: str, intervention_id: str, *, call_id: str | None = None
-    ) -> Flow[shapes.CallInput]:
-        """The whole input of a call that is decided on. `call_id`: which of several."""
-        path = session_path(session_id, "interventions", intervention_id, "input")
-        return data(Request("GET", path, {"call_id": call_id}))
-
-    @operation
     def with_whole_inputs(self, session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[str, Any]]:
         """The intervention with the whole input of each of its tool calls: a person must see all of what they approve.
 
         Raises UnexpectedAnswer for an input that is not the one the decision will be bound to.
         """
         return whole_inputs(session_id, intervention)
-
-    @listing
-    def messages(self, session_id: str) -> Stream[shapes.Message]:
-        """The conversation, oldest first."""
-        return pages(session_path(session_id, "messages"))
-
-    @operation
-    def plan(self, session_id: str) -> Flow[shapes.Plans]:
-        """The plan as it is, and its first versions. Raises PlanNotFound before there is one."""
-        return data(Request("GET", session_path(session_id, "plan")))
 
     @operation
     def edit_plan(
@@ -288,32 +128,3 @@ class SessionCalls(Calls[C]):
         body = given(operations=list(operations), comment=comment)
         headers = {"If-Match": f'"{version}"'}
         return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
-
-    @operation
-    def text_part(self, session_id: str, text_id: str, *, offset: int = 0) -> Flow[shapes.TextPart]:
-        """A part of a long result. `text_id`: of `whole` in a message; `offset`: `next_offset` of the part before."""
-        return data(Request("GET", session_path(session_id, "texts", text_id), {"offset": offset}))
-
-    @operation
-    def scratchpad(self, session_id: str) -> Flow[shapes.Scratchpad]:
-        """The agent's notes."""
-        return data(Request("GET", session_path(session_id, "scratchpad")))
-
-    @listing
-    def steps(self, session_id: str) -> Stream[shapes.Step]:
-        """The step log, oldest first: times, tokens, decisions, errors."""
-        return pages(session_path(session_id, "steps"))
-
-    @listing
-    def trace(self, session_id: str) -> Stream[shapes.TraceRow]:
-        """Thoughts, actions and observations, oldest first."""
-        return pages(session_path(session_id, "trace"))
-
-    @operation
-    def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
-        """What it has cost."""
-        return data(Request("GET", session_path(session_id, "receipt")))
-
-
-def _key(idempotency_key: str | None) -> dict[str, str]:
-    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}

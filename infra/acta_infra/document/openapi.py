@@ -149,7 +149,7 @@ class _Schemas:
 
 
 def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas) -> Json:
-    codes = _codes(row)
+    codes = codes_of(row)
     about = (
         row.about,
         "Needs the role `admin`." if row.role == "admin" else "",
@@ -188,7 +188,7 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
     return made
 
 
-def _codes(row: Operation) -> tuple[str, ...]:
+def codes_of(row: Operation) -> tuple[str, ...]:
     """All codes that are its own, in the order of `STATUSES`."""
     codes = {*row.codes, *(code for variable, code in MISSING.items() if variable in row.path)}
     if "Idempotency-Key" in row.takes:

@@ -89,6 +89,12 @@ class Operation:
     """Parameters and fields of the body that its record has, besides the variables of the path."""
     recorded_answer: tuple[str, ...] = ()
     """Fields of the answer's data that its record has. A dot leads into a field."""
+    client: str = ""
+    """The method of `acta.Client`, `group.method` where it is one of a group. Empty: the client has none."""
+    client_form: Literal["fields", "definition", "by hand"] = "fields"
+    """`fields`: the method is made, and takes each field of the body. `definition`: it is made, and takes the body as
+    one mapping. `by hand`: it is written in `acta/client`, because it does more than send the request.
+    """
     mcp: McpTool | None = None
     """None: `/mcp` does not offer it."""
     summary: str = ""

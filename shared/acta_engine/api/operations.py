@@ -83,6 +83,7 @@ SESSIONS = (
     Operation(
         "startSession", "POST", "/v1/sessions", "start", action="session.start", recorded_request=("agent_id",),
         recorded_answer=("session_id", "agent_id", "visibility"), takes=("Idempotency-Key",), codes=STARTS,
+        client="start",
         mcp=McpTool(
             "start_session", "Start a session",
             "Starts a session: an agent works on the goal in `content` on its own, for minutes or days. The answer has "
@@ -102,6 +103,7 @@ SESSIONS = (
         "forkSession", "POST", "/v1/sessions/{session_id}/fork", "start", action="session.fork",
         recorded_answer=("forked_from.session_id", "session_id", "agent_id", "visibility"),
         takes=("Idempotency-Key",), codes=STARTS,
+        client="fork",
         summary="Fork a session",
         about="A new session of yours that goes on from the end of a turn, with a copy of the conversation, "
             "the plan and the notes. Approvals, open calls and questions, and what was spent stay behind. "
@@ -116,6 +118,7 @@ SESSIONS = (
     ),
     Operation(
         "listSessions", "GET", "/v1/sessions", "status",
+        client="sessions", client_form="by hand",
         summary="List sessions, newest first",
         about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any "
             "other filter looks at a thousand sessions for a page, and while it finds nothing at ten "
@@ -133,6 +136,7 @@ SESSIONS = (
     ),
     Operation(
         "pollSession", "GET", "/v1/sessions/{session_id}", "status", rated="poll", takes=("If-None-Match",),
+        client="session", client_form="by hand",
         mcp=McpTool(
             "watch_session", "Watch a session",
             "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon "
@@ -178,11 +182,13 @@ SESSIONS = (
     ),
     Operation(
         "listMessages", "GET", "/v1/sessions/{session_id}/messages", "status",
+        client="messages",
         summary="The conversation",
         answers=(page("Message", says="Messages, oldest first."),),
     ),
     Operation(
         "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", codes=("PLAN_NOT_FOUND",),
+        client="plan",
         summary="The plan and its versions",
         about="The ETag names the version. Steps change their status within it.",
         answers=(data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
@@ -191,6 +197,7 @@ SESSIONS = (
         "editPlan", "PATCH", "/v1/sessions/{session_id}/plan", "intervene", action="plan.edit",
         recorded_answer=("version",), takes=("Idempotency-Key",), needs=("If-Match",),
         codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
+        client="edit_plan", client_form="by hand",
         summary="Edit the plan",
         about="Adds, edits, skips and reorders pending steps: all operations, in their order, or none. Steps "
             "that run or are finished stay. The agent is told as by a message: its next turn reads what you "
@@ -205,6 +212,7 @@ SESSIONS = (
     ),
     Operation(
         "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status",
+        client="text_part",
         summary="A long text, part by part",
         about="All of a result of which `/messages` has the beginning. Send `next_offset` as `offset` until "
             "it is null.",
@@ -217,16 +225,19 @@ SESSIONS = (
     ),
     Operation(
         "readScratchpad", "GET", "/v1/sessions/{session_id}/scratchpad", "status",
+        client="scratchpad",
         summary="The agent's notes",
         answers=(data("Scratchpad", says="The notes as they are."),),
     ),
     Operation(
         "listSteps", "GET", "/v1/sessions/{session_id}/steps", "status",
+        client="steps",
         summary="The step log: every model call, tool call and decision, with its cost",
         answers=(page("Step", says="Rows of the step log, oldest first."),),
     ),
     Operation(
         "readTrace", "GET", "/v1/sessions/{session_id}/trace", "status",
+        client="trace",
         summary="The reasoning: thought, action, input, observation",
         parameters={
             "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a "
@@ -245,6 +256,7 @@ SESSIONS = (
     ),
     Operation(
         "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status",
+        client="receipt",
         mcp=McpTool(
             "session_receipt", "What a session has cost",
             "Tokens by model, requests and times of a session, in dollars.",
@@ -257,6 +269,7 @@ SESSIONS = (
         "changeLimits", "PATCH", "/v1/sessions/{session_id}", "intervene", action="session.limits",
         recorded_answer=("limits.max_steps", "budget.token_budget", "budget.cost_budget_usd", "limits.review_every"),
         takes=("Idempotency-Key",),
+        client="limit",
         summary="Raise or lower limits",
         about="Of the run at work, and of those that follow: `limits` of the answer shows them, also of a "
             "session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: "
@@ -268,6 +281,7 @@ SESSIONS = (
     Operation(
         "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", action="session.message",
         takes=("Idempotency-Key",), codes=STARTS,
+        client="say",
         mcp=McpTool(
             "say", "Say something to a session",
             "A message to the agent: it answers an open question of the agent, else is read before the next turn, else "
@@ -281,6 +295,7 @@ SESSIONS = (
     Operation(
         "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", rated="never",
         action="session.pause", takes=("Idempotency-Key",),
+        client="pause",
         summary="Pause",
         about="Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.",
         answers=(CONTROLLED,),
@@ -288,6 +303,7 @@ SESSIONS = (
     Operation(
         "resumeSession", "POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume",
         takes=("Idempotency-Key",),
+        client="resume",
         summary="Resume",
         about="Ends a pause or an open review, or tries again at once what the session waits for.",
         answers=(CONTROLLED,),
@@ -295,6 +311,7 @@ SESSIONS = (
     Operation(
         "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene", private="admin",
         rated="never", action="session.cancel", takes=("Idempotency-Key",),
+        client="cancel",
         mcp=McpTool(
             "cancel_session", "Cancel a session",
             "Ends the session's run. No further call is started; `in_flight` names those that had begun and may still "
@@ -312,6 +329,7 @@ SESSIONS = (
     Operation(
         "deleteSession", "DELETE", "/v1/sessions/{session_id}", "intervene", private="admin", rated="never",
         action="session.delete", codes=("CONFLICT",),
+        client="delete",
         summary="Delete",
         about="Cancels it if it runs, then erases everything that was stored of it.",
         answers=(NOTHING,),
@@ -321,6 +339,7 @@ SESSIONS = (
 INTERVENTIONS = (
     Operation(
         "listInterventions", "GET", "/v1/interventions", "status",
+        client="interventions", client_form="by hand",
         mcp=McpTool(
             "list_waiting", "List what waits for a person",
             "The questions of all sessions you may see that wait for a person: approvals of calls, clarifications, "
@@ -334,6 +353,7 @@ INTERVENTIONS = (
     Operation(
         "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
         private="decider",
+        client="interventions", client_form="by hand",
         summary="What waits for people in a session, and what was decided",
         parameters={"state": "Only those in this state."},
         answers=(searched_page("Intervention", says="Pending ones oldest first, others newest first."),),
@@ -341,12 +361,14 @@ INTERVENTIONS = (
     Operation(
         "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
         private="decider",
+        client="intervention",
         summary="One question",
         answers=(data("Intervention", says="The question, and its decision where there is one."),),
     ),
     Operation(
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
         private="decider",
+        client="call_input",
         mcp=McpTool(
             "read_input", "Read the whole input of a call",
             "The whole input of the call that a question is about, where the question shows its beginning only.",
@@ -361,6 +383,7 @@ INTERVENTIONS = (
         recorded_request=("option",),
         recorded_answer=("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
         takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",),
+        client="decide",
         mcp=McpTool(
             "decide", "Decide a question",
             "Decides a question that waits for a person, once and in the name of the person whose token this is: "
@@ -381,6 +404,7 @@ INTERVENTIONS = (
 FILES = (
     Operation(
         "listFiles", "GET", "/v1/files", "admin",
+        client="files.list", client_form="by hand",
         summary="List files",
         about="A page of deleted files looks at 5,000 versions: it may be short, or empty, and have a "
             "`next_cursor`.",
@@ -396,6 +420,7 @@ FILES = (
     ),
     Operation(
         "readFile", "GET", "/v1/files/{path+}", "admin", codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
+        client="files.read", client_form="by hand",
         summary="Read a file, or list its versions",
         parameters={
             "versions": "`1`: its versions, and not its bytes.",
@@ -412,6 +437,7 @@ FILES = (
     Operation(
         "writeFile", "PUT", "/v1/files/{path+}", "admin", action="file.write", recorded_answer=("bytes",),
         takes=("If-Match", "If-None-Match"), codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
+        client="files.write", client_form="by hand",
         summary="Write a file",
         about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is "
             "empty. With `If-None-Match: *` only a new file is written, with `If-Match` and the `etag` of "
@@ -426,6 +452,7 @@ FILES = (
         "restoreFile", "POST", "/v1/files/{path+}", "admin", action="file.restore",
         recorded_request=("restore",), recorded_answer=("bytes",), takes=("If-Match", "If-None-Match"),
         codes=("NOT_FOUND", "PRECONDITION_FAILED"),
+        client="files.restore", client_form="by hand",
         summary="Restore an earlier version of a file",
         about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is "
             "deleted, only over what you have seen: 412 otherwise.",
@@ -434,6 +461,7 @@ FILES = (
     ),
     Operation(
         "deleteFile", "DELETE", "/v1/files/{path+}", "admin", action="file.delete", codes=("NOT_FOUND",),
+        client="files.delete", client_form="by hand",
         summary="Delete a file",
         about="Earlier versions are kept for 30 days.",
         answers=(NOTHING,),
@@ -443,23 +471,27 @@ FILES = (
 AGENTS = (
     Operation(
         "listAgents", "GET", "/v1/agents", "admin",
+        client="agents.list",
         summary="List agents",
         answers=(page("Agent", says="Agents by id."),),
     ),
     Operation(
         "createAgent", "POST", "/v1/agents", "admin", role="admin", action="agent.create",
         recorded_request=("agent_id",), recorded_answer=("agent_id", "version"), takes=("Idempotency-Key",),
+        client="agents.create", client_form="definition",
         summary="Define an agent",
         answers=(data("Agent", says="The agent.", status=201, headers=("Location",)),),
     ),
     Operation(
         "readAgent", "GET", "/v1/agents/{agent_id}", "admin", codes=("NOT_FOUND",),
+        client="agents.get",
         summary="Read an agent",
         answers=(data("Agent", says="The agent.", headers=("ETag",)),),
     ),
     Operation(
         "replaceAgent", "PUT", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.replace",
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="agents.replace", client_form="definition",
         summary="Replace an agent's definition",
         about="The whole definition: absent fields take their defaults. `default` may be replaced, too.",
         answers=(data("Agent", says=REPLACED, headers=("ETag",)),),
@@ -467,6 +499,7 @@ AGENTS = (
     Operation(
         "deleteAgent", "DELETE", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.delete",
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="agents.delete",
         summary="Delete an agent",
         about="Its memories stay for an agent that is made again under its id.",
         answers=(NOTHING,),
@@ -476,12 +509,14 @@ AGENTS = (
 TOOLS = (
     Operation(
         "listTools", "GET", "/v1/tools", "admin",
+        client="tools.list",
         summary="List tools",
         answers=(page("Tool", says="All on one page, built-in ones first."),),
     ),
     Operation(
         "createTool", "POST", "/v1/tools", "admin", role="admin", action="tool.create",
         recorded_request=("name",), recorded_answer=("version",), takes=("Idempotency-Key",),
+        client="tools.create", client_form="definition",
         summary="Add a tool",
         about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything "
             "runs. A header's value is a text only where its name and value are plain; all else refers to a "
@@ -491,18 +526,21 @@ TOOLS = (
     ),
     Operation(
         "readTool", "GET", "/v1/tools/{name}", "admin", codes=("NOT_FOUND",),
+        client="tools.get",
         summary="Read a tool",
         answers=(data("Tool", says="The tool. A built-in one has no ETag.", sometimes=("ETag",)),),
     ),
     Operation(
         "replaceTool", "PUT", "/v1/tools/{name}", "admin", role="admin", action="tool.replace",
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="tools.replace", client_form="definition",
         summary="Replace a tool's definition",
         answers=(data("Tool", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
         "deleteTool", "DELETE", "/v1/tools/{name}", "admin", role="admin", action="tool.delete",
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="tools.delete",
         summary="Delete a tool",
         about="409 where agents name it, and `details.agents` says which. With `force=true` they go on "
             "without it.",
@@ -512,6 +550,7 @@ TOOLS = (
     Operation(
         "callTool", "POST", "/v1/tools/{name}/call", "admin", role="admin", action="tool.call",
         recorded_answer=("effect_id", "outcome"), takes=("Idempotency-Key",), codes=("NOT_FOUND",),
+        client="tools.call",
         summary="Try a tool",
         about="Outside a session, with the same checks: the schema, the hosts, the secrets, the functions. At "
             "most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an "
@@ -525,17 +564,20 @@ TOOLS = (
     ),
     Operation(
         "listMcpServers", "GET", "/v1/mcp-servers", "admin", role="admin",
+        client="mcp_servers.list",
         summary="List the MCP servers",
         answers=(page("McpServer", says="All on one page, with their confirmed tools."),),
     ),
     Operation(
         "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", role="admin", codes=("NOT_FOUND",),
+        client="mcp_servers.get",
         summary="Read an MCP server",
         answers=(data("McpServer", says="The server and its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
         "writeMcpServer", "PUT", "/v1/mcp-servers/{name}", "admin", role="admin", action="mcp_server.write",
         takes=("If-Match",), codes=("CONFLICT",),
+        client="mcp_servers.write", client_form="definition",
         summary="Name an MCP server, or replace its definition",
         about="409 also where a tool is to be confirmed and the server does not answer.",
         answers=(
@@ -546,6 +588,7 @@ TOOLS = (
     Operation(
         "deleteMcpServer", "DELETE", "/v1/mcp-servers/{name}", "admin", role="admin",
         action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="mcp_servers.delete",
         summary="Delete an MCP server and its tools",
         about="409 where agents name one of its tools, and `details.agents` says which. With `force=true` "
             "they go on without them.",
@@ -555,6 +598,7 @@ TOOLS = (
     Operation(
         "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", role="admin",
         codes=("NOT_FOUND", "CONFLICT"),
+        client="mcp_servers.refresh",
         summary="Ask an MCP server what it says of its tools now",
         about="409 where the server does not answer as one of MCP.",
         answers=(
@@ -567,18 +611,21 @@ TOOLS = (
     Operation(
         "confirmMcpTools", "POST", "/v1/mcp-servers/{name}/confirm", "admin", role="admin",
         action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="mcp_servers.confirm",
         summary="Let agents have tools of an MCP server",
         about="400 where the server describes a tool otherwise than the pin says.",
         answers=(data("McpServer", says="The server with its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
         "listToolSecrets", "GET", "/v1/tool-secrets", "admin", role="admin",
+        client="tool_secrets.list",
         summary="List the secrets that tools' headers refer to",
         answers=(page("ToolSecret", says="All on one page, without their values, which nobody is shown."),),
     ),
     Operation(
         "setToolSecret", "PUT", "/v1/tool-secrets/{name}", "admin", role="admin", action="tool_secret.write",
         codes=("CONFLICT",),
+        client="tool_secrets.write",
         summary="Set a secret",
         answers=(
             data("ToolSecret", says="It has a new value."),
@@ -588,6 +635,7 @@ TOOLS = (
     Operation(
         "deleteToolSecret", "DELETE", "/v1/tool-secrets/{name}", "admin", role="admin",
         action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"),
+        client="tool_secrets.delete",
         summary="Delete a secret",
         about="409 where a tool refers to it.",
         answers=(NOTHING,),
@@ -597,11 +645,13 @@ TOOLS = (
 NOTIFICATIONS = (
     Operation(
         "readNotifications", "GET", "/v1/notifications", "admin", role="admin", codes=("NOT_FOUND",),
+        client="notifications.read",
         summary="Where the tenant is told of questions and ended sessions",
         answers=(data("Notifications", says="Without the secret, which nobody is shown."),),
     ),
     Operation(
         "setNotifications", "PUT", "/v1/notifications", "admin", role="admin", action="notifications.write",
+        client="notifications.write",
         summary="Set where the tenant is told, and what that is signed with",
         about="The URL's host is one of those that the operator allows, else 400. Notifications to sessions' "
             "own webhooks are signed with the same secret.",
@@ -613,6 +663,7 @@ NOTIFICATIONS = (
     Operation(
         "deleteNotifications", "DELETE", "/v1/notifications", "admin", role="admin",
         action="notifications.delete", codes=("NOT_FOUND",),
+        client="notifications.delete",
         summary="Delete the URL and the secret",
         about="Sessions with a webhook of their own are not told there any more.",
         answers=(NOTHING,),
@@ -622,6 +673,7 @@ NOTIFICATIONS = (
 MEMORIES = (
     Operation(
         "listMemories", "GET", "/v1/memories", "admin",
+        client="memories.list",
         summary="List memories, newest first",
         parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind."},
         answers=(page("Memory", says="Memories that you may see."),),
@@ -629,24 +681,28 @@ MEMORIES = (
     Operation(
         "createMemory", "POST", "/v1/memories", "admin", action="memory.create", recorded_request=("agent_id",),
         recorded_answer=("memory_id",), takes=("Idempotency-Key",),
+        client="memories.create",
         summary="Write a memory",
         about="What a person writes is for everybody's sessions of the agent.",
         answers=(data("Memory", says="The memory.", status=201, headers=("Location",)),),
     ),
     Operation(
         "readMemory", "GET", "/v1/memories/{memory_id}", "admin", codes=("NOT_FOUND",),
+        client="memories.get",
         summary="Read a memory",
         answers=(data("Memory", says="The memory.", headers=("ETag",)),),
     ),
     Operation(
         "replaceMemory", "PUT", "/v1/memories/{memory_id}", "admin", action="memory.replace",
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="memories.replace",
         summary="Replace a memory",
         answers=(data("Memory", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
         "deleteMemory", "DELETE", "/v1/memories/{memory_id}", "admin", action="memory.delete",
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="memories.delete",
         summary="Delete a memory",
         answers=(NOTHING,),
     ),
@@ -655,17 +711,20 @@ MEMORIES = (
 PROMPTS = (
     Operation(
         "listPrompts", "GET", "/v1/admin/prompts", "admin", role="admin",
+        client="prompts.list",
         summary="List the managed prompts",
         answers=(page("Prompt", says="The versions in force."),),
     ),
     Operation(
         "readPrompt", "GET", "/v1/admin/prompts/{name}", "admin", role="admin", codes=("NOT_FOUND",),
+        client="prompts.get",
         summary="Read a prompt",
         answers=(data("PromptInForce", says="The version in force.", headers=("ETag",)),),
     ),
     Operation(
         "writePrompt", "PUT", "/v1/admin/prompts/{name}", "admin", role="admin", action="prompt.write",
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="prompts.write",
         summary="Write a new version of a prompt",
         about="The text is in force at once, for all agents of the tenant: read the present one first, and "
             "change what you mean to change. The example is the text of the release, and changes nothing. "
@@ -681,6 +740,7 @@ PROMPTS = (
     Operation(
         "listPromptVersions", "GET", "/v1/admin/prompts/{name}/versions", "admin", role="admin",
         codes=("NOT_FOUND",),
+        client="prompts.versions",
         summary="The versions of a prompt",
         answers=(page("Prompt", says="Newest first."),),
     ),
@@ -688,6 +748,7 @@ PROMPTS = (
         "restorePrompt", "POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin", role="admin",
         action="prompt.restore", recorded_answer=("version",), takes=("Idempotency-Key", "If-Match"),
         codes=("NOT_FOUND",),
+        client="prompts.restore",
         summary="Put another version of a prompt in force",
         parameters={"version": "The number of the version."},
         answers=(
@@ -729,21 +790,25 @@ MCP = (
 DEPLOYMENT = (
     Operation(
         "readMe", "GET", "/v1/me", "status",
+        client="me",
         summary="Who asks: tenant, subject and roles",
         answers=(data("Me", says="As the token says."),),
     ),
     Operation(
         "listModels", "GET", "/v1/models", "step", role="admin",
+        client="models",
         summary="Which models there are, their prices, who uses them, whether a key is there",
         answers=(data("ConfiguredModels", says="What is configured."),),
     ),
     Operation(
         "checkModelKeys", "POST", "/v1/models/check", "step", role="admin",
+        client="check_models",
         summary="Ask every provider whether its key works",
         answers=(data("CheckedKeys", says="What the providers say. Nothing is changed."),),
     ),
     Operation(
         "listAuditRecords", "GET", "/v1/audit", "admin", role="admin",
+        client="audit",
         summary="Who did what, newest first",
         parameters={
             "from": "Only from this instant on.",
@@ -757,6 +822,7 @@ DEPLOYMENT = (
     ),
     Operation(
         "readDeployment", "GET", "/v1/admin/health", "admin", role="admin",
+        client="health",
         summary="Which release answers, what it allows the tenant, and when recovery looked last",
         answers=(
             data("DeploymentHealth", says="As the deployment is set up, and what its last recovery did."),
@@ -764,6 +830,7 @@ DEPLOYMENT = (
     ),
     Operation(
         "readUsage", "GET", "/v1/usage", "status",
+        client="usage", client_form="by hand",
         summary="What the tenant has used, in sums",
         about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from "
             "the sessions' commits within a minute or two, deleted sessions included. What AWS asks is an "

@@ -4,16 +4,19 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
 
-from acta.client import definitions, sessions, shapes
+from acta.client import calls as made
+from acta.client import sessions, shapes
 from acta.client.api import AsyncClient, Client, DeploymentCalls
 from acta.client.callers import listing, operation
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, ServerError, class_of
+from acta.client.files import FileCalls
 from acta.client.flows import Pause, Request
 from acta.client.following import Update
 from acta_engine.api.operation import Operation
@@ -25,14 +28,15 @@ from tests.api.gateway import routed
 CLASSES = (
     sessions.SessionCalls,
     DeploymentCalls,
-    definitions.FileCalls,
-    definitions.AgentCalls,
-    definitions.ToolCalls,
-    definitions.McpServerCalls,
-    definitions.ToolSecretCalls,
-    definitions.NotificationCalls,
-    definitions.PromptCalls,
-    definitions.MemoryCalls,
+    FileCalls,
+    made.ApiCalls,
+    made.AgentCalls,
+    made.ToolCalls,
+    made.McpServerCalls,
+    made.ToolSecretCalls,
+    made.NotificationCalls,
+    made.PromptCalls,
+    made.MemoryCalls,
 )
 BY_PATH = ("get", "items", "post", "put")
 """Of `DeploymentCalls`: any path may be given."""
@@ -108,8 +112,14 @@ def test_every_call_asks_a_route_and_gives_what_the_document_says(name: str) -> 
 
 
 def test_the_fields_of_a_start_are_those_of_its_body() -> None:
-    named = set(inspect.signature(sessions.SessionCalls.start.flow).parameters)
+    named = set(inspect.signature(made.ApiCalls.start.flow).parameters)
     assert named - {"self", "more", "idempotency_key"} <= set(StartSession.model_fields)
+
+
+def test_every_operation_that_names_a_method_of_the_client_has_it() -> None:
+    with Client(Deployment("http://127.0.0.1:1", "x")) as client:
+        for row in OPERATIONS:
+            assert not row.client or callable(attrgetter(row.client)(client)), row.client
 
 
 def test_both_clients_have_every_call() -> None:

@@ -1,0 +1,480 @@
+"""Made by `python -m acta_infra.document.client` from the table of operations: change the row, not this file."""
+
+# fmt: off
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from acta.client.callers import C, Calls, listing, operation
+from acta.client.flows import Flow, Request, Stream, data, given, key, pages, path_of
+
+if TYPE_CHECKING:
+    from acta.client import shapes
+
+
+class ApiCalls(Calls[C]):
+    """Calls about sessions and about the deployment."""
+
+    @operation
+    def start(
+        self, /, content: str | None = None, agent_id: str | None = None, *, max_steps: int | None = None,
+        token_budget: int | None = None, cost_budget_usd: float | None = None, review_every: int | None = None,
+        metadata: Mapping[str, str] | None = None, visibility: Literal["private", "tenant"] | None = None, notify_url:
+        str | None = None, output_schema: Mapping[str, Any] | None = None, prompts: Mapping[str, int] | None = None,
+        idempotency_key: str | None = None, **more: Any
+    ) -> Flow[shapes.Session]:
+        """Start a session. Gives an agent a goal and returns at once. Without `content` the session stays `idle`
+        until somebody writes to it. Limits that are not named are the agent's, else the deployment's. Raises
+        Conflict, RateLimited, TooManyOpenSessions.
+        """
+        return data(
+            Request("POST", path_of("sessions"), body=given(content=content, agent_id=agent_id, max_steps=max_steps,
+            token_budget=token_budget, cost_budget_usd=cost_budget_usd, review_every=review_every, metadata=metadata,
+            visibility=visibility, notify_url=notify_url, output_schema=output_schema, prompts=prompts, **more),
+            headers=key(idempotency_key))
+        )
+
+    @operation
+    def fork(
+        self, /, session_id: str, content: str | None = None, at: int | None = None, *, agent_id: str | None = None,
+        max_steps: int | None = None, token_budget: int | None = None, cost_budget_usd: float | None = None,
+        review_every: int | None = None, metadata: Mapping[str, str] | None = None, visibility: Literal["private",
+        "tenant"] | None = None, notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
+        prompts: Mapping[str, int] | None = None, idempotency_key: str | None = None, **more: Any
+    ) -> Flow[shapes.ForkedSession]:
+        """Fork a session. A new session of yours that goes on from the end of a turn, with a copy of the
+        conversation, the plan and the notes. Approvals, open calls and questions, and what was spent stay behind.
+        Files are as they are now. The session itself is not changed, and may be deleted. Admins try versions of
+        prompts with it (`prompts`): 403 for everybody else. Raises SessionNotFound, Conflict, RateLimited,
+        TooManyOpenSessions.
+        """
+        return data(
+            Request("POST", path_of("sessions", session_id, "fork"), body=given(content=content, at=at,
+            agent_id=agent_id, max_steps=max_steps, token_budget=token_budget, cost_budget_usd=cost_budget_usd,
+            review_every=review_every, metadata=metadata, visibility=visibility, notify_url=notify_url,
+            output_schema=output_schema, prompts=prompts, **more), headers=key(idempotency_key))
+        )
+
+    @listing
+    def messages(self, session_id: str, limit: int | None = None) -> Stream[shapes.Message]:
+        """The conversation. Raises SessionNotFound."""
+        return pages(path_of("sessions", session_id, "messages"), limit=limit)
+
+    @operation
+    def plan(self, session_id: str, limit: int | None = None) -> Flow[shapes.Plans]:
+        """The plan and its versions. The ETag names the version. Steps change their status within it. Raises
+        SessionNotFound, PlanNotFound.
+        """
+        return data(Request("GET", path_of("sessions", session_id, "plan"), {"limit": limit}))
+
+    @operation
+    def text_part(
+        self, session_id: str, text_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Flow[shapes.TextPart]:
+        """A long text, part by part. All of a result of which `/messages` has the beginning. Send `next_offset` as
+        `offset` until it is null. Raises SessionNotFound.
+        """
+        return data(
+            Request("GET", path_of("sessions", session_id, "texts", text_id), {"offset": offset, "limit": limit})
+        )
+
+    @operation
+    def scratchpad(self, session_id: str) -> Flow[shapes.Scratchpad]:
+        """The agent's notes. Raises SessionNotFound."""
+        return data(Request("GET", path_of("sessions", session_id, "scratchpad")))
+
+    @listing
+    def steps(self, session_id: str, limit: int | None = None) -> Stream[shapes.Step]:
+        """The step log: every model call, tool call and decision, with its cost. Raises SessionNotFound."""
+        return pages(path_of("sessions", session_id, "steps"), limit=limit)
+
+    @listing
+    def trace(self, session_id: str, limit: int | None = None, include: str | None = None) -> Stream[shapes.TraceRow]:
+        """The reasoning: thought, action, input, observation. Raises SessionNotFound."""
+        return pages(path_of("sessions", session_id, "trace"), limit=limit, include=include)
+
+    @operation
+    def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
+        """What it has cost, up to its last commit. Counts, tokens and what models cost are exact. What AWS asks is
+        an estimate from the counts. Raises SessionNotFound.
+        """
+        return data(Request("GET", path_of("sessions", session_id, "receipt")))
+
+    @operation
+    def limit(
+        self, session_id: str, max_steps: int | None = None, token_budget: int | None = None, *, cost_budget_usd:
+        float | None = None, review_every: int | None = None, idempotency_key: str | None = None
+    ) -> Flow[shapes.Session]:
+        """Raise or lower limits. Of the run at work, and of those that follow: `limits` of the answer shows them,
+        also of a session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: 403,
+        of an admin 400. A limit that is used up already is refused. A run that waits for tokens goes on at once
+        with a higher budget. Where a question about the budget is open, decide it with `raise` instead. Raises
+        SessionNotFound, Conflict.
+        """
+        return data(
+            Request("PATCH", path_of("sessions", session_id), body=given(max_steps=max_steps,
+            token_budget=token_budget, cost_budget_usd=cost_budget_usd, review_every=review_every),
+            headers=key(idempotency_key))
+        )
+
+    @operation
+    def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
+        """Say something. Answers the agent's open question, else is read in its next turn; after a run has ended
+        it begins the next one. Raises SessionNotFound, Conflict, RateLimited, TooManyOpenSessions.
+        """
+        return data(
+            Request("POST", path_of("sessions", session_id, "messages"), body=given(content=content),
+            headers=key(idempotency_key))
+        )
+
+    @operation
+    def pause(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
+        """Pause. Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.
+        Raises SessionNotFound, Conflict.
+        """
+        return data(Request("POST", path_of("sessions", session_id, "pause"), body={}, headers=key(idempotency_key)))
+
+    @operation
+    def resume(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
+        """Resume. Ends a pause or an open review, or tries again at once what the session waits for. Raises
+        SessionNotFound, Conflict.
+        """
+        return data(Request("POST", path_of("sessions", session_id, "resume"), body={}, headers=key(idempotency_key)))
+
+    @operation
+    def cancel(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.CancelledSession]:
+        """Cancel. Ends the run. No call begins after the answer. Cancelling twice is 202 twice. Raises
+        SessionNotFound, Conflict.
+        """
+        return data(Request("POST", path_of("sessions", session_id, "cancel"), body={}, headers=key(idempotency_key)))
+
+    @operation
+    def delete(self, session_id: str) -> Flow[None]:
+        """Delete. Cancels it if it runs, then erases everything that was stored of it. Raises SessionNotFound,
+        Conflict.
+        """
+        return data(Request("DELETE", path_of("sessions", session_id)))
+
+    @operation
+    def intervention(self, session_id: str, intervention_id: str) -> Flow[shapes.Intervention]:
+        """One question. Raises SessionNotFound, InterventionNotFound."""
+        return data(Request("GET", path_of("sessions", session_id, "interventions", intervention_id)))
+
+    @operation
+    def call_input(self, session_id: str, intervention_id: str, call_id: str | None = None) -> Flow[shapes.CallInput]:
+        """The whole input of the call that is decided on. Raises SessionNotFound, InterventionNotFound."""
+        return data(
+            Request("GET", path_of("sessions", session_id, "interventions", intervention_id, "input"), {"call_id":
+            call_id})
+        )
+
+    @operation
+    def decide(
+        self, session_id: str, intervention_id: str, option: str, input: Mapping[str, Any] | None = None, comment: str
+        | None = None, *, idempotency_key: str | None = None
+    ) -> Flow[shapes.Intervention]:
+        """Decide. One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input,
+        `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A
+        second or late decision is 409 with the recorded one. Raises ApproverMustDiffer, SessionNotFound,
+        InterventionNotFound, Conflict.
+        """
+        return data(
+            Request("POST", path_of("sessions", session_id, "interventions", intervention_id, "resolve"),
+            body=given(option=option, input=input, comment=comment), headers=key(idempotency_key))
+        )
+
+    @operation
+    def me(self) -> Flow[shapes.Me]:
+        """Who asks: tenant, subject and roles."""
+        return data(Request("GET", path_of("me")))
+
+    @operation
+    def models(self) -> Flow[shapes.ConfiguredModels]:
+        """Which models there are, their prices, who uses them, whether a key is there. It is for admins."""
+        return data(Request("GET", path_of("models")))
+
+    @operation
+    def check_models(self) -> Flow[shapes.CheckedKeys]:
+        """Ask every provider whether its key works. It is for admins."""
+        return data(Request("POST", path_of("models", "check"), body={}))
+
+    @listing
+    def audit(
+        self, since: str | None = None, until: str | None = None, *, action: Literal["session.start", "session.fork",
+        "plan.edit", "session.limits", "session.message", "session.pause", "session.resume", "session.cancel",
+        "session.delete", "intervention.resolve", "file.write", "file.restore", "file.delete", "agent.create",
+        "agent.replace", "agent.delete", "tool.create", "tool.replace", "tool.delete", "tool.call",
+        "mcp_server.write", "mcp_server.delete", "mcp_server.confirm", "tool_secret.write", "tool_secret.delete",
+        "notifications.write", "notifications.delete", "memory.create", "memory.replace", "memory.delete",
+        "prompt.write", "prompt.restore"] | None = None, user: str | None = None, who: str | None = None, session_id:
+        str | None = None, limit: int | None = None
+    ) -> Stream[shapes.AuditRecord]:
+        """Who did what, newest first. It is for admins."""
+        return pages(
+            path_of("audit"), **{"from": since}, to=until, action=action, user=user, who=who, session_id=session_id,
+            limit=limit
+        )
+
+    @operation
+    def health(self) -> Flow[shapes.DeploymentHealth]:
+        """Which release answers, what it allows the tenant, and when recovery looked last. It is for admins."""
+        return data(Request("GET", path_of("admin", "health")))
+
+
+class AgentCalls(Calls[C]):
+    """Who works: prompt, models, tools, limits."""
+
+    @listing
+    def list(self, limit: int | None = None) -> Stream[shapes.Agent]:
+        """List agents."""
+        return pages(path_of("agents"), limit=limit)
+
+    @operation
+    def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Flow[shapes.Agent]:
+        """Define an agent. It is for admins. Raises Conflict."""
+        return data(Request("POST", path_of("agents"), body=dict(definition), headers=key(idempotency_key)))
+
+    @operation
+    def get(self, agent_id: str) -> Flow[shapes.Agent]:
+        """Read an agent. Raises NotFound."""
+        return data(Request("GET", path_of("agents", agent_id)))
+
+    @operation
+    def replace(self, agent_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Agent]:
+        """Replace an agent's definition. The whole definition: absent fields take their defaults. `default` may be
+        replaced, too. It is for admins. Raises NotFound, Conflict.
+        """
+        return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
+
+    @operation
+    def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
+        """Delete an agent. Its memories stay for an agent that is made again under its id. It is for admins.
+        Raises NotFound, Conflict.
+        """
+        return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
+
+
+class ToolCalls(Calls[C]):
+    """What agents can call, and the secrets that tools need."""
+
+    @listing
+    def list(self) -> Stream[shapes.Tool]:
+        """List tools."""
+        return pages(path_of("tools"))
+
+    @operation
+    def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Flow[shapes.Tool]:
+        """Add a tool. Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything
+        runs. A header's value is a text only where its name and value are plain; all else refers to a secret.
+        `{name}` in the path of `url` is an argument; `parameters` says of others where they go, as in OpenAPI. It
+        is for admins. Raises Conflict.
+        """
+        return data(Request("POST", path_of("tools"), body=dict(definition), headers=key(idempotency_key)))
+
+    @operation
+    def get(self, name: str) -> Flow[shapes.Tool]:
+        """Read a tool. Raises NotFound."""
+        return data(Request("GET", path_of("tools", name)))
+
+    @operation
+    def replace(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.Tool]:
+        """Replace a tool's definition. It is for admins. Raises NotFound, Conflict."""
+        return data(Request("PUT", path_of("tools", name), body=dict(definition)))
+
+    @operation
+    def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
+        """Delete a tool. 409 where agents name it, and `details.agents` says which. With `force=true` they go on
+        without it. It is for admins. Raises NotFound, Conflict.
+        """
+        return data(Request("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
+
+    @operation
+    def call(
+        self, name: str, input: Mapping[str, Any] | None = None, confirm: bool = False, *, idempotency_key: str | None
+        = None
+    ) -> Flow[shapes.ToolTrial]:
+        """Try a tool. Outside a session, with the same checks: the schema, the hosts, the secrets, the functions.
+        At most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an `approver_role` that
+        role (403), and what somebody else has to approve is not tried (403), nor is a built-in tool (409). An
+        input that does not fit the schema: 400. 503: nothing was done. The same `Idempotency-Key` makes no second
+        call: 409. It is for admins. Raises NotFound, Conflict.
+        """
+        return data(
+            Request("POST", path_of("tools", name, "call"), body=given(input=input, confirm=confirm),
+            headers=key(idempotency_key))
+        )
+
+
+class McpServerCalls(Calls[C]):
+    """Servers whose tools agents may have, once they are confirmed."""
+
+    @listing
+    def list(self) -> Stream[shapes.McpServer]:
+        """List the MCP servers. It is for admins."""
+        return pages(path_of("mcp-servers"))
+
+    @operation
+    def get(self, name: str) -> Flow[shapes.McpServer]:
+        """Read an MCP server. It is for admins. Raises NotFound."""
+        return data(Request("GET", path_of("mcp-servers", name)))
+
+    @operation
+    def write(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.McpServer]:
+        """Name an MCP server, or replace its definition. 409 also where a tool is to be confirmed and the server
+        does not answer. It is for admins. Raises Conflict.
+        """
+        return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
+
+    @operation
+    def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
+        """Delete an MCP server and its tools. 409 where agents name one of its tools, and `details.agents` says
+        which. With `force=true` they go on without them. It is for admins. Raises NotFound, Conflict.
+        """
+        return data(Request("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
+
+    @operation
+    def refresh(self, name: str) -> Flow[shapes.ListedMcpTools]:
+        """Ask an MCP server what it says of its tools now. 409 where the server does not answer as one of MCP. It
+        is for admins. Raises NotFound, Conflict.
+        """
+        return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
+
+    @operation
+    def confirm(self, name: str, tools: Mapping[str, Mapping[str, Any]]) -> Flow[shapes.McpServer]:
+        """Let agents have tools of an MCP server. 400 where the server describes a tool otherwise than the pin
+        says. It is for admins. Raises NotFound, Conflict.
+        """
+        return data(Request("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
+
+
+class ToolSecretCalls(Calls[C]):
+    """Credentials that tools send along. Nobody reads them."""
+
+    @listing
+    def list(self) -> Stream[shapes.ToolSecret]:
+        """List the secrets that tools' headers refer to. It is for admins."""
+        return pages(path_of("tool-secrets"))
+
+    @operation
+    def write(self, name: str, value: str, hosts: Sequence[str] | None = None) -> Flow[shapes.ToolSecret]:
+        """Set a secret. It is for admins. Raises Conflict."""
+        return data(Request("PUT", path_of("tool-secrets", name), body=given(value=value, hosts=hosts)))
+
+    @operation
+    def delete(self, name: str) -> Flow[None]:
+        """Delete a secret. 409 where a tool refers to it. It is for admins. Raises NotFound, Conflict."""
+        return data(Request("DELETE", path_of("tool-secrets", name)))
+
+
+class NotificationCalls(Calls[C]):
+    """Where people are told of questions and ended sessions."""
+
+    @operation
+    def read(self) -> Flow[shapes.Notifications]:
+        """Where the tenant is told of questions and ended sessions. It is for admins. Raises NotFound."""
+        return data(Request("GET", path_of("notifications")))
+
+    @operation
+    def write(self, url: str | None = None, secret: str | None = None) -> Flow[shapes.Notifications]:
+        """Set where the tenant is told, and what that is signed with. The URL's host is one of those that the
+        operator allows, else 400. Notifications to sessions' own webhooks are signed with the same secret. It is
+        for admins.
+        """
+        return data(Request("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
+
+    @operation
+    def delete(self) -> Flow[None]:
+        """Delete the URL and the secret. Sessions with a webhook of their own are not told there any more. It is
+        for admins. Raises NotFound.
+        """
+        return data(Request("DELETE", path_of("notifications")))
+
+
+class PromptCalls(Calls[C]):
+    """Managed prompts and their versions."""
+
+    @listing
+    def list(self) -> Stream[shapes.Prompt]:
+        """List the managed prompts. It is for admins."""
+        return pages(path_of("admin", "prompts"))
+
+    @operation
+    def get(self, name: str) -> Flow[shapes.PromptInForce]:
+        """Read a prompt. It is for admins. Raises NotFound."""
+        return data(Request("GET", path_of("admin", "prompts", name)))
+
+    @operation
+    def write(
+        self, name: str, content: str, comment: str | None = None, expected_version: int | None = None, *, active:
+        bool | None = None, applied: Mapping[str, Any] | None = None
+    ) -> Flow[shapes.Prompt]:
+        """Write a new version of a prompt. The text is in force at once, for all agents of the tenant: read the
+        present one first, and change what you mean to change. The example is the text of the release, and changes
+        nothing. An earlier version can be restored. With `active` false it is a draft, in force nowhere: a start
+        or a fork names it in `prompts` to try it, and restoring it puts its text in force. It is for admins.
+        Raises NotFound, Conflict.
+        """
+        return data(
+            Request("PUT", path_of("admin", "prompts", name), body=given(content=content, comment=comment,
+            expected_version=expected_version, active=active, applied=applied))
+        )
+
+    @listing
+    def versions(self, name: str, limit: int | None = None) -> Stream[shapes.Prompt]:
+        """The versions of a prompt. It is for admins. Raises NotFound."""
+        return pages(path_of("admin", "prompts", name, "versions"), limit=limit)
+
+    @operation
+    def restore(
+        self, name: str, version: int, comment: str | None = None, expected_version: int | None = None, *,
+        idempotency_key: str | None = None
+    ) -> Flow[shapes.Prompt]:
+        """Put another version of a prompt in force. It is for admins. Raises NotFound, Conflict."""
+        return data(
+            Request("POST", path_of("admin", "prompts", name, "versions", str(version), "restore"),
+            body=given(comment=comment, expected_version=expected_version), headers=key(idempotency_key))
+        )
+
+
+class MemoryCalls(Calls[C]):
+    """What agents keep from one session to the next."""
+
+    @listing
+    def list(
+        self, agent_id: str | None = None, kind: Literal["fact", "preference", "lesson", "summary"] | None = None, *,
+        limit: int | None = None
+    ) -> Stream[shapes.Memory]:
+        """List memories, newest first."""
+        return pages(path_of("memories"), agent_id=agent_id, kind=kind, limit=limit)
+
+    @operation
+    def create(
+        self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None, tags:
+        Sequence[str] | None = None, *, idempotency_key: str | None = None
+    ) -> Flow[shapes.Memory]:
+        """Write a memory. What a person writes is for everybody's sessions of the agent. Raises Conflict."""
+        return data(
+            Request("POST", path_of("memories"), body=given(kind=kind, text=text, agent_id=agent_id, tags=tags),
+            headers=key(idempotency_key))
+        )
+
+    @operation
+    def get(self, memory_id: str) -> Flow[shapes.Memory]:
+        """Read a memory. Raises NotFound."""
+        return data(Request("GET", path_of("memories", memory_id)))
+
+    @operation
+    def replace(
+        self, memory_id: str, kind: Literal["fact", "preference", "lesson", "summary"], text: str, shared:
+        Literal[True] | None = None, tags: Sequence[str] | None = None
+    ) -> Flow[shapes.Memory]:
+        """Replace a memory. Raises NotFound, Conflict."""
+        return data(
+            Request("PUT", path_of("memories", memory_id), body=given(kind=kind, text=text, shared=shared, tags=tags))
+        )
+
+    @operation
+    def delete(self, memory_id: str) -> Flow[None]:
+        """Delete a memory. Raises NotFound, Conflict."""
+        return data(Request("DELETE", path_of("memories", memory_id)))
