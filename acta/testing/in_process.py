@@ -36,7 +36,7 @@ from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.wait import ask
 from acta_engine.queue.admission import Admission
 from acta_engine.recovery.handle_error import ErrorDeps, handle_error, park
-from acta_engine.recovery.restart import roll_over
+from acta_engine.recovery.recover import roll_over
 from acta_engine.sessions import control
 from acta_engine.sessions.history import History
 from acta_engine.sessions.requester import Requester

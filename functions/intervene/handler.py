@@ -9,7 +9,7 @@ from acta_engine.log.head import Wait
 from acta_engine.people.routes import build
 from acta_engine.people.wait import ask
 from acta_engine.recovery.handle_error import handle_error, park
-from acta_engine.recovery.restart import roll_over
+from acta_engine.recovery.recover import roll_over
 from acta_engine.turn.engine_event import EngineEvent, engine_event
 
 _app = App()

@@ -47,11 +47,10 @@ if TYPE_CHECKING:
     from acta_engine.notifications.notifier import Notifier, OwnReceivers, TenantReceivers
     from acta_engine.people.resolve import ResolveDeps
     from acta_engine.queue.admission import Admission
-    from acta_engine.queue.store import AdmissionStore
+    from acta_engine.queue.places import AdmissionStore
     from acta_engine.recovery.handle_error import ErrorDeps
     from acta_engine.recovery.recovery import Recovery
-    from acta_engine.recovery.scans import RecoveryScans
-    from acta_engine.recovery.workers import RecoveryWorkers
+    from acta_engine.recovery.store import RecoveryScans, RecoveryWorkers
     from acta_engine.sessions.housekeeping import Housekeeping
     from acta_engine.telemetry import Telemetry
     from acta_engine.tools.mcp.servers import McpServers
@@ -334,7 +333,7 @@ class App:
         from functools import partial
 
         from acta_engine.queue.admission import Admission
-        from acta_engine.recovery.lambda_workers import call_dispatcher
+        from acta_engine.recovery.aws import call_dispatcher
 
         dispatcher = partial(call_dispatcher, self.settings.recover_function)
         return Admission(self.lines, self.clock, limits, dispatcher)
@@ -480,7 +479,7 @@ class App:
 
     @cached_property
     def recovery(self) -> Recovery:
-        from acta_engine.recovery.execution_events import StatusChanges
+        from acta_engine.recovery.aws import StatusChanges
         from acta_engine.recovery.recovery import Recovery
 
         return Recovery(
@@ -530,7 +529,7 @@ class App:
     def recovery_workers(self) -> RecoveryWorkers | None:
         if not self.settings.recovery_workers:
             return None
-        from acta_engine.recovery.lambda_workers import InvokedWorkers
+        from acta_engine.recovery.aws import InvokedWorkers
 
         return InvokedWorkers(self.settings.recover_function, self.settings.recovery_workers)
 

@@ -22,7 +22,7 @@ from acta_engine.app import App
 from acta_engine.clock import Clock
 from acta_engine.files.store import FileStore
 from acta_engine.log.store import SessionIndex
-from acta_engine.recovery.scans import RecoveryScans
+from acta_engine.recovery.store import RecoveryScans
 from acta_engine.settings import Settings
 from acta_engine.tools.port import ToolFunction
 from acta_engine.tools.tool import ToolSpec

@@ -30,7 +30,7 @@ from acta_engine.people.opening import PAUSED
 from acta_engine.people.options_and_defaults import InterventionType
 from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
 from acta_engine.recovery.outage import DELAY_REASONS
-from acta_engine.recovery.recover import REPAIRED
+from acta_engine.recovery.repair import REPAIRED
 from acta_engine.settings import Settings
 from acta_infra.document.__main__ import made
 from acta_infra.document.errors import PAGE as PAGE_OF_THE_API

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from acta_engine.recovery.scans import LATE_AFTER, ROUNDS, RecoveryScan, Tally
+from acta_engine.recovery.store import LATE_AFTER, ROUNDS, RecoveryScan, Tally
 from acta_engine.settings import Settings
 from tests.api.deployment import SETTINGS, AdminApi
 

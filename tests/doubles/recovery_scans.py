@@ -1,6 +1,6 @@
 """The last scans of recovery in memory, and where its housekeeping goes on."""
 
-from acta_engine.recovery.scans import Place, RecoveryScan, Round
+from acta_engine.recovery.store import Place, RecoveryScan, Round
 
 
 class MemoryRecoveryScans:

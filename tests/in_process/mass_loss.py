@@ -20,9 +20,9 @@ from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LivePage
-from acta_engine.recovery.lambda_workers import to_event
+from acta_engine.recovery.aws import to_event
 from acta_engine.recovery.recovery import THREADS
-from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from acta_engine.turn.workflow import ExecutionStatus
 from acta_infra.lambdas.quotas import QUOTAS
 from acta_infra.sizing import SIZES

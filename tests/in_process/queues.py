@@ -6,11 +6,10 @@ from typing import Any
 
 from acta_engine.log.head import Head
 from acta_engine.models.model import Model
-from acta_engine.queue.admit import admit, admit_paid
-from acta_engine.queue.admit_one import AdmissionCounts, AdmitDeps, Sharing
-from acta_engine.recovery.lambda_workers import paid_event
+from acta_engine.queue.dispatcher import AdmissionCounts, AdmitDeps, Sharing, admit, admit_paid
+from acta_engine.recovery.aws import paid_event
 from acta_engine.recovery.recovery import Paid
-from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from tests.in_process.house import House
 
 PROVIDER = "scripted"

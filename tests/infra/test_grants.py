@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.recovery.scans import ROUNDS
+from acta_engine.recovery.store import ROUNDS
 from tests.infra.conftest import Synthesised, listed
 
 READ = {"dynamodb:GetItem", "dynamodb:Query"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acta_engine import errors
-from acta_engine.recovery.outage_causes import WORKER_LOST
+from acta_engine.recovery.outage import WORKER_LOST
 from acta_infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
 from acta_infra.environments import LOCAL, PROD
 from acta_infra.sizing import Sizing

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acta_engine import embedded_metrics
-from acta_engine.recovery.scans import ROUNDS
+from acta_engine.recovery.store import ROUNDS
 from acta_infra.environments import PROD, STAGING, Environment
 from acta_infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
 from acta_infra.watching.catalogue import KINDS, ROLL_OUT

@@ -13,7 +13,7 @@ from acta_engine.errors import CallerError, LimitReached, SessionNotFound, TooMa
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.resolve import ResolveDeps
-from acta_engine.recovery.recover import repair
+from acta_engine.recovery.repair import repair
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_engine.store.documents import to_commit
 from tests.in_process.house import TENANT, House

@@ -9,7 +9,7 @@ from acta_engine.errors import ProviderRejected
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.commit import Decision
 from acta_engine.models.model import TokenUsage
-from acta_engine.recovery.recover import repair
+from acta_engine.recovery.repair import repair
 from acta_engine.sessions.routes import build
 from acta_engine.sessions.views import session_view
 from tests.api.gateway import Gateway, claims

@@ -13,18 +13,18 @@ from acta_engine.log.commit import Decision
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.queue.admission import Admission
-from acta_engine.queue.admit import admit
+from acta_engine.queue.dispatcher import admit
 from acta_engine.queue.places import (
     BURST,
     LINE,
     PASSED_OVER_FOR,
     Bucket,
-    InLine,
+    Grant,
     Price,
     ProviderLimits,
+    QueuePlace,
     in_milliseconds,
 )
-from acta_engine.queue.store import Took
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_engine.turn.engine_decision import position
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
@@ -223,7 +223,9 @@ def until_dropped(one: QueueHouse) -> float:
 
 
 def joined_without_commit(one: QueueHouse, session: str) -> None:
-    one.line.join(InLine("scripted", "acme", session, one.clock.now(), 10), one.clock.now(), one.clock.now())
+    one.line.join(
+        QueuePlace("scripted", "acme", session, one.clock.now(), 10), one.clock.now(), one.clock.now()
+    )
 
 
 def resumed_on_its_way(one: QueueHouse, session: str) -> None:
@@ -279,8 +281,8 @@ def test_a_line_waits_for_no_other_provider_s_end() -> None:
     assert first
     store, clock = one.line, one.clock
     for number in range(80):
-        store.join(InLine("busy", "t", f"ses_{number}", clock.now(), 1), clock.now(), clock.now() + LINE)
-    store.join(InLine("scripted", "t", "ses_x", clock.now(), 1), clock.now(), clock.now() + LINE)
+        store.join(QueuePlace("busy", "t", f"ses_{number}", clock.now(), 1), clock.now(), clock.now() + LINE)
+    store.join(QueuePlace("scripted", "t", "ses_x", clock.now(), 1), clock.now(), clock.now() + LINE)
     for place in store.page_after("busy", "", 100) + store.page_after("scripted", "", 100):
         store.pass_over(place, clock.now())
     clock.advance(PASSED_OVER_FOR.total_seconds() + 1)  # each place is dropped when it is looked at
@@ -332,14 +334,14 @@ class Counting:
     def __getattr__(self, method: str) -> Any:
         return getattr(self._store, method)
 
-    def take(self, provider: str, price: Price, now: datetime) -> Took:
+    def take(self, provider: str, price: Price, now: datetime) -> Grant:
         self.calls["take"] += 1
-        took: Took = self._store.take(provider, price, now)
+        took: Grant = self._store.take(provider, price, now)
         self.taken += price.tokens if took.granted else 0
         return took
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
-        took: Took = self._store.take_for(tenant, provider, price, now)
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
+        took: Grant = self._store.take_for(tenant, provider, price, now)
         self.taken += price.tokens if took.granted else 0
         return took
 

@@ -12,11 +12,10 @@ from acta.testing.memory.admission import MemoryAdmission
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.repository import SessionRepository
 from acta_engine.queue.admission import Admission
-from acta_engine.queue.admit import SETTLED, WORK, Passed, Turns
-from acta_engine.queue.admit_one import Sharing
-from acta_engine.queue.places import InLine, Price, in_milliseconds
+from acta_engine.queue.dispatcher import SETTLED, WORK, RoundRobin, SharedPlaces, Sharing
+from acta_engine.queue.places import Price, QueuePlace, in_milliseconds
+from acta_engine.recovery.store import PaidPlaces
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.recovery.workers import PaidPlaces
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import PROVIDER, Handed, QueueHouse
 from tests.queue.test_admission import MINNOW, WHALE, house, start
@@ -346,14 +345,14 @@ def test_wherever_a_dispatcher_or_one_that_it_has_asked_dies_everybody_comes_out
 def test_the_order_is_that_of_one_after_the_other_however_the_line_is_read(
     counts: dict[str, int], last: str, page: int, gone: set[tuple[str, int]]
 ) -> None:
-    store, passed = MemoryAdmission(), Passed()
+    store, passed = MemoryAdmission(), SharedPlaces()
     for tenant, count in counts.items():
         for number in range(count):
-            place = InLine("p", tenant, f"ses_{number}", NOW, 1)
+            place = QueuePlace("p", tenant, f"ses_{number}", NOW, 1)
             store.join(place, NOW, NOW + WORK)
             if (tenant, number) in gone:
                 passed.add(place)
-    found = list(Turns(store, "p", last, passed, page))
+    found = list(RoundRobin(store, "p", last, passed, page))
 
     left = {
         tenant: [f"ses_{n}" for n in range(count) if (tenant, n) not in gone]
@@ -368,7 +367,7 @@ def test_the_order_is_that_of_one_after_the_other_however_the_line_is_read(
 def test_a_line_is_read_no_further_than_it_is_asked() -> None:
     store = MemoryAdmission()
     for number in range(30):
-        store.join(InLine("p", f"t{number:02d}", "ses_1", NOW, 1), NOW, NOW + WORK)
-    turns = Turns(store, "p", "t09", Passed(), 5)
+        store.join(QueuePlace("p", f"t{number:02d}", "ses_1", NOW, 1), NOW, NOW + WORK)
+    turns = RoundRobin(store, "p", "t09", SharedPlaces(), 5)
     assert [one.tenant for one in islice(turns, 7)] == [f"t{n}" for n in range(10, 17)]
     assert turns.read == 10

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.queue.places import BURST, HOLD, Bucket, Held, Price, ProviderLimits, Wanted
+from acta_engine.queue.places import BURST, HOLD, Bucket, Holding, Price, ProviderLimits, Reservation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 prices = st.builds(Price, st.integers(0, 2 * BURST), st.integers(0, 2 * BURST))
@@ -50,20 +50,20 @@ def test_what_is_refused_is_granted_when_the_bucket_says(
 
 def test_a_price_is_time_at_the_limits_rate() -> None:
     limits = ProviderLimits(tokens_per_minute=60_000)
-    assert Price.of(limits, Wanted(500, 3)) == Price(500, 0)
-    assert Price.of(ProviderLimits(requests_per_minute=60), Wanted(500, 3)) == Price(0, 3_000)
+    assert Price.of(limits, Reservation(500, 3)) == Price(500, 0)
+    assert Price.of(ProviderLimits(requests_per_minute=60), Reservation(500, 3)) == Price(0, 3_000)
 
 
 def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
     limits = ProviderLimits(60_000)
-    held = Held(limits=limits).plus(100, 2, NOW).plus(-300, -1, NOW)
-    assert held == Held(0, 1, NOW + HOLD, limits)
+    held = Holding(limits=limits).plus(100, 2, NOW).plus(-300, -1, NOW)
+    assert held == Holding(0, 1, NOW + HOLD, limits)
     assert held.at(NOW + HOLD - timedelta(seconds=1), limits) == held
-    assert held.at(NOW + HOLD, limits) == Held(limits=limits)
-    assert held.at(NOW, ProviderLimits(6_000)) == Held(limits=ProviderLimits(6_000)), (
+    assert held.at(NOW + HOLD, limits) == Holding(limits=limits)
+    assert held.at(NOW, ProviderLimits(6_000)) == Holding(limits=ProviderLimits(6_000)), (
         "at a price of their own"
     )
-    assert Held(100, 2, NOW).lacks(Wanted(150)) == Wanted(50, 0)
+    assert Holding(100, 2, NOW).lacks(Reservation(150)) == Reservation(50, 0)
 
 
 @pytest.mark.parametrize(

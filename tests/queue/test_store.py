@@ -8,8 +8,15 @@ import pytest
 
 from acta.testing.memory.admission import MemoryAdmission
 from acta_engine.queue.dynamodb import DynamoAdmission, client_that_repeats_nothing
-from acta_engine.queue.places import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
-from acta_engine.queue.store import AdmissionStore
+from acta_engine.queue.places import (
+    BURST,
+    AdmissionStore,
+    Bucket,
+    Price,
+    ProviderLimits,
+    QueuePlace,
+    in_milliseconds,
+)
 from tests.stores.backends import ENDPOINT, Aws
 from tests.stores.documents import NOW
 
@@ -33,8 +40,8 @@ def provider() -> str:
     return f"provider-{uuid4().hex}"
 
 
-def waiting(provider: str, tenant: str, number: int, after: float = 0) -> InLine:
-    return InLine(provider, tenant, f"ses_{number}", NOW + after * SECOND, 10)
+def waiting(provider: str, tenant: str, number: int, after: float = 0) -> QueuePlace:
+    return QueuePlace(provider, tenant, f"ses_{number}", NOW + after * SECOND, 10)
 
 
 def test_a_bucket_carries_a_burst_and_then_what_time_brings(store: AdmissionStore, provider: str) -> None:

@@ -17,16 +17,18 @@ from acta_engine.errors import (
     StoreUnavailable,
 )
 from acta_engine.log.store import FailedPage, IndexEntry, SessionName
-from acta_engine.recovery.failed_sessions import (
+from acta_engine.recovery.recovery import MOST_REPAIRED
+from acta_engine.recovery.repair import (
     MOST_FOUND,
     MOST_PAGES,
     PAGE,
     FailedDeps,
-    Found,
     find_failed,
     repair_each,
 )
-from acta_engine.recovery.recovery import MOST_REPAIRED
+from acta_engine.recovery.repair import (
+    FailedRuns as Found,
+)
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says

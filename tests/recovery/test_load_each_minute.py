@@ -7,7 +7,7 @@ import pytest
 
 from acta_engine.errors import Refused, StoreThrottled
 from acta_engine.limits.store import LoadMeter, LongPolls
-from acta_engine.recovery.scans import ROUNDS, RecoveryScan, Tally
+from acta_engine.recovery.store import ROUNDS, RecoveryScan, Tally
 from tests.api.gateway import Context
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans

@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.errors import ProviderUnavailable
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, live_shard
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.store import Tally
 from acta_engine.recovery.sweep import WAKE_SECONDS
 from tests.in_process.scripted import ScriptedModel
 from tests.runs.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation

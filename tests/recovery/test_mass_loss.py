@@ -16,12 +16,12 @@ import pytest
 from acta.testing.memory.admission import MemoryAdmission
 from acta_engine.errors import AwsDenied, Refused, StoreThrottled
 from acta_engine.log.store import SessionName
-from acta_engine.queue.admit_one import Sharing
-from acta_engine.queue.places import InLine
-from acta_engine.recovery.lambda_workers import MOST_BYTES, InvokedWorkers, paid_event, to_event
+from acta_engine.queue.dispatcher import Sharing
+from acta_engine.queue.places import QueuePlace
+from acta_engine.recovery.aws import MOST_BYTES, InvokedWorkers, paid_event, to_event
 from acta_engine.recovery.recovery import THREADS, Paid
-from acta_engine.recovery.sweep import FEW
-from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces
+from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
+from acta_engine.recovery.sweep import ASKED_ONE_BY_ONE
 from acta_infra.lambdas.quotas import QUOTAS, recovery_workers
 from tests.in_process.house import RECOVER, TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
@@ -59,7 +59,7 @@ def test_nobody_asks_for_an_execution_or_lists_them_once_more_for_each_part() ->
 
     minutes = recovered(loss, most=4)
 
-    assert sum(minute.made["DescribeExecution"] for minute in minutes) <= FEW
+    assert sum(minute.made["DescribeExecution"] for minute in minutes) <= ASKED_ONE_BY_ONE
     assert [minute.made["ListExecutions"] for minute in minutes] == [1, 1, 2, 3]
     for minute in minutes:
         assert minute.made["StartExecution"] <= 4 * 200
@@ -161,11 +161,15 @@ def test_four_threads_go_on_with_each_session_once() -> None:
 
 
 def test_few_lost_sessions_are_the_scan_s_own_and_each_execution_is_asked_for() -> None:
-    loss = MassLoss(FEW, REGION, most=3)
+    loss = MassLoss(ASKED_ONE_BY_ONE, REGION, most=3)
 
     minute = loss.minute()
 
-    assert (minute.invocations, minute.restarted, minute.made["DescribeExecution"]) == (1, FEW, FEW)
+    assert (minute.invocations, minute.restarted, minute.made["DescribeExecution"]) == (
+        1,
+        ASKED_ONE_BY_ONE,
+        ASKED_ONE_BY_ONE,
+    )
 
 
 def test_what_the_workers_of_a_region_restart_in_a_minute_is_two_thirds_of_the_starts_it_allows() -> None:
@@ -191,7 +195,7 @@ def test_places_that_are_paid_for_are_told_as_they_are_and_fit_in_one_event() ->
     function = Function()
     now = MassLoss(0, REGION, most=0).house.clock.now()
     places = [
-        InLine("anthropic", "t" * 500, f"ses_{n:026d}", now + timedelta(microseconds=n), 4_096)
+        QueuePlace("anthropic", "t" * 500, f"ses_{n:026d}", now + timedelta(microseconds=n), 4_096)
         for n in range(Sharing().batch_size)
     ]
     paid = PaidPlaces(places, now + timedelta(seconds=10))
@@ -226,7 +230,7 @@ def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admit
     recovery = replace(loss.recovery, settings=settings, admission=line)
     now = loss.house.clock.now()
     for number in range(3):  # of sessions that are deleted by now
-        line.join(InLine("scripted", "acme", f"ses_{number}", now, 10), now, now + timedelta(minutes=3))
+        line.join(QueuePlace("scripted", "acme", f"ses_{number}", now, 10), now, now + timedelta(minutes=3))
     first = line.first_after("scripted", "")
     assert first is not None
 

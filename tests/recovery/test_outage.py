@@ -12,10 +12,12 @@ from acta_engine.recovery.outage import (
     Delay,
     Outage,
     OutageLimits,
+    cause_of,
+    cause_of_error,
+    explained,
     failed_again,
     pause_seconds,
 )
-from acta_engine.recovery.outage_causes import cause_of, cause_of_error, explained
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUSY = Cause("waiting_for_provider", "PROVIDER_OVERLOADED")

@@ -10,8 +10,8 @@ from acta_engine.errors import SchemaUnknown
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage
 from acta_engine.recovery.outage import MOST_CRASHES
-from acta_engine.recovery.restart import MOST_RESTARTS, restart
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.recover import MOST_RESTARTS, restart
+from acta_engine.recovery.store import Tally
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.fragile import GRACE, SCRIPT, Crash, FragileHouse, generation

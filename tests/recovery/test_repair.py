@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.errors import Conflict
-from acta_engine.recovery.failed_sessions import FailedDeps, FailedRun, find_failed
-from acta_engine.recovery.recover import recover, repair
+from acta_engine.recovery.recover import recover
+from acta_engine.recovery.repair import FailedDeps, FailedRun, find_failed, repair
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says

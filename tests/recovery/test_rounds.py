@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from acta_engine.log.store import LIVE_SHARDS, LiveKind
 from acta_engine.queue.places import Price
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.store import Tally
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
 from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse

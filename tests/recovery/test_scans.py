@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.recovery.dynamodb import NUMBERS, DynamoRecoveryScans
-from acta_engine.recovery.scans import (
+from acta_engine.recovery.store import (
     LATE_AFTER,
     ROUNDS,
     EndedPlace,

@@ -17,7 +17,7 @@ from acta_engine.errors import PoisonedSession, StoreThrottled
 from acta_engine.ids import SESSION
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LIVE_SHARDS, IndexEntry, Live, LivePage
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.store import Tally
 from acta_engine.recovery.sweep import Unreadable
 from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.house import TENANT

@@ -26,7 +26,7 @@ from acta_engine.log.head import Head
 from acta_engine.log.store import LogPage
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
 from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.outage_causes import WORKER_LOST
+from acta_engine.recovery.outage import WORKER_LOST
 from acta_engine.recovery.recover import recover
 from acta_engine.sessions.views import session_view
 from tests.in_process.house import TENANT, House

@@ -6,8 +6,8 @@ from acta.testing.memory.log import MemoryLog
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, TransactionItems, live_shard
 from acta_engine.models.model import TokenUsage
-from acta_engine.recovery.restart import restart
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.recover import restart
+from acta_engine.recovery.store import Tally
 from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -10,7 +10,7 @@ from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head
 from acta_engine.people.resolve import ResolveDeps
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.store import Tally
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import BuiltinRegistry
@@ -111,7 +111,7 @@ class FragileHouse(House):
             warn=WARN,
             time_is_left=time_is_left,
             unreadable=self.unreadable,
-            told=lambda what, error: self.told.append((what, type(error).__name__)),
+            on_error=lambda what, error: self.told.append((what, type(error).__name__)),
             limits=self.settings.outage_limits,
         )
 

@@ -7,7 +7,7 @@ from acta.testing.memory.log import MemoryLog
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import NO_ITEMS, FailedPage, TransactionItems
-from acta_engine.recovery.scans import EndedPlace
+from acta_engine.recovery.store import EndedPlace
 from acta_engine.sessions.retention import PARTS, RetentionDeps, delete_ended
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House

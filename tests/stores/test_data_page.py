@@ -31,9 +31,9 @@ from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.queue.dynamodb import DynamoAdmission
-from acta_engine.queue.places import InLine, Price, ProviderLimits
+from acta_engine.queue.places import Price, ProviderLimits, QueuePlace
 from acta_engine.recovery.dynamodb import DynamoRecoveryScans
-from acta_engine.recovery.scans import ROUNDS, Place, RecoveryScan, Tally
+from acta_engine.recovery.store import ROUNDS, Place, RecoveryScan, Tally
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition
 from acta_engine.tools.tool_secret import ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage
@@ -164,7 +164,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     leases.take(TENANT, 1, 1)
     leases.hold(TENANT, 1, 1, renews=False)
     line = DynamoAdmission(aws.table, aws.dynamodb)
-    place = InLine("anthropic", TENANT, SESSION, NOW, 10)
+    place = QueuePlace("anthropic", TENANT, SESSION, NOW, 10)
     line.join(place, NOW, NOW)
     line.pass_over(place, NOW)
     line.learn("anthropic", ProviderLimits(9, 9), NOW)

@@ -9,7 +9,7 @@ from acta_engine.log.commit import Decision
 from acta_engine.log.head import Wait
 from acta_engine.people.wait import ask
 from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.restart import roll_over
+from acta_engine.recovery.recover import roll_over
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.tools.tool import Effect
 from acta_engine.turn.turn import take_turn

@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.errors import ProviderKeyRefused
 from acta_engine.log.commit import Commit
-from acta_engine.recovery.recover import repair
+from acta_engine.recovery.repair import repair
 from acta_engine.store.keys import key_part
 from acta_engine.traces.export import export
 from acta_engine.traces.port import CommitName, TracedCommit

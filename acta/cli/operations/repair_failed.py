@@ -21,7 +21,7 @@ Recovery = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Sends a request to the recovery function and returns its answer (`shared/acta_engine/recovery/recovery.py`)."""
 
 Session = Mapping[str, Any]
-"""`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`shared/acta_engine/recovery/failed_sessions.py`)."""
+"""`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`shared/acta_engine/recovery/repair.py`)."""
 NAMES = ("tenant", "session_id")
 Pause = Callable[[float], None]
 

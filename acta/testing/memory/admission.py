@@ -4,8 +4,16 @@ from datetime import datetime
 from heapq import nsmallest
 from threading import RLock
 
-from acta_engine.queue.places import Bucket, InLine, Price, ProviderLimits, in_milliseconds
-from acta_engine.queue.store import PLACES_COUNTED, Place, Took
+from acta_engine.queue.places import (
+    PLACES_COUNTED,
+    Bucket,
+    Grant,
+    Price,
+    ProviderLimits,
+    QueuePlace,
+    QueuePosition,
+    in_milliseconds,
+)
 from acta_engine.store.keys import key_part
 
 
@@ -13,17 +21,17 @@ class MemoryAdmission:
     def __init__(self) -> None:
         self._lock = RLock()
         self._buckets: dict[str, Bucket] = {}
-        self._line: dict[str, dict[tuple[str, int, str], InLine]] = {}
-        self._passed_over: dict[InLine, datetime] = {}
+        self._line: dict[str, dict[tuple[str, int, str], QueuePlace]] = {}
+        self._passed_over: dict[QueuePlace, datetime] = {}
 
-    def take(self, provider: str, price: Price, now: datetime) -> Took:
+    def take(self, provider: str, price: Price, now: datetime) -> Grant:
         with self._lock:
             bucket, at = self.bucket(provider), in_milliseconds(now)
             if bucket.has_line(at):
-                return Took(False, bucket)
+                return Grant(False, bucket)
             return self._taken(provider, bucket.after(price, at), bucket)
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
         with self._lock:
             bucket = self.bucket(provider)
             after = bucket.after(price, in_milliseconds(now))
@@ -31,20 +39,20 @@ class MemoryAdmission:
 
     def share_out(
         self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
-    ) -> Took:
+    ) -> Grant:
         with self._lock:
             bucket, at = self.bucket(provider), in_milliseconds(now)
             if bucket.is_shared(at, mine):
-                return Took(False, bucket)
+                return Grant(False, bucket)
             after = bucket.after(price, at)
             shared = in_milliseconds(until)
             return self._taken(provider, after and after._replace(last=last, shared=shared), bucket)
 
-    def _taken(self, provider: str, after: Bucket | None, before: Bucket) -> Took:
+    def _taken(self, provider: str, after: Bucket | None, before: Bucket) -> Grant:
         if after is None:
-            return Took(False, before)
+            return Grant(False, before)
         self._buckets[provider] = after
-        return Took(True, after)
+        return Grant(True, after)
 
     def give_back(self, provider: str, tokens: int, now: datetime) -> None:
         with self._lock:
@@ -59,7 +67,7 @@ class MemoryAdmission:
         with self._lock:
             return self._buckets.get(provider, Bucket())
 
-    def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
+    def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
         with self._lock:
             line = self._line.setdefault(one.provider, {})
             line[_place(one)] = one
@@ -70,31 +78,31 @@ class MemoryAdmission:
                 self._buckets[one.provider] = bucket._replace(line=in_milliseconds(line_until))
             own = key_part(one.tenant)
             before = sum(place[0] == own and place < _place(one) for place in line)
-            return Place(min(PLACES_COUNTED, before), begins)
+            return QueuePosition(min(PLACES_COUNTED, before), begins)
 
-    def first_after(self, provider: str, tenant: str) -> InLine | None:
+    def first_after(self, provider: str, tenant: str) -> QueuePlace | None:
         return next(iter(self.page_after(provider, tenant, 1)), None)
 
-    def next_of(self, one: InLine) -> InLine | None:
+    def next_of(self, one: QueuePlace) -> QueuePlace | None:
         return next(iter(self.page_behind(one, 1)), None)
 
-    def page_after(self, provider: str, tenant: str, most: int) -> list[InLine]:
+    def page_after(self, provider: str, tenant: str, most: int) -> list[QueuePlace]:
         with self._lock:
             line = self._line.get(provider, {})
             after = key_part(tenant) if tenant else ""
             return [line[place] for place in nsmallest(most, (p for p in line if p[0] > after))]
 
-    def page_behind(self, one: InLine, most: int) -> list[InLine]:
+    def page_behind(self, one: QueuePlace, most: int) -> list[QueuePlace]:
         with self._lock:
             line, own = self._line.get(one.provider, {}), _place(one)
             behind = (place for place in line if place[0] == own[0] and place > own)
             return [line[place] for place in nsmallest(most, behind)]
 
-    def pass_over(self, one: InLine, now: datetime) -> datetime:
+    def pass_over(self, one: QueuePlace, now: datetime) -> datetime:
         with self._lock:
             return self._passed_over.setdefault(one, now)
 
-    def leave(self, one: InLine) -> None:
+    def leave(self, one: QueuePlace) -> None:
         with self._lock:
             self._passed_over.pop(one, None)
             self._line.get(one.provider, {}).pop(_place(one), None)
@@ -109,5 +117,5 @@ class MemoryAdmission:
             return True
 
 
-def _place(one: InLine) -> tuple[str, int, str]:
+def _place(one: QueuePlace) -> tuple[str, int, str]:
     return key_part(one.tenant), int(one.since.timestamp()), key_part(one.session_id)

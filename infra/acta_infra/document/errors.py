@@ -12,7 +12,7 @@ from acta_engine.api.error_answers import STATUSES
 from acta_engine.api.json_body import UnsupportedMediaType
 from acta_engine.api.operations import MethodNotAllowed
 from acta_engine.errors import CallerError, SessionError
-from acta_engine.recovery.outage_causes import explanations
+from acta_engine.recovery.outage import explanations
 
 ADDED = (UnsupportedMediaType, MethodNotAllowed)
 """Imported, so that they are among the classes."""

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from acta_engine import errors
-from acta_engine.recovery import outage_causes
+from acta_engine.recovery import outage as outage_causes
 
 
 @dataclass(frozen=True)

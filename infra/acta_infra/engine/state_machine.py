@@ -13,8 +13,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from acta_engine.recovery.execution_events import DETAIL_TYPE, ENDED, SOURCE
-from acta_engine.recovery.scans import ROUNDS
+from acta_engine.recovery.aws import DETAIL_TYPE, ENDED, SOURCE
+from acta_engine.recovery.store import ROUNDS
 from acta_infra.data_stores import new_log_group
 from acta_infra.engine.workflow import PLACEHOLDERS, definition
 from acta_infra.environments import Environment

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from acta_engine.limits.tenant_limits import TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
-from acta_engine.recovery.workers import SHARE
+from acta_engine.recovery.store import SHARE
 from acta_engine.settings import PREFIX, Settings
 from acta_engine.store.versions import CURRENT
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM

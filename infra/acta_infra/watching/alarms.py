@@ -14,7 +14,7 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from acta_engine.api.operations import OPERATIONS, operations_in
-from acta_engine.recovery.scans import ROUNDS
+from acta_engine.recovery.store import ROUNDS
 from acta_engine.telemetry import (
     KEY_REFUSED_METRIC,
     NOT_RECORDED_METRIC,

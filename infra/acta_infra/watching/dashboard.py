@@ -17,7 +17,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from acta_engine.recovery.scans import ROUNDS
+from acta_engine.recovery.store import ROUNDS
 from acta_infra.environments import Environment
 from acta_infra.names import ALIAS, function_name, metrics_namespace
 from acta_infra.sizing import FunctionName

@@ -14,7 +14,7 @@ provider's `client.py`.
     the model is shown the failure as the call's result; no error is raised, the call is `malformed`
         tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
     a person reacts, and the message says what to do. The run ends `failed` with this code; one that has had a reply
-    waits for the key or the quota instead (`shared/acta_engine/recovery/outage_causes.py`)
+    waits for the key or the quota instead (`shared/acta_engine/recovery/outage.py`)
         401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
         413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction

@@ -14,7 +14,7 @@ from acta_engine.log.head import OpenCall, Result
 from acta_engine.people.intervention import Intervention, is_about_outage, is_about_restore, is_pause
 from acta_engine.people.opening import wait_for_people
 from acta_engine.plans.plan import with_permission
-from acta_engine.recovery.restart import decide_to_go_on, try_now
+from acta_engine.recovery.recover import decide_to_go_on, try_now
 from acta_engine.turn.budget import with_limits
 from acta_engine.turn.endings import cancelled, completed, ended
 from acta_engine.turn.engine_decision import next_decision

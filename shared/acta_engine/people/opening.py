@@ -26,8 +26,7 @@ from acta_engine.people.options_and_defaults import (
     Policies,
     Policy,
 )
-from acta_engine.recovery.outage import Outage
-from acta_engine.recovery.outage_causes import explained
+from acta_engine.recovery.outage import Outage, explained
 from acta_engine.tools.mcp.server_task import ToolQuestion
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import quoted

@@ -1,9 +1,11 @@
-"""Whether a provider takes one more call now: what this worker has of its bucket, and takes before a call (ADR 106).
+"""Whether a provider takes one more call now: what this worker has of the provider's bucket, and what it takes from it
+before a call (ADR 106).
 
-One write before a call, or none where the worker has kept enough. After it none, or one that gives back the tokens that
-a large call did not use (ADR 122). Where the provider takes no call, the session waits
-in the line until it is admitted. Its place is stored before the commit that says so: a place without that commit is
-left alone for a while and then dropped, and a session that waits and has no place takes one again after `ASKS_AGAIN`.
+A call needs one write before it, or none where the worker has kept enough from earlier calls. Afterwards it needs none,
+or one that gives back the tokens that a large call did not use (ADR 122). If the provider takes no call, the session
+waits in the line until it is admitted. Its place is stored before the commit that begins the wait. A place without that
+commit is left alone for a while and then dropped. A session that waits and has no place takes one again after
+`ASKS_AGAIN`.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,17 +26,17 @@ from acta_engine.queue.places import (
     LEARN,
     LINE,
     MORE,
+    AdmissionStore,
     Bucket,
-    Held,
-    InLine,
+    Holding,
     Price,
     ProviderLimits,
-    Wanted,
+    QueuePlace,
+    Reservation,
     in_milliseconds,
 )
-from acta_engine.queue.store import AdmissionStore
 from acta_engine.recovery.outage import QUEUED, Delay
-from acta_engine.recovery.restart import begin_next_generation
+from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.recovery.wait_out import OutageRules, wait_through
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine_decision import check_turn, is_worth_parking
@@ -42,8 +44,9 @@ from acta_engine.turn.session_budget import charge_attempts
 
 
 class Admission:
-    """One worker's. `limits`: by provider; one that is not named takes whatever comes, and nothing is read or written
-    for it. `call_dispatcher`: has the line looked after at once; it does not wait for that, and raises nothing.
+    """One worker's view of the buckets. `limits`: by provider; a provider that is not named takes every call, and
+    nothing is read or written for it. `call_dispatcher`: starts a dispatcher for the line at once. It does not wait for
+    it and raises nothing.
     """
 
     def __init__(
@@ -57,17 +60,17 @@ class Admission:
         self._call_dispatcher = call_dispatcher
         self._clock = clock
         self._limits = limits
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, Holding] = {}
         self._buckets: dict[str, Bucket] = {}
-        """Of providers whose limits are learnt: as they were seen last."""
+        """Of providers whose limits are learnt, the buckets as they were seen last."""
         self._named: dict[str, ProviderLimits] = {}
-        """What answers have named since, and nobody has written down."""
+        """Limits that answers have named and that are not stored yet."""
         self._is_idle: dict[str, bool] = {}
-        """Whether nothing was owed to the provider's bucket when it was seen last."""
+        """Whether everything granted was paid for when the provider's bucket was seen last."""
 
     def admits(self, provider: str, tokens: int, head: Head | None = None) -> bool:
-        """Takes what the call may use. False: it has to wait in the line. `head`: of the session; None: it does not
-        wait for this provider, which is a fallback. Raises what the store raises.
+        """Takes what the call may use. Returns False if it has to wait in the line. `head`: the session's; None if the
+        provider is a fallback, for which the session does not wait. Raises what the store raises.
         """
         limits = self._limits_of(provider)
         if limits is None:
@@ -76,8 +79,8 @@ class Admission:
         if queued is not None and queued.admitted:
             self._is_idle[provider] = False  # others wait in the line
             return True
-        wanted, now = Wanted(tokens), self._clock.now()
-        held = self._held.get(provider, Held()).at(now, limits)
+        wanted, now = Reservation(tokens), self._clock.now()
+        held = self._held.get(provider, Holding()).at(now, limits)
         lacks = held.lacks(wanted)
         if any(Price.of(limits, lacks)):
             taken = self._take(provider, limits, lacks)
@@ -88,7 +91,7 @@ class Admission:
         return True
 
     def _limits_of(self, provider: str) -> ProviderLimits | None:
-        """None: there are none, or nobody knows them yet. What others have learnt is read once."""
+        """None: there are none, or they are not known yet. What other workers have learnt is read once."""
         limits = self._limits.get(provider)
         if limits != LEARN:
             return limits
@@ -98,12 +101,12 @@ class Admission:
         return learnt if learnt != LEARN else None
 
     def named(self, provider: str, limits: ProviderLimits) -> None:
-        """An answer has begun, which names what its provider takes. It may be told from another thread."""
+        """An answer has begun, and its headers name what the provider takes. Another thread may call this."""
         if self._limits.get(provider) == LEARN:
             self._named[provider] = limits
 
     def _learn(self, provider: str) -> None:
-        """Seldom a write: only where it is news."""
+        """Stores the limits that an answer has named, if they are new."""
         limits, now = self._named.pop(provider, None), self._clock.now()
         before = self._buckets.get(provider, Bucket())
         if limits is None or not before.has_to_learn(limits, in_milliseconds(now)):
@@ -112,11 +115,11 @@ class Admission:
             self._store.learn(provider, limits, now)
             self._buckets[provider] = before._replace(limits=limits, learnt=in_milliseconds(now))
 
-    def _take(self, provider: str, limits: ProviderLimits, lacks: Wanted) -> Wanted | None:
-        """What was taken; None: there is not enough, or a line."""
+    def _take(self, provider: str, limits: ProviderLimits, lacks: Reservation) -> Reservation | None:
+        """What was taken. None: the bucket does not have enough, or there is a line."""
         now, wanted = self._clock.now(), lacks
         if self._is_idle.get(provider) and Price.of(limits, lacks).is_small:
-            wanted = Wanted(lacks.tokens * MORE, lacks.requests * MORE)
+            wanted = Reservation(lacks.tokens * MORE, lacks.requests * MORE)
         price = Price.of(limits, wanted)
         took = self._store.take(provider, price, now)
         at = in_milliseconds(now)
@@ -134,8 +137,8 @@ class Admission:
         """Keeps what a call did not use for the next one, or gives it back. `reserved`: the tokens that were taken from
         the bucket for this call.
 
-        A provider's request to wait (429) is for the session that met it: each model may have a limit of its own, so
-        it says nothing about the calls of others.
+        A provider's request to wait (429) concerns only the session that met it: each model may have a limit of its
+        own, so it says nothing about the calls of others.
         """
         provider = asked.provider
         limits = self._limits.get(provider)
@@ -147,22 +150,23 @@ class Admission:
         if not isinstance(answer, ModelReply) or limits == LEARN:
             return
         used, now = charged_tokens(asked, answer.usage), self._clock.now()
-        held = self._held.get(provider, Held()).at(now, limits).plus(reserved - used, 0, now)
-        price = Price.of(limits, Wanted(held.tokens, requests=0))
+        held = self._held.get(provider, Holding()).at(now, limits).plus(reserved - used, 0, now)
+        price = Price.of(limits, Reservation(held.tokens, requests=0))
         if price.is_worth_returning(is_idle=self._is_idle.get(provider, False)):
-            # Not held any more, whatever the store answers: an unclear give-back loses tokens and counts none twice.
+            # The worker drops them whatever the store answers: then an unclear answer loses tokens and counts none
+            # twice.
             held = held._replace(tokens=0)
             with suppress(TransientError):
                 self._store.give_back(provider, price.tokens, now)
         self._held[provider] = held
 
     def join(self, provider: str, tokens: int, head: Head) -> Delay:
-        """The session's place in the line, in which the wait that is now committed has to be. It keeps an earlier one.
-        Raises what the store raises.
+        """Puts the session in the line, or finds its earlier place, and returns the wait to commit. Raises what the
+        store raises.
         """
         now, queued = self._clock.now(), head.delay
         since = queued.since if queued is not None and queued.is_queued else now
-        one = InLine(provider, head.tenant, head.session_id, since, tokens)
+        one = QueuePlace(provider, head.tenant, head.session_id, since, tokens)
         place = self._store.join(one, now, now + LINE)
         if place.begins_line:
             self._call_dispatcher()

@@ -21,8 +21,17 @@ from typing import Any, NamedTuple
 from acta_engine.aws.clients import Service, make_client
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import StoreThrottled
-from acta_engine.queue.places import BURST, Bucket, InLine, Price, ProviderLimits, in_milliseconds
-from acta_engine.queue.store import PLACES_COUNTED, Place, Took
+from acta_engine.queue.places import (
+    BURST,
+    PLACES_COUNTED,
+    Bucket,
+    Grant,
+    Price,
+    ProviderLimits,
+    QueuePlace,
+    QueuePosition,
+    in_milliseconds,
+)
 from acta_engine.store.keys import key_part
 from acta_engine.store.query import DeploymentTable, get_item
 from acta_engine.store.table_layout import Item
@@ -46,15 +55,15 @@ class DynamoAdmission(DeploymentTable):
         self._given_client = client
         self._seen: dict[str, Bucket] = {}
 
-    def take(self, provider: str, price: Price, now: datetime) -> Took:
+    def take(self, provider: str, price: Price, now: datetime) -> Grant:
         return self._take(provider, price, in_milliseconds(now))
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Took:
+    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
         return self._take(provider, price, in_milliseconds(now), tenant=tenant)
 
     def share_out(
         self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
-    ) -> Took:
+    ) -> Grant:
         share = _Share(in_milliseconds(until), mine)
         return self._take(provider, price, in_milliseconds(now), tenant=last, share=share)
 
@@ -66,12 +75,12 @@ class DynamoAdmission(DeploymentTable):
         *,
         tenant: str = "",
         share: "_Share | None" = None,
-    ) -> Took:
+    ) -> Grant:
         seen = self._seen.get(provider, Bucket())
         if not tenant and seen.has_line(now):  # a read costs less than an update that is refused
             self._seen[provider] = seen = self.bucket(provider)
             if seen.has_line(now):
-                return Took(False, seen)
+                return Grant(False, seen)
         for _ in range(ATTEMPTS):
             sets, conditions, values = _update(seen, price, now)
             if tenant:
@@ -90,11 +99,11 @@ class DynamoAdmission(DeploymentTable):
             found, done = self._updated(provider, sets or ["n = if_not_exists(n, :none)"], conditions, values)
             self._seen[provider] = seen = found
             if done:
-                return Took(True, found)
+                return Grant(True, found)
             stopped = not tenant and found.has_line(now)
             stopped = stopped or (share is not None and found.is_shared(now, share.mine))
             if stopped or found.after(price, now) is None:
-                return Took(False, found)
+                return Grant(False, found)
         raise StoreThrottled("update_item: other workers were faster")
 
     def _updated(
@@ -164,7 +173,7 @@ class DynamoAdmission(DeploymentTable):
     def bucket(self, provider: str) -> Bucket:
         return _bucket(get_item(self._dynamodb, self._table, _bucket_key(provider)) or {})
 
-    def join(self, one: InLine, now: datetime, line_until: datetime) -> Place:
+    def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))
         begun = self._call_if(
             "update_item",
@@ -184,22 +193,22 @@ class DynamoAdmission(DeploymentTable):
             PLACES_COUNTED + 1,
             count=True,
         )
-        return Place(max(0, int(answer["Count"]) - 1), begins_line=begun is not None)
+        return QueuePosition(max(0, int(answer["Count"]) - 1), begins_line=begun is not None)
 
-    def first_after(self, provider: str, tenant: str) -> InLine | None:
+    def first_after(self, provider: str, tenant: str) -> QueuePlace | None:
         return next(iter(self.page_after(provider, tenant, 1)), None)
 
-    def next_of(self, one: InLine) -> InLine | None:
+    def next_of(self, one: QueuePlace) -> QueuePlace | None:
         return next(iter(self.page_behind(one, 1)), None)
 
-    def page_after(self, provider: str, tenant: str, most: int) -> list[InLine]:
+    def page_after(self, provider: str, tenant: str, most: int) -> list[QueuePlace]:
         after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
         return self._page(provider, after, f"{_LINE[0]}{_END}", most)
 
-    def page_behind(self, one: InLine, most: int) -> list[InLine]:
+    def page_behind(self, one: QueuePlace, most: int) -> list[QueuePlace]:
         return self._page(one.provider, f"{_sk(one)}{_END}", f"{_LINE}{key_part(one.tenant)}{_END}", most)
 
-    def _page(self, provider: str, start: str, end: str, most: int) -> list[InLine]:
+    def _page(self, provider: str, start: str, end: str, most: int) -> list[QueuePlace]:
         found = self._query(provider, "sk BETWEEN :a AND :b", {":a": start, ":b": end}, most)
         return [_in_line(provider, item) for item in found["Items"]]
 
@@ -220,7 +229,7 @@ class DynamoAdmission(DeploymentTable):
         )
         return answer
 
-    def pass_over(self, one: InLine, now: datetime) -> datetime:
+    def pass_over(self, one: QueuePlace, now: datetime) -> datetime:
         item = _item(one)
         answer = self._call_if(
             "update_item",
@@ -234,7 +243,7 @@ class DynamoAdmission(DeploymentTable):
             return now  # it has left meanwhile
         return datetime.fromisoformat(answer["Attributes"]["p"]["S"])
 
-    def leave(self, one: InLine) -> None:
+    def leave(self, one: QueuePlace) -> None:
         item = _item(one)
         self._dynamodb.call("delete_item", TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
 
@@ -290,11 +299,11 @@ def _bucket(item: Item) -> Bucket:
     return Bucket(**numbers, last=item["n"]["S"] if "n" in item else "", limits=limits)
 
 
-def _sk(one: InLine) -> str:
+def _sk(one: QueuePlace) -> str:
     return f"{_LINE}{key_part(one.tenant)}#{int(one.since.timestamp()):010d}#{key_part(one.session_id)}"
 
 
-def _item(one: InLine) -> Item:
+def _item(one: QueuePlace) -> Item:
     return {
         **_bucket_key(one.provider),
         "sk": {"S": _sk(one)},
@@ -305,7 +314,7 @@ def _item(one: InLine) -> Item:
     }
 
 
-def _in_line(provider: str, item: Item) -> InLine:
-    return InLine(
+def _in_line(provider: str, item: Item) -> QueuePlace:
+    return QueuePlace(
         provider, item["e"]["S"], item["s"]["S"], datetime.fromisoformat(item["a"]["S"]), int(item["c"]["N"])
     )

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from acta_engine.recovery.scans import EndedPlace, Place, RecoveryScan, Round, Tally
+from acta_engine.recovery.store import EndedPlace, Place, RecoveryScan, Round, Tally
 from acta_engine.store.query import DeploymentTable
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}

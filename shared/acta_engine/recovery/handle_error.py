@@ -23,8 +23,8 @@ from acta_engine.log.repository import Build, CommitDraft, SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.opening import AskingRules
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
-from acta_engine.recovery.outage_causes import cause_of
-from acta_engine.recovery.restart import begin_next_generation
+from acta_engine.recovery.outage import cause_of
+from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.recovery.wait_out import OutageRules, wait_out
 from acta_engine.turn.endings import failed
 from acta_engine.turn.engine_decision import (

@@ -1,10 +1,11 @@
-"""Why a session waits, in two parts (design §2). Pure functions.
+"""Why a session waits, and what people are told about it (design §2). Pure functions.
 
 `Outage` is the history of failure: it begins with the first failure and ends with a reply, or with a tool call that is
 finished. Until then the pauses grow, and after a long time a person is asked
 (`shared/acta_engine/recovery/wait_out.py`). `Delay` is the present wait, for whatever it is: the next try after a
-failure, more tokens, or the session's turn in its provider's queue. A delay never changes the history. The engine's
-retries before the first failure counts: `infra/acta_infra/engine/retries.py`.
+failure, more tokens, or the session's turn in its provider's queue. A delay never changes the history. `cause_of` says
+what an error tells of the world: what the session waits for, and a stable code. The engine's retries before the first
+failure counts: `infra/acta_infra/engine/retries.py`.
 """
 
 import math
@@ -13,6 +14,23 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 
+from acta_engine.errors import (
+    ActaError,
+    AwsDenied,
+    CommitContention,
+    FunctionUnavailable,
+    PoisonedSession,
+    ProviderKeyRefused,
+    ProviderOverloaded,
+    ProviderQuotaExceeded,
+    ProviderTimeout,
+    ProviderUnavailable,
+    Refused,
+    SchemaUnknown,
+    StoreThrottled,
+    StoreUnavailable,
+    StreamBroken,
+)
 from acta_engine.store.stored_model import StoredModel
 
 DelayReason = Literal[
@@ -33,28 +51,29 @@ TOKEN_LIMIT = "TOKEN_LIMIT"
 QUEUED = "QUEUED"
 
 RETRIES_COUNT_AS = 6
-"""The engine's own retries have taken minutes. So the first pause after them is about a minute, not a second."""
+"""The engine's own retries have taken minutes already, so the first pause after them is about a minute, not a
+second."""
 MOST_CRASHES = 6
 """Waits after a worker died or an unnamed error before a person is asked: about 45 minutes."""
 
 
 class Cause(NamedTuple):
-    """Why a session has to wait. `code`: stable, for people and programs. `is_crash`: the session itself may be what
-    kills its worker, so that waiting may not help.
-    """
+    """Why a session has to wait."""
 
     reason: DelayReason
     code: str
+    """Stable, for people and programs."""
     is_crash: bool = False
+    """The session itself may be what kills its worker, so waiting may not help."""
 
 
 class OutageLimits(NamedTuple):
-    """`patience`: seconds an outage lasts before a person is asked, 0: nobody is ever asked. `longest_pause`: seconds
-    between two tries. A deployment's: `Settings.outage_limits` in `shared/acta_engine/settings.py`.
-    """
+    """How long a deployment waits an outage out (`Settings.outage_limits`). Both are in seconds."""
 
     patience: float = 86_400
+    """How long an outage lasts before a person is asked. 0: nobody is ever asked."""
     longest_pause: float = 900
+    """The longest time between two tries."""
 
 
 DEFAULT_LIMITS = OutageLimits()
@@ -156,3 +175,93 @@ def pause_seconds(session_id: str, waits: int, longest: float, retry_after: floa
     growing = min(longest, 2.0 ** min(waits - 1, 30)) * (1 - jitter / 2)
     floor = min(longest, retry_after)
     return max(1, round(growing), math.ceil(floor) + int(floor * jitter / 10))
+
+
+EXECUTION_LOST = Cause("waiting_for_aws", "EXECUTION_LOST", is_crash=True)
+"""The engine's execution was lost again and again in one turn. The session itself may be what ends it."""
+
+_STORE = Cause("waiting_for_aws", "STORE_UNAVAILABLE")
+_LAMBDA = Cause("waiting_for_aws", "LAMBDA_UNAVAILABLE")
+_RELEASE = Cause("waiting_for_aws", "RELEASE_TOO_OLD")
+_CRASH = Cause("waiting_for_aws", "STEP_FAILED", is_crash=True)
+_BY_CLASS: dict[type[ActaError], Cause] = {
+    ProviderOverloaded: Cause("waiting_for_provider", "PROVIDER_OVERLOADED"),
+    ProviderUnavailable: Cause("waiting_for_provider", "PROVIDER_UNAVAILABLE"),
+    ProviderTimeout: Cause("waiting_for_provider", "PROVIDER_TIMEOUT"),
+    StreamBroken: Cause("waiting_for_provider", "PROVIDER_STREAM_BROKEN"),
+    ProviderKeyRefused: Cause("waiting_for_key", ProviderKeyRefused.code),
+    ProviderQuotaExceeded: Cause("waiting_for_key", ProviderQuotaExceeded.code),
+    StoreThrottled: _STORE,
+    StoreUnavailable: _STORE,
+    CommitContention: _STORE,
+    FunctionUnavailable: _LAMBDA,
+    AwsDenied: Cause("waiting_for_aws", "AWS_DENIED"),
+    SchemaUnknown: _RELEASE,
+    Refused: _RELEASE,
+}
+_BY_NAME = {error.__name__: cause for error, cause in _BY_CLASS.items()}
+WORKER_LOST = (
+    "Runtime.ExitError",
+    "Sandbox.Timedout",
+    "Lambda.Unknown",
+    "Lambda.ClientExecutionTimeoutException",
+)
+"""The engine's names for a worker that died or gave no answer in its time. Step Functions reports memory that ran out
+and time-outs as `Lambda.Unknown` (Developer Guide, "Handle transient Lambda service exceptions")."""
+_LAMBDA_SERVICE = "Lambda."
+"""How the engine's names for an error of the Lambda service begin."""
+
+_EXPLAINED = {
+    "PROVIDER_OVERLOADED": "The model's provider is overloaded. Fallback models would answer in the same turn.",
+    "PROVIDER_UNAVAILABLE": "The model's provider cannot be reached or fails.",
+    "PROVIDER_TIMEOUT": "The model's provider gives no answer in time.",
+    "PROVIDER_STREAM_BROKEN": "The model's answers break off.",
+    "PROVIDER_KEY_REFUSED": f"The provider does not accept the key. {ProviderKeyRefused.waiting}",
+    "PROVIDER_QUOTA_EXCEEDED": f"The provider's quota is used up. {ProviderQuotaExceeded.waiting}",
+    "STORE_UNAVAILABLE": "The deployment's storage does not answer, or refuses because of too many requests.",
+    "LAMBDA_UNAVAILABLE": "The deployment's functions cannot be run, or not so many at once.",
+    "AWS_DENIED": "The deployment lacks a permission. An operator has to grant it.",
+    "RELEASE_TOO_OLD": "A newer release has written what this one does not know. It is most likely being deployed.",
+    "EXECUTION_LOST": "The engine was lost several times in one turn. An operator may have to look.",
+    TOKEN_LIMIT: "The session's tokens are used up. It goes on by itself when its budget renews.",
+    QUEUED: "The model's provider takes no more calls now. It goes on by itself in its turn.",
+    "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
+}
+
+
+def cause_of(error: str) -> Cause | None:
+    """The cause behind an error that was left after the engine's retries. None: the world is not the reason, the
+    session's own data is, and waiting does not help.
+
+    `error`: a class of ours, or a name of the engine's such as `States.Timeout`.
+    """
+    if error == PoisonedSession.__name__:
+        return None
+    if error.startswith(_LAMBDA_SERVICE) and error not in WORKER_LOST:
+        return _LAMBDA
+    return _BY_NAME.get(error, _CRASH)
+
+
+def cause_of_lost_call(error: str) -> Cause | None:
+    """The cause, where a tool call was not made or not recorded because of the world, so that it can be tried again
+    later. None: its worker died, or it must not run; the call itself has to be settled.
+    """
+    cause = cause_of(error)
+    if cause is None or cause.is_crash or error == Refused.__name__:
+        return None
+    return cause
+
+
+def cause_of_error(error: ActaError) -> Cause:
+    """The cause behind an error that this process has caught."""
+    return _BY_CLASS.get(type(error), _CRASH)
+
+
+def explanations() -> Mapping[str, str]:
+    """Every code of a cause -> its sentence."""
+    return _EXPLAINED
+
+
+def explained(code: str) -> str:
+    """A sentence for the user. A code of another release has none of its own."""
+    return _EXPLAINED.get(code, "Something that the session needs does not answer.")

@@ -1,37 +1,157 @@
 """A session goes on from its log when its execution is gone or was never started (design §2).
 
 The log alone says where. An execution that never began is started as it was decided. One that has closed is followed by
-the next generation, which is committed before it is started. One that waits for a token that nobody sent gets it.
+the next generation. One that waits for a token that nobody sent gets it. The engine tells of an execution that ends
+before its run (`recover_ended`). What it does not tell, or what fails then, the next sweep finds.
 
-The engine tells of an execution that ends before its run (`recover_ended`). What it does not tell, or what fails then,
-the next sweep finds.
+Each execution is a generation of its run. The generation is committed first, then its execution is started, so of two
+executions only one can commit. A run also moves to its next generation where its history is long (`or_roll_over` in
+`shared/acta_engine/turn/next_turn.py`). Where executions are lost again and again, the session waits first.
 """
 
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from acta_engine.errors import Conflict, Fenced, SessionNotFound
+from acta_engine.errors import Fenced, SessionNotFound
 from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from acta_engine.log.commit import Position
 from acta_engine.log.head import Head, Restarts, Run
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import LiveKind, SessionIndex, live_shard
-from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
-from acta_engine.recovery.restart import begin_next_generation, restart
+from acta_engine.recovery.outage import DEFAULT_LIMITS, EXECUTION_LOST, OutageLimits, failed_again
 from acta_engine.turn.endings import leaves_work
 from acta_engine.turn.engine_decision import (
+    check_run,
     is_due,
     is_overtaken,
     next_decision,
-    next_turn_kind,
+    outage_wait,
     position,
 )
 from acta_engine.turn.workflow import EndedExecution, TokenGone, Workflow
 
-REPAIRABLE = ("STEP_FAILED", "PROVIDER_")
-"""Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""
-REPAIRED = "repaired"
+MOST_RESTARTS = 5
+"""Restarts of one turn at once. Something ends its engine each time, so before each further one there is a pause."""
+
+RestartResult = Literal["nothing", "restarted"]
+"""`nothing`: the session has moved on or is deleted."""
+
+
+def restart(
+    repository: SessionRepository, workflow: Workflow, session: Session, limits: OutageLimits = DEFAULT_LIMITS
+) -> RestartResult:
+    """Starts the next generation of a session whose execution has closed.
+
+    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
+    is made only where none has.
+
+    `limits`: of the pause before one restart too many; whether a person is asked after it is the next turn's to say
+    (`asks_after_waiting` in `shared/acta_engine/recovery/wait_out.py`).
+    """
+    at = position(session.head)
+    key = at.key("revive")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        run = change.head.run
+        if run is None or change.head.is_over or is_overtaken(change.head, at):
+            return None
+        restarts = _counted(change, run)
+        begin_next_generation(change, run, restarts)
+        if restarts.count > MOST_RESTARTS:
+            head, now = change.head, change.now
+            outage = failed_again(head.outage, EXECUTION_LOST, now)
+            change.set(outage=outage)
+            change.begin_wait(outage.pause(head.session_id, now, limits))
+            return CommitDraft(change, outage_wait(change.head, now))
+        return CommitDraft(change, next_decision(change.head, change.now))
+
+    try:
+        done = repository.commit(session, key, build)
+    except Fenced:  # deleted
+        return "nothing"
+    if done is None or done.decision is None:  # the session has moved on
+        return "nothing"
+    workflow.start(done.decision)
+    return "restarted"
+
+
+def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parked: bool = False) -> None:
+    """Sets the head to the run's next generation: its execution has no events yet and waits for nobody. `restarts`: the
+    turn's, this one included where it is one. `parked`: nobody starts that execution yet.
+    """
+    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts, "parked": parked}
+    change.set(run=run.model_copy(update=following), wait=None)
+
+
+def is_waiting(head: Head, now: datetime) -> bool:
+    """Whether the engine waits for the next try, and for nobody's decision."""
+    return head.coarse_state == "active" and head.delay_at(now) is not None
+
+
+def try_now(change: Change, *, admitted: bool = False) -> None:
+    """Ends the present wait before its time. `admitted`: as in `Delay`.
+
+    The execution that waits cannot be woken, so the next generation goes on. One that waits for people is woken by its
+    token, and one that still runs other calls comes to the lost ones by itself.
+    """
+    head, run = change.head, change.head.run
+    if head.delay is None or run is None:
+        return
+    if head.delay_at(change.now) and head.wait is None and not _runs_calls(head):
+        begin_next_generation(change, run, Restarts())
+    change.end_wait(
+        head.delay.model_copy(update={"until": None, "admitted": admitted or head.delay.admitted})
+    )
+
+
+def decide_to_go_on(change: Change) -> None:
+    """Somebody has decided that the session goes on: its patience with what has failed begins again."""
+    if change.head.outage is not None:
+        change.set(outage=change.head.outage.decided(change.now))
+
+
+def _runs_calls(head: Head) -> bool:
+    """Whether the execution may still run calls beside those that wait."""
+    lost = head.outage.lost_calls if head.outage is not None else ()
+    return bool(lost) and any(
+        call.state == "started" and call.task is None and call.call_id not in lost
+        for call in head.unfinished_calls
+    )
+
+
+def _counted(change: Change, run: Run) -> Restarts:
+    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
+    outlast many restarts of what the engine runs on.
+    """
+    open_ones = change.head.interventions
+    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
+        return run.restarts
+    before = run.restarts.count if run.restarts.turn == run.turn else 0
+    return Restarts(turn=run.turn, count=before + 1)
+
+
+def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
+    """Commits the next generation, then starts its execution. A repeated call only starts it again.
+
+    A run that has ended gets none. Raises Fenced where another run or generation has the session.
+    """
+    session = repository.turn(at)
+    key = at.key("roll_over")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        run = change.head.run
+        if run is None or change.head.is_over:
+            return None
+        begin_next_generation(change, run, run.restarts)
+        return CommitDraft(change, next_decision(change.head, change.now))
+
+    done = repository.commit(session, key, build)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+
+
 UNLISTED_UNTIL = timedelta(seconds=60)
 """The engine's list may be so old. Where it is older the session's execution is fenced, and a turn made twice."""
 
@@ -101,49 +221,6 @@ def _unlisted(
     return restart(repository, workflow, session, limits)
 
 
-def repair(
-    repository: SessionRepository,
-    workflow: Workflow,
-    tenant: str,
-    session_id: str,
-    limits: OutageLimits = DEFAULT_LIMITS,
-) -> RecoveryResult:
-    """Tries a failed run again, or recovers one that stands still; an operator asks for it.
-
-    Raises SessionNotFound, and Conflict where the run failed for a reason that another try does not change.
-    """
-    session = repository.newest(tenant, session_id)
-    if session.head.state != "failed":
-        return recover(repository, workflow, tenant, session_id, limits=limits)
-    at = position(session.head)
-    key = at.key("repair")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        head, run = change.head, change.head.run
-        if run is None or head.state != "failed" or is_overtaken(head, at):
-            return None
-        if not is_repairable(head):
-            code = head.error.code if head.error is not None else ""
-            raise Conflict(f"The session failed with {code}, which a repair does not change.")
-        progress = head.progress.model_copy(update={"planning_attempts": 0})
-        change.set(error=None, progress=progress)
-        begin_next_generation(change, run, Restarts())
-        decision = _again(change.head)
-        change.to_state("planning" if decision.next == "plan" else "executing", REPAIRED)
-        return CommitDraft(change, decision)
-
-    done = repository.commit(session, key, build)
-    if done is None or done.decision is None:  # somebody else has moved the session on
-        return "nothing"
-    workflow.start(done.decision)
-    return "restarted"
-
-
-def is_repairable(head: Head) -> bool:
-    """Whether the run failed for a reason that lies outside of it."""
-    return head.state == "failed" and head.error is not None and head.error.code.startswith(REPAIRABLE)
-
-
 def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
     """Wakes the engine where it waits and nothing is open any more, and stops it where the run is over. May be
     repeated.
@@ -193,11 +270,6 @@ def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -
     except TokenGone:
         return False
     return True
-
-
-def _again(head: Head) -> Decision:
-    """Where a repaired run goes on. Its calls were dropped when it failed, so with its plan, or with a new one."""
-    return Decision(next=next_turn_kind(head), at=position(head))
 
 
 PAGE = 500

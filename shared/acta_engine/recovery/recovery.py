@@ -32,15 +32,21 @@ from acta_engine.embedded_metrics import LINE_METRICS, ROUND_METRICS, SWEEP_METR
 from acta_engine.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionName
-from acta_engine.queue.admit import admit, admit_paid
-from acta_engine.queue.admit_one import AdmitDeps, Pace, Sharing
-from acta_engine.queue.places import InLine
-from acta_engine.queue.store import AdmissionStore
-from acta_engine.recovery.failed_sessions import FailedDeps, find_failed, repair_each
-from acta_engine.recovery.recover import recover_ended, repair
-from acta_engine.recovery.scans import RecoveryScan, RecoveryScans, Round, Tally
+from acta_engine.queue.dispatcher import AdmitDeps, Pace, Sharing, admit, admit_paid
+from acta_engine.queue.places import AdmissionStore, QueuePlace
+from acta_engine.recovery.recover import recover_ended
+from acta_engine.recovery.repair import FailedDeps, find_failed, repair, repair_each
+from acta_engine.recovery.store import (
+    SHARE,
+    LostSessions,
+    PaidPlaces,
+    RecoveryScan,
+    RecoveryScans,
+    RecoveryWorkers,
+    Round,
+    Tally,
+)
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lost, sweep
-from acta_engine.recovery.workers import SHARE, LostSessions, PaidPlaces, RecoveryWorkers
 from acta_engine.sessions.housekeeping import Housekeeping
 from acta_engine.settings import Settings
 from acta_engine.store.frozen_model import FrozenModel
@@ -76,7 +82,7 @@ class ManySessions(FrozenModel):
 
 
 class Lost(FrozenModel):
-    """As `to_event` in `shared/acta_engine/recovery/lambda_workers.py` writes it: tenants and sessions."""
+    """As `to_event` in `shared/acta_engine/recovery/aws.py` writes it: tenants and sessions."""
 
     lost: tuple[tuple[str, str], ...] = Field(max_length=SHARE)
     listed_at: AwareDatetime
@@ -88,7 +94,7 @@ class Lost(FrozenModel):
 
 
 class Paid(FrozenModel):
-    """As `paid_event` in `shared/acta_engine/recovery/lambda_workers.py` writes it: providers, tenants, sessions,
+    """As `paid_event` in `shared/acta_engine/recovery/aws.py` writes it: providers, tenants, sessions,
     since when they wait, tokens.
     """
 
@@ -97,7 +103,7 @@ class Paid(FrozenModel):
 
     @property
     def places(self) -> PaidPlaces:
-        return PaidPlaces([InLine(*place) for place in self.paid], self.until)
+        return PaidPlaces([QueuePlace(*place) for place in self.paid], self.until)
 
 
 RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
@@ -196,10 +202,10 @@ class Recovery:
 
     def _recover_lost(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         try:
-            told = Lost.model_validate(event)
+            lost = Lost.model_validate(event)
         except ValidationError as error:
             raise Refused(f"not lost sessions: {error.error_count()} fields are wrong") from None
-        tally = recover_lost(self._sweep_deps(context), told.sessions)
+        tally = recover_lost(self._sweep_deps(context), lost.sessions)
         self._log_counts("recovered", tally)
         return tally._asdict()
 
@@ -212,7 +218,7 @@ class Recovery:
             warn=self.settings.intervention_warn_seconds,
             unreadable=self.unreadable,
             time_is_left=_time_is_left(context),
-            told=self._failed,
+            on_error=self._failed,
             limits=self.settings.outage_limits,
             workers=self.workers,
             threads=self.threads,
@@ -240,12 +246,12 @@ class Recovery:
 
     def _admit_paid(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         try:
-            told = Paid.model_validate(event)
+            paid = Paid.model_validate(event)
         except ValidationError as error:
             raise Refused(f"not places that are paid for: {error.error_count()} fields are wrong") from None
         if self.admission is None:
             return {}
-        counts = admit_paid(self._admit_deps(self.admission, context), told.places)._asdict()
+        counts = admit_paid(self._admit_deps(self.admission, context), paid.places)._asdict()
         self.telemetry.logger.info("admitted", extra=counts)
         return counts
 

@@ -1,10 +1,11 @@
 """Finds, each minute, the sessions whose execution is gone and those whose wake-up was lost (design §2).
 
-It is the net below `recover`'s other caller: executions that end are told of at once. So what it has to withstand
-matters more than how soon it finds something. Nothing that one request meets stops the others: not a throttled page of
-the index, nor a list of executions that breaks off, nor a session that cannot be read. What there was no time for has
-its chance in the next scan, which begins with another shard and goes through the sessions in another order. Where very
-many are lost other invocations go on with a part, and nobody asks for their executions one by one (ADR 108).
+AWS reports executions that end at once, and `recover_ended` goes on with them; this is the net below. So what it has
+to withstand matters more than how soon it finds something. Nothing that one request meets stops the others: not a
+throttled page of the index, nor a list of executions that breaks off, nor a session that cannot be read. What there
+was no time for has its chance in the next scan, which begins with another shard and goes through the sessions in
+another order. Where very many are lost other invocations go on with a part, and nobody asks for their executions one
+by one (ADR 108).
 
 A session that is damaged, or that another release wrote, is looked at last, and less and less often (`Unreadable`). A
 process remembers those for as long as it lives; a new process tries each of them once more.
@@ -27,8 +28,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex, SessionName
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, recover
-from acta_engine.recovery.scans import Tally
-from acta_engine.recovery.workers import LostSessions, RecoveryWorkers
+from acta_engine.recovery.store import LostSessions, RecoveryWorkers, Tally
 from acta_engine.turn.engine_decision import LEAD
 from acta_engine.turn.workflow import Workflow
 
@@ -39,17 +39,18 @@ _Name = tuple[str, str]
 
 
 class _Failure(NamedTuple):
-    """`times`: how often in a row the session could not be read. `due`: when it is looked at again. `away`: AWS was in
-    the way, the last time.
-    """
-
     times: int
+    """How often in a row the session could not be read."""
     due: datetime
+    """When it is looked at again."""
     away: bool = False
+    """The last time, AWS was the reason and not the session."""
 
 
 class Unreadable:
-    """By tenant and session. Forgets those that failed longest ago where they are too many. For several threads."""
+    """The sessions that could not be read, and when each is tried again. Where there are too many, those that failed
+    longest ago are forgotten. Several threads may use it.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -104,20 +105,20 @@ waiting for people without a deadline."""
 
 PAGE = 1_000
 WAKE_SECONDS = 5.0
-"""For so long after a decision the one who decided is left to wake the execution."""
+"""For this long after a decision, waking the execution is left to the request that made the decision."""
 SKEW = timedelta(seconds=5)
-"""How far the clock of whoever made a session active may be ahead."""
+"""How far the clock of the worker that made a session active may be ahead."""
 SCAN_SECONDS = 60
 MOST_LISTED = 100_000
 """Running executions that are asked for. The list may not take the time that the sessions need."""
-FEW = 300
-"""Lost sessions whose executions are asked for one by one: as often as the engine allows it at once."""
+ASKED_ONE_BY_ONE = 300
+"""Up to so many lost sessions, the engine is asked for each execution. It allows so many requests at once."""
 MOST_FOUND = 100_000
 """Sessions that one scan finds. The next one begins with another shard."""
 AGAIN_SECONDS = 2.0
-"""The longest pause before sessions are tried again that AWS was in the way of."""
+"""The longest pause before sessions are tried again for which AWS did not answer."""
 
-Told = Callable[[str, Exception], None]
+OnError = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
@@ -132,12 +133,12 @@ class SweepDeps(NamedTuple):
     """What the scans before this one could not read."""
     time_is_left: Callable[[], bool] = lambda: True
     """Whether another request can be made."""
-    told: Told = lambda what, error: None
+    on_error: OnError = lambda subject, error: None
     """Is called with each error and what it was met at: a session's id, `index`, `executions` or `workers`."""
     limits: OutageLimits = DEFAULT_LIMITS
     """As in `restart`."""
     workers: RecoveryWorkers | None = None
-    """What goes on with a part where very many are lost; None: nothing does."""
+    """Other invocations, which go on with a part where very many sessions are lost. None: there are none."""
     threads: int = 1
     """Sessions that are looked at at once."""
     pace: Callable[[], None] = lambda: None
@@ -146,20 +147,20 @@ class SweepDeps(NamedTuple):
 
 def sweep(deps: SweepDeps, sought: Sought = "due") -> Tally:
     """Recovers every session that is sought and needs it, as far as there is time, and returns what it did. Raises what
-    the index raises where not one page of it could be read.
+    the index raises if not one page of it could be read.
     """
-    return _Scan(deps, sought).made()
+    return _Scan(deps, sought).run()
 
 
 def recover_lost(deps: SweepDeps, lost: LostSessions) -> Tally:
-    """Goes on with sessions that a scan has handed over. Those that AWS was in the way of are tried again while there
-    is time.
+    """Goes on with sessions that a scan has handed over. While there is time, it tries those again for which AWS did
+    not answer.
     """
 
     def time_is_left() -> bool:
         return deps.repository.clock.now() < lost.until and deps.time_is_left()
 
-    return _Scan(deps._replace(time_is_left=time_is_left), "due").looked_at(lost)
+    return _Scan(deps._replace(time_is_left=time_is_left), "due").run_on(lost)
 
 
 class _Scan:
@@ -175,14 +176,14 @@ class _Scan:
         self._list_is_whole = self._sought == "due"
         self._listed_at: datetime | None = None
 
-    def made(self) -> Tally:
+    def run(self) -> Tally:
         found, at_work = self._found()
         readable: list[LiveSession] = []
         last: list[LiveSession] = []
         for session in found:
             (last if self._deps.unreadable.has(session) else readable).append(session)
         workers = self._deps.workers
-        if workers is not None and len(readable) > FEW and self._list_is_whole:
+        if workers is not None and len(readable) > ASKED_ONE_BY_ONE and self._list_is_whole:
             self._listed_at = self._now
             readable = self._handed_over(workers, readable)
         self._look_at_each(readable)
@@ -192,7 +193,7 @@ class _Scan:
             raise self._error
         return self._tally()
 
-    def looked_at(self, lost: LostSessions) -> Tally:
+    def run_on(self, lost: LostSessions) -> Tally:
         self._listed_at = lost.listed_at
         wanted = [LiveSession(*name, self._now) for name in lost.sessions]
         while True:
@@ -336,7 +337,7 @@ class _Scan:
 
     def _met(self, error: Exception, what: str) -> None:
         self._error = error
-        self._deps.told(what, error)
+        self._deps.on_error(what, error)
         self._count("unanswered" if is_away(error) else "unreadable")
 
     def _count(self, name: str, more: int = 1) -> None:

@@ -8,8 +8,15 @@ from acta_engine.log.events import ModelRetried
 from acta_engine.log.head import Head
 from acta_engine.log.repository import CommitDraft
 from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
-from acta_engine.recovery.outage import TOKEN_LIMIT, Cause, Delay, Outage, OutageLimits, failed_again
-from acta_engine.recovery.outage_causes import EXECUTION_LOST
+from acta_engine.recovery.outage import (
+    EXECUTION_LOST,
+    TOKEN_LIMIT,
+    Cause,
+    Delay,
+    Outage,
+    OutageLimits,
+    failed_again,
+)
 from acta_engine.turn.engine_decision import Timeouts, next_decision, outage_wait, wait_decision
 from acta_engine.turn.next_turn import or_roll_over, turn_again
 

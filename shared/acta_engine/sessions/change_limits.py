@@ -17,8 +17,7 @@ from acta_engine.log.session import Session
 from acta_engine.people.deciders import require_decider_of
 from acta_engine.people.wait import commit_in_time
 from acta_engine.recovery.outage import TOKEN_LIMIT
-from acta_engine.recovery.recover import wake_engine
-from acta_engine.recovery.restart import is_waiting, try_now
+from acta_engine.recovery.recover import is_waiting, try_now, wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.turn.budget import spent_usd, tokens_used, with_limits
 from acta_engine.turn.workflow import Workflow

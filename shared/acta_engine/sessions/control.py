@@ -17,8 +17,7 @@ from acta_engine.people.intervention import Intervention, is_pause, is_pause_lif
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES
 from acta_engine.people.wait import commit_in_time
-from acta_engine.recovery.recover import end_engine, wake_engine
-from acta_engine.recovery.restart import decide_to_go_on, is_waiting, try_now
+from acta_engine.recovery.recover import decide_to_go_on, end_engine, is_waiting, try_now, wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.turn.endings import cancelled
 from acta_engine.turn.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged

@@ -15,7 +15,7 @@ from acta_engine.log.session import Session
 from acta_engine.people.intervention import with_restored_to
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES
-from acta_engine.recovery.restart import begin_next_generation
+from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.turn.endings import withdraw
 
 UNKNOWN = (

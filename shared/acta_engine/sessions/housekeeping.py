@@ -11,7 +11,7 @@ from acta_engine.limits.store import LoadMeter, LongPollStore
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionLog
-from acta_engine.recovery.scans import Place, RecoveryScans
+from acta_engine.recovery.store import Place, RecoveryScans
 from acta_engine.sessions.erasure import ErasureDeps, erase_again
 from acta_engine.sessions.retention import RetentionDeps, delete_ended
 from acta_engine.settings import Settings

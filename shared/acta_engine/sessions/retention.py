@@ -15,7 +15,7 @@ from acta_engine.log.change import Change
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import FailedPage, SessionIndex, SessionLog, SessionName
-from acta_engine.recovery.scans import EndedPlace
+from acta_engine.recovery.store import EndedPlace
 from acta_engine.sessions.erasure import erase, walk
 
 PARTS = 1_440

@@ -19,8 +19,7 @@ from acta_engine.people.intervention import (
     reviewed_calls,
 )
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep
-from acta_engine.recovery.outage import DELAY_REASONS, Delay
-from acta_engine.recovery.outage_causes import explained
+from acta_engine.recovery.outage import DELAY_REASONS, Delay, explained
 from acta_engine.turn.budget import tokens_left, tokens_used
 from acta_engine.turn.final_answer import for_people, in_words, running_for_people
 from acta_engine.untrusted.exact_json import canonical_json

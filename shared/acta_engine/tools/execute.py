@@ -9,8 +9,7 @@ from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.approval import approval_reason
 from acta_engine.people.opening import AskingRules
-from acta_engine.recovery.outage import Cause
-from acta_engine.recovery.outage_causes import cause_of_lost_call
+from acta_engine.recovery.outage import Cause, cause_of_lost_call
 from acta_engine.recovery.wait_out import wait_or_ask
 from acta_engine.tools.effect_ledger import is_in_doubt, is_replanned, log_start, take_back_start
 from acta_engine.tools.mcp.server_tasks import begin_task, look

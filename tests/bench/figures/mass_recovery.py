@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from acta_engine.recovery.workers import SHARE
+from acta_engine.recovery.store import SHARE
 from acta_infra.lambdas.quotas import QUOTAS, recovery_workers
 from tests.bench.table import columns, heading, number
 from tests.in_process.mass_loss import MINUTE, OTHERS, SECONDS, MassLoss

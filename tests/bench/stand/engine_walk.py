@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.log.commit import Position
 from acta_engine.log.repository import SessionRepository
-from acta_engine.recovery.restart import roll_over
+from acta_engine.recovery.recover import roll_over
 
 S = TypeVar("S")
 Invoke = Callable[[Mapping[str, Any]], tuple[Any, S]]

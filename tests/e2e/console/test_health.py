@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import expect
 
-from acta_engine.recovery.scans import ROUNDS, Tally
+from acta_engine.recovery.store import ROUNDS, Tally
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
 from tests.e2e.support.behind import Behind

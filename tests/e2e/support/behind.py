@@ -17,7 +17,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.credentials import Credentials as Signing
 
-from acta_engine.recovery.scans import Round
+from acta_engine.recovery.store import Round
 from acta_infra.engine.workflow import definition
 from acta_infra.environments import LOCAL
 from local_aws.credentials import Credentials

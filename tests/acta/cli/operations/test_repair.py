@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
 from acta_engine.recovery.recover import RecoveryResult
-from acta_engine.recovery.scans import Tally
+from acta_engine.recovery.store import Tally
 
 QUIET = Tally()._asdict()
 

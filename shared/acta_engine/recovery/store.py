@@ -1,10 +1,15 @@
-"""What recovery's rounds of each minute leave for the next ones (design §2): when they ended, what they did, and where
-housekeeping stopped.
+"""What recovery keeps between its rounds, and how one invocation of it hands work to others (design §2).
+
+A round stores when it ended, what it did, and where housekeeping stopped. Where very many sessions are lost, other
+invocations go on with a part of them (ADR 108); others admit a part of a provider's long line (ADR 106).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol, get_args
+
+from acta_engine.log.store import SessionName
+from acta_engine.queue.places import QueuePlace
 
 Round = Literal["due", "woken", "housekeeping"]
 """Each has an invocation of its own every minute, so that none takes another one's time. `due`: sessions whose time has
@@ -12,26 +17,27 @@ come or whose execution is lost. `woken`: those with a decision whose wake-up ma
 erased or is no longer kept."""
 ROUNDS: tuple[Round, ...] = get_args(Round)
 LATE_AFTER = timedelta(minutes=3)
-"""There is one of each round every minute, and it takes a minute at most. So two are missing then."""
+"""Each round begins every minute and takes a minute at most, so after this time two are missing."""
 
 
 class Tally(NamedTuple):
-    """Numbers of sessions. `looked`: that were read; `unreadable`: that are damaged or another release's; `put_off`:
-    that were unreadable before and are not due again.
-
-    `left`: for which no time was left. `unread`: shards of the index, by kind, for which none was left. `unanswered`:
-    requests that AWS throttled or did not answer, for a session, a page of the index or the list of executions.
-    """
+    """How many sessions a round has met, by what became of them."""
 
     looked: int = 0
+    """Sessions that were read."""
     started: int = 0
     restarted: int = 0
     woken: int = 0
     unreadable: int = 0
+    """Sessions that are damaged, or that another release wrote."""
     put_off: int = 0
+    """Sessions that were unreadable before and are not due again."""
     left: int = 0
+    """Sessions for which no time was left."""
     unread: int = 0
+    """Shards of the index, by kind, for which no time was left."""
     unanswered: int = 0
+    """Requests that AWS throttled or did not answer: for a session, a page of the index or the list of executions."""
 
 
 class RecoveryScan(NamedTuple):
@@ -85,3 +91,42 @@ class RecoveryScans(Protocol):
     def place(self) -> Place: ...
 
     def put_place(self, place: Place) -> None: ...
+
+
+SHARE = 1_000
+"""Sessions that one invocation goes on with. It needs 40 seconds for them (`SESSIONS_PER_SECOND` in
+`shared/acta_engine/queue/dispatcher.py`).
+"""
+
+
+class LostSessions(NamedTuple):
+    """Sessions whose executions are gone, for another invocation to go on with."""
+
+    sessions: Sequence[SessionName]
+    listed_at: datetime
+    """When all running executions were listed and theirs were not among them."""
+    until: datetime
+    """From then on they are left alone, because the next scan has found them again."""
+
+
+class PaidPlaces(NamedTuple):
+    """Places in the line of one provider whose calls are paid for."""
+
+    places: Sequence[QueuePlace]
+    until: datetime
+    """From then on they are left alone, and a dispatcher may pay for them again."""
+
+
+class RecoveryWorkers(Protocol):
+    """Other invocations of `recover`."""
+
+    most: int
+    """How many may be at work besides the one that asks."""
+    share: int
+    """The most sessions that each of them takes."""
+
+    def hand_over(self, lost: LostSessions) -> None:
+        """Has one of them go on with these sessions. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+
+    def admit(self, paid: PaidPlaces) -> None:
+        """Has one of them admit these, a hundred at most. Raises the same."""
