@@ -56,8 +56,8 @@ faults: setup ## kills every Lambda at every call, with turns apart and fused; t
 mixed-fleet: setup ## Lambdas of this release and of one after it, side by side on one local stack
 	@$(BIN)/pytest tests/releases -v
 
-house: setup ## how the sources stand: largest rooms and files, circles, files one request passes
-	@$(BIN)/python -m tests.structure
+house: setup ## how the sources stand: lines by room, names that stand twice, the ways of a request, what a change costs (STORE=1 stores it)
+	@$(BIN)/python -m tests.structure $(if $(STORE),store)
 
 check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff format --check --quiet .

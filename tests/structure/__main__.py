@@ -1,31 +1,41 @@
-"""`make house`: the largest rooms and files, circles of imports, and how many files one request passes."""
+"""`make house`: the figures of the sources, beside those that are stored.
 
-from tests.structure.modules import ROOT, circle, closure, graph, lines, modules, rooms
-from tests.structure.request_path import files_passed
+`python -m tests.structure check` prints only what is worse than stored and then fails; `store` stores the figures of
+now, which a commit does that makes one of them worse for a good reason, or better.
+"""
 
-SHOWN = 8
+import json
+import sys
+
+from tests.structure.house import STORED, figures, lines_by_room, names_twice, stored, worse
+from tests.structure.modules import modules
 
 
-def main() -> None:
+def main(wanted: str) -> int:
+    now = figures()
+    if wanted == "store":
+        STORED.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
+        return 0
+    before = stored()
+    if wanted == "check":
+        found = worse(now, before)
+        for each in found:
+            print(f"house: {each}", file=sys.stderr)
+        if found:
+            print("house: make it better, or store it with `make house STORE=1` and say why", file=sys.stderr)
+        return 1 if found else 0
     known = modules()
-    edges = graph(known)
-    print(f"{len(known)} modules, {sum(map(lines, known.values()))} lines")
-    print("\nLargest rooms (modules side by side; aim: at most about 15)")
-    for room, count in rooms(known).most_common(SHOWN):
-        print(f"  {count:4}  {room}")
-    print("\nLargest files (lines)")
-    for path in sorted(known.values(), key=lines, reverse=True)[:SHOWN]:
-        print(f"  {lines(path):4}  {path.relative_to(ROOT)}")
-    found = circle(edges)
-    print(f"\nCircles of imports: {' -> '.join(found) if found else 'none'}")
-    start, step = (closure(edges, f"functions.{name}.handler") for name in ("start", "step"))
-    print("\nOne request, from POST /v1/sessions to the first Think commit")
-    print(f"  {len(start):4}  modules that `start` imports")
-    print(f"  {len(step):4}  modules that `step` imports before it knows its model")
-    print(f"  {len(start | step):4}  of them in all")
-    passed = files_passed()
-    print(f"  {len(passed):4}  files whose functions run on the way, {sum(map(lines, passed))} lines")
+    print("Lines by room")
+    for room, count in lines_by_room(known).most_common():
+        print(f"  {count:6,}  {room}")
+    print("\nPublic names that stand twice")
+    for name, places in names_twice(known).items():
+        print(f"  {name}: {', '.join(places)}")
+    print(f"\n{'':60}{'now':>10}{'stored':>10}")
+    for name, number in now.items():
+        print(f"{name:60}{number:>10g}{before.get(name, 0):>10g}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1] if sys.argv[1:] else "show"))

@@ -1,7 +1,6 @@
 """What stands where and who imports whom, read from the sources: rooms, circles, and what a module brings along."""
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -67,11 +66,6 @@ def closure(edges: dict[str, set[str]], *starts: str) -> set[str]:
             found.add(name)
             waiting += edges[name]
     return found
-
-
-def rooms(known: dict[str, Path], root: Path = ROOT) -> Counter[str]:
-    """Folder -> how many modules stand in it side by side."""
-    return Counter(str(path.parent.relative_to(root)) for path in known.values())
 
 
 def lines(path: Path) -> int:

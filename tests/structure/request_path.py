@@ -1,4 +1,4 @@
-"""Which files one request passes: from POST /v1/sessions over the planning turn to the first Think commit.
+"""Which files a request passes, leg by leg: the start of a session, its planning turn, a thinking turn, a tool call.
 
 The real handlers run in this process, on moto and the offline model. A file counts when one of its functions is called
 on the way; what runs while modules are imported does not.
@@ -8,10 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from tests.structure.modules import PRODUCT, ROOT
+from tests.structure.modules import PRODUCT, ROOT, lines
 
 REGION, NAME = "us-east-1", "structure"
 STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
@@ -20,8 +23,34 @@ STAND_IN = "shared/acta_engine/models/offline"
 """The model's stand-in is not part of the way: a provider would be asked in its place."""
 
 
-def files_passed() -> set[Path]:
-    """The product's files, relative to the root."""
+@dataclass
+class Leg:
+    """What one leg of a request passes."""
+
+    calls: list[Path] = field(default_factory=list)
+    """The file of each call of a product function, relative to the root, in order."""
+
+    @property
+    def files(self) -> set[Path]:
+        return set(self.calls)
+
+    @property
+    def lines(self) -> int:
+        return sum(lines(ROOT / path) for path in self.files)
+
+    @property
+    def file_changes(self) -> int:
+        return sum(before != after for before, after in pairwise(self.calls))
+
+    @property
+    def folder_changes(self) -> int:
+        """How often the next call is in another folder than the last one."""
+        folders = [path.parent for path in self.calls]
+        return sum(before != after for before, after in pairwise(folders))
+
+
+def legs() -> dict[str, Leg]:
+    """By name: `start`, `plan`, `think` and `tool`, each the first of a new session in a new process."""
     from moto import mock_aws
 
     os.environ |= {
@@ -32,13 +61,12 @@ def files_passed() -> set[Path]:
         "POWERTOOLS_METRICS_DISABLED": "true",
     }
     with mock_aws():
-        _make_stores()
-        return _run()
+        return _walked(_made_stores())
 
 
-def _make_stores() -> None:
+def _made_stores() -> Any:
     from acta_engine.aws.clients import make_client
-    from tests.stores.backends import moto_aws
+    from tests.stores.backends import aws_stores, moto_aws
 
     aws = moto_aws()
     machine = make_client("stepfunctions").create_state_machine(name=NAME, definition=STUB, roleArn=ROLE)
@@ -52,34 +80,40 @@ def _make_stores() -> None:
         "ACTA_PROVIDER": "offline",
         "ACTA_OFFLINE": "true",
     }
+    return aws_stores(aws)
 
 
-def _run() -> set[Path]:
-
-    from acta_engine.app import App
+def _walked(stores: Any) -> dict[str, Leg]:
     from acta_engine.turn.engine_decision import position
     from functions.start import handler as start
     from functions.step import handler as step
+    from functions.tool import handler as tool
     from tests.api.gateway import TENANT, Context, Gateway
 
-    with _recorded() as passed:
-        answer = Gateway(start.handler).request(
+    found = {name: Leg() for name in ("start", "plan", "think", "tool")}
+    gateway = Gateway(start.handler)
+    with _recorded(found["start"]):
+        answer = gateway.request(
             "POST", "/v1/sessions", json_body={"content": "List all files and write a summary to summary.md"}
         )
-        assert answer.status == 202
-    repository = App().repository
-    at = position(repository.newest(TENANT, answer.data["session_id"]).head).model_dump(mode="json")
-    with _recorded() as more:
+    assert answer.status == 202
+    head = stores.log.latest(TENANT, answer.data["session_id"]).head
+    at = position(head).model_dump(mode="json")
+    with _recorded(found["plan"]):
         decision = step.handler({"op": "plan", "at": at}, Context())
-        assert decision["next"] == "think"
-        step.handler({"op": "think", "at": decision["at"]}, Context())
-    return {path for path in passed | more if not str(path).startswith(STAND_IN)}
+    assert decision["next"] == "think"
+    with _recorded(found["think"]):
+        decision = step.handler({"op": "think", "at": decision["at"]}, Context())
+    assert decision["next"] == "act"
+    event = {"op": "tool", "at": decision["at"], "call_id": decision["calls"][0], "attempt": 0}
+    with _recorded(found["tool"]):
+        tool.handler(event, Context())
+    return found
 
 
 @contextmanager
-def _recorded() -> Iterator[set[Path]]:
-    """Fills the set with the product's files whose functions are called meanwhile."""
-    passed: set[Path] = set()
+def _recorded(leg: Leg) -> Iterator[None]:
+    """Notes the calls of the product's functions that are made meanwhile."""
     known: dict[str, Path | None] = {}
 
     def called(frame: FrameType, event: str, _: object) -> None:
@@ -87,14 +121,15 @@ def _recorded() -> Iterator[set[Path]]:
             name = frame.f_code.co_filename
             if name not in known:
                 path = Path(name)
-                inside = path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix().startswith(PRODUCT)
-                known[name] = path.relative_to(ROOT) if inside else None
+                place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
+                is_ours = place.startswith(PRODUCT) and not place.startswith(STAND_IN)
+                known[name] = path.relative_to(ROOT) if is_ours else None
             found = known[name]
             if found is not None:
-                passed.add(found)
+                leg.calls.append(found)
 
     sys.setprofile(called)
     try:
-        yield passed
+        yield
     finally:
         sys.setprofile(None)

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.structure.modules import PRODUCT, circle, closure, graph, imports, modules, rooms
+from tests.structure.house import worse
+from tests.structure.modules import PRODUCT, circle, closure, graph, imports, modules
+from tests.structure.request_path import Leg
+from tests.structure.rules import forbidden
 
 ROOT = Path(__file__).parents[2]
-MOST_MODULES = 40
-"""Side by side in one folder."""
 
 
 @pytest.fixture(params=[PRODUCT, ("local_aws",)], ids=["acta", "local_aws"])
@@ -20,8 +21,39 @@ def test_no_module_imports_itself_by_way_of_others(known: dict[str, Path]) -> No
     assert circle(graph(known)) == ()
 
 
-def test_no_folder_has_more_modules_than_one_takes_in_at_a_glance(known: dict[str, Path]) -> None:
-    assert [room for room, count in rooms(known).items() if count > MOST_MODULES] == []
+def test_rules_and_use_cases_import_neither_http_nor_services(known: dict[str, Path]) -> None:
+    assert forbidden(graph(known)) == []
+
+
+def test_a_use_case_that_reaches_for_a_table_or_a_route_is_named() -> None:
+    edges = {
+        "acta_engine.people.resolve": {
+            "acta_engine.log.head",
+            "acta_engine.log.dynamodb",
+            "acta_engine.people.shapes",
+        },
+        "acta_engine.log.dynamodb": {"acta_engine.aws.clients"},
+        "acta_engine.people.routes": {"acta_engine.people.resolve", "acta_engine.log.dynamodb"},
+        "acta_engine.app": {"acta_engine.log.dynamodb"},
+    }
+
+    assert forbidden(edges) == [
+        "acta_engine.people.resolve -> acta_engine.log.dynamodb",
+        "acta_engine.people.resolve -> acta_engine.people.shapes",
+        "acta_engine.people.routes -> acta_engine.log.dynamodb",
+    ]
+
+
+def test_a_figure_is_worse_when_it_is_more_than_what_is_stored() -> None:
+    assert worse({"lines": 10, "files": 3, "new": 1}, {"lines": 9, "files": 3}) == [
+        "lines: 10, stored 9", "new: 1, stored 0",
+    ]  # fmt: skip
+
+
+def test_a_leg_counts_its_files_once_and_each_change_of_folder() -> None:
+    leg = Leg([Path("a/x.py"), Path("a/y.py"), Path("b/z.py"), Path("a/x.py")])
+
+    assert (len(leg.files), leg.file_changes, leg.folder_changes) == (3, 3, 2)
 
 
 def test_what_is_pinned_names_no_address() -> None:
