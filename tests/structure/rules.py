@@ -17,7 +17,7 @@ HTTP = re.compile(
 SERVICE = re.compile(
     r"acta_engine\.("
     r"(aws|egress)\b"
-    r"|\w+\.(\w+\.)?(dynamodb\w*|s3\w*|lambda_\w+)$"
+    r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
     r"|store\.(query|transaction|objects)$"
     r"|(notifications\.(sqs|webhook|own_webhooks)|traces\.(otlp|queue|commits)|audit\.trail|files\.credentials"
     r"|tools\.secret_reader|limits\.concurrency|recovery\.execution_events)$"
@@ -30,6 +30,8 @@ ALLOWED = {
     ("limits.limiter", "api"): "it refuses requests",
     ("sessions.pages", "api"): "it answers with pages",
     ("sessions.pages", "sessions.views"): "it answers with pages",
+    ("usage.usage_count", "usage.dynamodb"): "its events are records of the table's stream",
+    ("usage.usage_count", "aws.errors"): "it goes on without traces where AWS refuses their queue",
 }
 """(Module, imported module or package) of `acta_engine` -> why."""
 SPEAKS_TO_SERVERS = re.compile(r"acta_engine\.(tools\.(tenant|mcp|python)|models)\b")
