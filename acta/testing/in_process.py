@@ -87,7 +87,7 @@ class InProcess:
         self.definitions = MemoryDefinitions(table, self.clock)
         self.registry: Registry = TenantRegistry(
             self.definitions.snapshot,
-            weather=self.settings.weather,
+            optional=self.settings.offered_tools,
             approvers=self.settings.tool_approvers,
             environment=as_offered(tools),
         )

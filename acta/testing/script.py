@@ -10,7 +10,7 @@ from typing import Any
 
 from acta_engine.log.conversation import ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]

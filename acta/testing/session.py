@@ -21,10 +21,9 @@ from acta_engine.log.events import Event
 from acta_engine.log.head import Failure, Head, SessionState
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.intervention import Intervention
-from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
 from acta_engine.sessions.history import HistoryCursor
 from acta_engine.sessions.poll import Cursor, poll
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.quoting import unquoted
 

@@ -183,8 +183,6 @@ class Environment:
     offline: bool = False
     """The zip of `step` contains the rule-based stand-in for a model. Agents may name it, and it answers where no
     provider has a key. In other environments a session without a key fails at once."""
-    weather: bool = False
-    """Agents have the tool `get_weather`, which calls a public service (open-meteo.com)."""
     tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
     every tenant. Empty: no tenant has such tools."""
@@ -444,7 +442,7 @@ LOCAL = Environment(
     alarms=False,
     cors_origins=("*",),
     offline=True,
-    weather=True,
+    settings={"optional_tools": "get_weather"},  # it calls a public service, open-meteo.com
     rate_limit=10_000,
     burst_limit=5_000,
     open_rate_limit=100,

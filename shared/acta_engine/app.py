@@ -54,9 +54,11 @@ if TYPE_CHECKING:
     from acta_engine.sessions.housekeeping import Housekeeping
     from acta_engine.telemetry import Telemetry
     from acta_engine.tools.mcp.servers import McpServers
-    from acta_engine.tools.port import Registry, Toolbox, ToolFunction
+    from acta_engine.tools.port import BuiltinReach, Registry, ToolFunction
     from acta_engine.tools.runtime import ToolRuntime
     from acta_engine.tools.secret_reader import ToolSecretReader
+    from acta_engine.tools.tenant.http import HttpTool
+    from acta_engine.tools.tenant.invoke import LambdaTool
     from acta_engine.tools.tool import ToolSpec
     from acta_engine.traces.trace_export import TraceExport
     from acta_engine.turn.context import TurnDeps
@@ -358,7 +360,9 @@ class App:
     def _registry(self, snapshot: Callable[[str], Any]) -> Registry:
         from acta_engine.tools.registry import TenantRegistry
 
-        return TenantRegistry(snapshot, weather=self.settings.weather, approvers=self.settings.tool_approvers)
+        return TenantRegistry(
+            snapshot, optional=self.settings.offered_tools, approvers=self.settings.tool_approvers
+        )
 
     @cached_property
     def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:
@@ -371,17 +375,16 @@ class App:
     def tool_runtime(self) -> ToolRuntime:
         """Of the function `tool`, which runs every tool."""
         from acta_engine.tools.runtime import ToolRuntime
-        from acta_engine.tools.tenant.functions import FunctionGuard
-        from acta_engine.tools.tenant.http import HttpTool
-        from acta_engine.tools.tenant.invoke import LambdaTool
-        from acta_engine.tools.tenant.toolbox import TenantTools
+        from acta_engine.tools.toolbox import Tools
 
-        toolbox = TenantTools(
-            self.builtin_tools,
-            HttpTool(self.tool_hosts, self.secret_reader, self.secret_names.all),
-            LambdaTool(FunctionGuard(self.settings)),
-            self.python_tools,
-            self._mcp_servers,
+        toolbox = Tools(
+            self.builtin_reach,
+            {
+                "http": lambda: self.http_tools.run,
+                "lambda": lambda: self.lambda_tools.run,
+                "python": lambda: self.python_tools.run,
+                "mcp": lambda: self.mcp_servers.run,
+            },
         )
         return ToolRuntime(
             self.repository,
@@ -396,17 +399,29 @@ class App:
     def bounded_tools(self) -> ToolRuntime:
         """For the calls that `step` makes itself, on what its turns have read."""
         from acta_engine.tools.runtime import ToolRuntime
+        from acta_engine.tools.toolbox import Tools
 
-        return ToolRuntime(
-            self.repository, self.registry, self.builtin_tools, self._agent, self.settings.outage_limits
-        )
+        toolbox = Tools(self.builtin_reach)
+        return ToolRuntime(self.repository, self.registry, toolbox, self._agent, self.settings.outage_limits)
 
     @cached_property
-    def builtin_tools(self) -> Toolbox:
-        from acta_engine.tools.builtin.files import BuiltinTools
-        from acta_engine.tools.builtin.memory import MemoryTools
+    def builtin_reach(self) -> BuiltinReach:
+        from acta_engine.tools.port import BuiltinReach
 
-        return MemoryTools(BuiltinTools(self.files, self.settings), self.memories, self.clock)
+        return BuiltinReach(self.files, self.memories, self.clock, self.settings.max_file_bytes)
+
+    @cached_property
+    def http_tools(self) -> HttpTool:
+        from acta_engine.tools.tenant.http import HttpTool
+
+        return HttpTool(self.tool_hosts, self.secret_reader, self.secret_names.all)
+
+    @cached_property
+    def lambda_tools(self) -> LambdaTool:
+        from acta_engine.tools.tenant.functions import FunctionGuard
+        from acta_engine.tools.tenant.invoke import LambdaTool
+
+        return LambdaTool(FunctionGuard(self.settings))
 
     @cached_property
     def python_tools(self) -> Any:

@@ -137,10 +137,8 @@ class Settings(BaseModel):
     """Provider -> the name of the secret that holds its key. As JSON. Empty locally, where keys are variables."""
     openai_api: Literal["", "responses", "chat"] = ""
     """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
-    weather: bool = False
-    """The tool `get_weather` is offered: functions call the public weather service at these two addresses."""
-    weather_base_url: str = "https://api.open-meteo.com"
-    geocoding_base_url: str = "https://geocoding-api.open-meteo.com"
+    optional_tools: str = ""
+    """Names of the optional built-in tools that are offered, separated by commas. Empty: none."""
 
     http_tool_hosts: str = ""
     """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
@@ -424,6 +422,11 @@ class Settings(BaseModel):
         """The models that agents may have."""
         names = (name.strip() for name in self.allowed_models.split(","))
         return AllowedModels(frozenset(filter(None, names)), self.model, self.is_local)
+
+    @property
+    def offered_tools(self) -> frozenset[str]:
+        """The optional built-in tools that are offered."""
+        return frozenset(filter(None, (name.strip() for name in self.optional_tools.split(","))))
 
     @property
     def outage_limits(self) -> OutageLimits:

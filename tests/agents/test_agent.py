@@ -11,7 +11,8 @@ from acta_engine.agents.agent import (
     unknown_tools,
     with_built_in,
 )
-from acta_engine.tools.builtin.specs import READ_RESULT, UPDATE_PLAN, builtins
+from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.tools.builtin import builtins
 
 REGISTRY = builtins()
 
@@ -27,7 +28,7 @@ def test_an_agent_that_names_no_tools_has_all_of_them_in_the_registry_s_order() 
 
 def test_named_tools_are_all_it_has_besides_those_of_the_session_itself() -> None:
     tools = agent(tools=("read_file", "gone")).toolset(REGISTRY)
-    assert set(tools) == {UPDATE_PLAN, READ_RESULT, "read_file"}
+    assert set(tools) == {UPDATE_PLAN, "read_result", "read_file"}
 
 
 def test_an_agent_adds_high_stakes_and_takes_none_away() -> None:

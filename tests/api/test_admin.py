@@ -8,7 +8,7 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta_engine.api.admin_routes import build
 from acta_engine.settings import Settings
-from acta_engine.tools.builtin.specs import offered_builtins
+from acta_engine.tools.builtin import offered
 from acta_engine.untrusted.path import PathRefused
 from tests.api.deployment import admin_root
 from tests.api.gateway import Gateway, claims
@@ -212,7 +212,7 @@ def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
 
 def test_the_registry_lists_the_builtin_tools(admin: Gateway) -> None:
     page = admin.request("GET", "/v1/tools").data
-    assert [tool["name"] for tool in page["items"]] == list(offered_builtins(weather=False))
+    assert [tool["name"] for tool in page["items"]] == list(offered((), {}))
     assert page["next_cursor"] is None
 
 

@@ -79,7 +79,7 @@ def test_no_environment_has_a_name_under_which_its_functions_could_be_another_on
 
 def test_no_environment_in_aws_calls_the_weather_service_unless_it_says_so(each: Synthesised) -> None:
     told = {
-        function: each.stateless.function(function)["Environment"]["Variables"]["ACTA_WEATHER"]
+        function: each.stateless.function(function)["Environment"]["Variables"].get("ACTA_OPTIONAL_TOOLS")
         for function in each.environment.functions
     }
-    assert set(told.values()) == {"true" if each.environment.is_local else "false"}
+    assert set(told.values()) == {"get_weather" if each.environment.is_local else None}

@@ -43,6 +43,19 @@ def test_a_package_comes_with_its_init_and_its_data(tmp_path: Path) -> None:
     assert {"shared/acta_engine/a/__init__.py", "shared/acta_engine/a/prompt.md"} <= set(names(tmp_path))
 
 
+def test_a_module_that_imports_what_is_beside_it_brings_all_of_that(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        functions__start__handler="from acta_engine.a.catalogue import b\n",
+        acta_engine__a__catalogue="from importlib import import_module\n",
+        acta_engine__a__tool="import acta_engine.c\n",
+        acta_engine__c="",
+        acta_engine__d="",
+    )
+    assert {"shared/acta_engine/a/tool.py", "shared/acta_engine/c.py"} <= set(names(tmp_path))
+    assert "shared/acta_engine/d.py" not in names(tmp_path)
+
+
 def test_a_package_that_is_left_out_is_not_reached_nor_what_it_alone_imports(tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -11,7 +11,6 @@ from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.tools.builtin.specs import READ_RESULT
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import Shape
 from tests.fixtures.write import AGENT, LONG_TEXT, SHAPES
@@ -52,7 +51,7 @@ def execution_of(shape: Shape) -> str:
 def reads_what_was_elided(request: ModelRequest) -> ModelReply:
     """A large result that was taken out of the conversation, by the handle that was left."""
     found = next(filter(None, (HANDLE.search(entry.content.loaded) for entry in request.entries)))
-    return says("", call(READ_RESULT, handle=found[1], limit=16_384))
+    return says("", call("read_result", handle=found[1], limit=16_384))
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -73,7 +72,7 @@ def test_an_approval_that_was_asked_for_is_given_and_the_run_completes(aws: Aws)
     assert (head.state, head.result and head.result.goal_met) == ("completed", True)
     assert [info.path for info in house.files.list(TENANT, "", 10).files] == []
     results = [entry for entry in model.requests[-1].entries if isinstance(entry, ToolEntry)]
-    (page,) = [entry.content.loaded for entry in results if entry.name == READ_RESULT]
+    (page,) = [entry.content.loaded for entry in results if entry.name == "read_result"]
     assert LONG_TEXT[:8_000] in page
 
 

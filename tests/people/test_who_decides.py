@@ -12,7 +12,7 @@ from acta_engine.people.approvers import with_approver
 from acta_engine.people.intervention import require_another, with_others_only
 from acta_engine.people.options_and_defaults import Policy
 from acta_engine.settings import Settings, SettingsError
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said
 from tests.stores.documents import make_head, make_intervention
 

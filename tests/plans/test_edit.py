@@ -18,7 +18,7 @@ from acta_engine.plans.edit import (
 )
 from acta_engine.plans.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
 from acta_engine.plans.update import MAX_STEP_NUMBER
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.errors import PlanRefused
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.plans.update import AppliedUpdate, apply
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import Action, apply
 from acta_engine.prompts.prompt import (
     AGENT_PLANNING_SYSTEM,
@@ -17,7 +18,7 @@ from acta_engine.prompts.prompt import (
     SEEDS,
     seed,
 )
-from acta_engine.tools.builtin.specs import UPDATE_PLAN, builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import BuiltinRegistry
 from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion
 

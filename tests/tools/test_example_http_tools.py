@@ -42,11 +42,7 @@ def call(sink: Sink, name: str, arguments: Mapping[str, Any]) -> str:
     secrets = MemoryToolSecretValues()
     secrets.put("acme", "orders_key", SECRET)
     context = CallContext("acme", "ses_1", "default", "eff_1", 20)
-    return (
-        HttpTool(AddressGuard(settings), secrets, lambda tenant: ())
-        .run(tool, config, arguments, context)
-        .text
-    )
+    return HttpTool(AddressGuard(settings), secrets, lambda tenant: ()).run(tool, arguments, context).text
 
 
 def test_an_order_is_read_by_its_number_with_the_secret() -> None:

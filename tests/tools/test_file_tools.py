@@ -4,17 +4,18 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
+from acta.testing.memory.memories import MemoryMemories
+from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import StoreUnavailable, ToolFailed
 from acta_engine.files.store import FilePage
-from acta_engine.settings import Settings
-from acta_engine.tools.builtin.files import BuiltinTools
-from acta_engine.tools.builtin.specs import UPDATE_PLAN, builtins
-from acta_engine.tools.port import CallContext
+from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.tools.builtin import builtins
+from acta_engine.tools.port import BuiltinReach, CallContext
 from acta_engine.tools.results_for_model import failure_text
+from acta_engine.tools.toolbox import Tools
 from acta_engine.untrusted.quoting import OutsideText, quoted
 
 SPECS = builtins()
-SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=1_000)
 
 
 class Desk:
@@ -22,7 +23,8 @@ class Desk:
 
     def __init__(self, files: MemoryFiles | None = None, tenant: str = "acme") -> None:
         self.files = files or MemoryFiles(FakeClock())
-        self.tools = BuiltinTools(self.files, SETTINGS)
+        clock = FakeClock()
+        self.tools = Tools(BuiltinReach(self.files, MemoryMemories(MemoryTable(), clock), clock, 1_000))
         self.context = CallContext(tenant, "ses_01", "default", "eff_01", 30.0)
 
     def has(self, *paths: str) -> "Desk":

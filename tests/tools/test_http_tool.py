@@ -78,7 +78,7 @@ def run(
         http_tool_allow=",".join(each.at for each in allowed),
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
-    return HttpTool(AddressGuard(settings), secrets, known).run(tool, config, arguments or {}, context)
+    return HttpTool(AddressGuard(settings), secrets, known).run(tool, arguments or {}, context)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

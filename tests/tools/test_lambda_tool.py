@@ -68,7 +68,7 @@ def run(
 
     context = CallContext(tenant, "ses_1", "default", "eff_1", seconds)
     assert isinstance(tool.config, LambdaConfig)
-    return LambdaTool(FunctionGuard(settings), client).run(tool, tool.config, {"order": 7}, context), waits
+    return LambdaTool(FunctionGuard(settings), client).run(tool, {"order": 7}, context), waits
 
 
 def test_a_function_gets_the_arguments_the_effect_s_key_and_whose_call_it_is() -> None:

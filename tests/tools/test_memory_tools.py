@@ -1,28 +1,22 @@
 """`remember` and `recall`."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import ToolFailed
 from acta_engine.memories.memory import Memory
-from acta_engine.tools.builtin.memory import MemoryTools
-from acta_engine.tools.builtin.specs import builtins
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.builtin import builtins
+from acta_engine.tools.port import BuiltinReach, CallContext
+from acta_engine.tools.toolbox import Tools
 from acta_engine.untrusted.quoting import OutsideText
 
 SPECS = builtins()
 MOST = 2
-
-
-class Others:
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
-        return f"{spec.name} of others"
 
 
 class Desk:
@@ -31,7 +25,7 @@ class Desk:
     def __init__(self) -> None:
         clock = FakeClock()
         self.memories = MemoryMemories(MemoryTable(), clock, MOST)
-        self.tools = MemoryTools(Others(), self.memories, clock)
+        self.tools = Tools(BuiltinReach(MemoryFiles(clock), self.memories, clock, 1_000))
 
     def run(
         self,
@@ -176,7 +170,3 @@ def test_a_marked_memory_does_not_keep_everybody_from_having_the_same() -> None:
     assert [memory.only_for for memory in desk.kept()] == [None, "ann"]
     again = desk.run("remember", effect="3", read_outside=True, **ORDER)
     assert again == "That is remembered already."
-
-
-def test_every_other_tool_is_the_others() -> None:
-    assert Desk().run("list_files") == "list_files of others"

@@ -14,7 +14,7 @@ from acta.testing.python_tools import tools_of
 from acta.tools.define import Effect
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.tools.python.run import PythonTools
-from acta_engine.tools.tenant.toolbox import TenantTools
+from acta_engine.tools.toolbox import Tools
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import Crash
@@ -75,8 +75,9 @@ def played(effect: Effect, books: Books) -> tuple[House, str]:
     """The run, as far as it goes by itself: the engine calls a worker again that died."""
     house = House(ScriptedModel(SCRIPT), tools=tools_of([books.function(effect)]))
     toolbox = house.runtime.toolbox
-    assert isinstance(toolbox, TenantTools)
-    python: PythonTools = toolbox._python
+    assert isinstance(toolbox, Tools)
+    runner: Any = toolbox.outside["python"]()
+    python: PythonTools = runner.__self__
     client = python._client
     python._client = lambda seconds: DyingLambda(client(seconds), books)
     session = house.start("Pay back order 7").session_id

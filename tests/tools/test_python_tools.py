@@ -203,7 +203,6 @@ class Own(NoDefinitions):
 def registry(definitions: Any, *known: PythonTool) -> TenantRegistry:
     return TenantRegistry(
         lambda tenant: definitions,
-        weather=False,
         environment=lambda tenant: {each.name: each for each in known if each.is_for(tenant)},
     )
 

@@ -5,12 +5,16 @@ from hypothesis import strategies as st
 
 from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
+from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import ToolFailed
 from acta_engine.log.conversation import Content
 from acta_engine.log.repository import SessionRepository
-from acta_engine.tools.results_for_model import ResultText, failure_text, read_result, result_text
+from acta_engine.tools.builtin.results import read_result
+from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext
+from acta_engine.tools.results_for_model import ResultText, failure_text, result_text
 from acta_engine.untrusted.quoting import OutsideText, quoted
 from tests.stores.documents import make_head
 
@@ -24,6 +28,15 @@ def unused(content: Content) -> Content:
 
 def kept(content: Content) -> Content:
     return Content(blob="a" * 64, bytes=content.bytes)
+
+
+def paged(repository: SessionRepository, **arguments: object) -> OutsideText:
+    clock, table = FakeClock(), MemoryTable()
+    reach = BuiltinReach(MemoryFiles(clock), MemoryMemories(table, clock), clock, 1_000)
+    context = CallContext(
+        "acme", "ses_1", "default", "eff_1", 30.0, text_of=lambda handle: repository.text(HEAD, handle)
+    )
+    return read_result(BuiltinCall(arguments, context, reach))
 
 
 def test_a_tool_s_own_sentence_is_not_quoted_as_data() -> None:
@@ -75,7 +88,7 @@ def test_pages_put_together_are_the_text(text: str, limit: int) -> None:
     handle = repository.keep(HEAD, Content.of(text)).blob
     read = ""
     while len(read.encode()) < len(text.encode()):
-        page = read_result(repository, HEAD, {"handle": handle, "offset": len(read.encode()), "limit": limit})
+        page = paged(repository, handle=handle, offset=len(read.encode()), limit=limit)
         assert page.exact
         assert page.text
         read += page.text
@@ -85,6 +98,6 @@ def test_pages_put_together_are_the_text(text: str, limit: int) -> None:
 def test_an_offset_inside_a_character_begins_at_the_next_one() -> None:
     repository = SessionRepository(MemoryLog(MemoryTable(), FakeClock()), MemoryBlobs(), FakeClock())
     handle = repository.keep(HEAD, Content.of("🌍b")).blob
-    page = read_result(repository, HEAD, {"handle": handle, "offset": 1})
+    page = paged(repository, handle=handle, offset=1)
     assert page.text == "b"
     assert "from byte 4 of 5" in page.name

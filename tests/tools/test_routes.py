@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from tests.api.deployment import AdminApi
 
@@ -33,7 +33,7 @@ FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-test-tool-ref
 
 
 SETTINGS = Settings(
-    env="test", table="t", bucket="b", weather=True, http_tool_hosts="pay.example.com",
+    env="test", table="t", bucket="b", optional_tools="get_weather", http_tool_hosts="pay.example.com",
     tenant_tools={"acme": ("acta-test-tool-refund",), "*": ("acta-test-tool-weigh",)},
 )  # fmt: skip
 
@@ -333,7 +333,7 @@ def test_replacing_a_tool_is_no_way_to_another_tenant_s_function(api: AdminApi) 
 
 
 def test_the_weather_is_a_tool_only_where_the_deployment_lets_it_out() -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"weather": False}))
+    api = AdminApi(SETTINGS.model_copy(update={"optional_tools": ""}))
     listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
     assert listed == [name for name in builtins() if name != "get_weather"]
     assert api.admin.request("GET", "/v1/tools/get_weather").status == 404

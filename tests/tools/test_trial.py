@@ -21,7 +21,7 @@ from acta_engine.errors import (
     ToolUnanswered,
     Unavailable,
 )
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import BuiltinRegistry
 from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec

@@ -137,7 +137,6 @@ class ActaFunction(Construct):
             "write_version": environment.write_version,
             "release": release_of(environment),
             "reads_version": CURRENT,
-            "weather": environment.weather,
             "origin_hashes": environment.origin_hashes,
             **environment.caps.settings,
             **environment.settings,

@@ -20,7 +20,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from acta_engine.tools.builtin.specs import builtins
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.python.from_spec import from_spec
 from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import PythonTool

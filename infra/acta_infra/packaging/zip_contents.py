@@ -1,7 +1,9 @@
 """Finds the modules of Acta and the libraries that a function reaches, by the import statements.
 
 A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports
-inside functions and under `if TYPE_CHECKING` count. An import by a string would be missed, so Acta has none.
+inside functions and under `if TYPE_CHECKING` count. A module that imports
+`importlib` imports the modules beside it, whatever their names, so all of them are taken. No module imports others by a
+string.
 
 `App` puts everything together (`shared/acta_engine/app.py`), and each of its parts imports what it is made from. Of
 these imports only those count that stand in a part that some module of the zip uses. A use is an attribute of a
@@ -58,6 +60,10 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
         else:
             used = _used(str(path), path.read_bytes())
         parts |= used.parts
+        if "importlib" in used.imports:
+            folder = os.path.dirname(file)
+            beside = (each for each in there if os.path.dirname(each) == folder and each.endswith(".py"))
+            waiting += [each for each in beside if each not in files]
         for name in used.imports - names:
             names.add(name)
             if name.partition(".")[0] in OURS:

@@ -24,8 +24,7 @@ from acta_engine.people.options_and_defaults import (
     has_one_of,
 )
 from acta_engine.store.frozen_model import FrozenModel
-from acta_engine.tools.builtin.specs import READ_RESULT, UPDATE_PLAN
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
 
@@ -179,13 +178,13 @@ class AgentDefinition(AgentSettings):
     def toolset(self, registry: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
         """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
-        `update_plan` and `read_result` are always among them: they work on the session itself. A tool that the registry
-        no longer has is left out.
+        Built-in tools that work on the session itself are always among them (`BuiltinTool.always`). A tool that the
+        registry no longer has is left out.
         """
         return {
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
             for name, spec in registry.items()
-            if not self.tools or name in self.tools or name in (UPDATE_PLAN, READ_RESULT)
+            if not self.tools or name in self.tools or (isinstance(spec, BuiltinTool) and spec.always)
         }
 
 

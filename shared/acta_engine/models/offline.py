@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.final_answer import GOAL_COMPLETE, schema_in
 from acta_engine.untrusted.quoting import unquoted
 

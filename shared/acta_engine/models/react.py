@@ -23,7 +23,7 @@ from acta_engine.models.model import (
     ToolDefinition,
 )
 from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, wire_tool_name
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, without_code_block
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 from acta_engine.untrusted.quoting import unused_mark

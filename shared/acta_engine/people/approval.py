@@ -5,8 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from acta_engine.people.options_and_defaults import Policy
 from acta_engine.plans.plan import ExecutionPlan, needs_permission
-from acta_engine.tools.builtin.specs import CREATE_FILE
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
 
 ApprovalReason = Literal["high_stakes", "replaces_file", "plan_step"]
 
@@ -17,8 +16,8 @@ def approval_reason(
     """Why a person must approve a call of `tool` with these arguments; None: nobody has to."""
     if tool.high_stakes:
         return "high_stakes"
-    if tool.name == CREATE_FILE and arguments.get("replace") is True:
-        return "replaces_file"  # what was in the file is lost as by a deletion
+    if isinstance(tool, BuiltinTool) and tool.replaces_file(arguments):
+        return "replaces_file"
     asks = plan is not None and needs_permission(plan, tool.name, risky=tool.is_risky)
     return "plan_step" if asks else None
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from acta_engine.people.options_and_defaults import ROLE_PATTERN
-from acta_engine.tools.builtin.specs import CREATE_FILE, UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.function_names import EVERY_TENANT
-from acta_engine.tools.tool import TOOL_NAME_PATTERN, ToolSpec
+from acta_engine.tools.tool import TOOL_NAME_PATTERN, BuiltinTool, ToolSpec
 
 Approvers = Mapping[str, Mapping[str, str]]
 """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls."""
@@ -17,13 +17,18 @@ NOBODY_NAMED: Approvers = MappingProxyType({})
 
 
 def with_approver(spec: ToolSpec, named: Approvers, tenant: str) -> ToolSpec:
-    """The tool as it is for the tenant, whose own entry comes before that of every tenant. A person with the role
-    decides on each call, of `create_file` on those that ask somebody anyway, and nobody on what they asked for.
+    """The tool as it is for the tenant, whose own entry comes before that of every tenant.
+
+    A person with the role decides on each call, and nobody on what they asked for themselves. A built-in tool that asks
+    about some calls alone, those that replace a file, still asks about no others.
     """
     role = named.get(tenant, {}).get(spec.name) or named.get(EVERY_TENANT, {}).get(spec.name)
     if role is None:
         return spec
-    stakes = {} if spec.name == CREATE_FILE else {"high_stakes": True}
+    asks_about_some = (
+        isinstance(spec, BuiltinTool) and spec.file is not None and spec.file.replace is not None
+    )
+    stakes = {} if asks_about_some else {"high_stakes": True}
     return spec.model_copy(update={"approver_role": role, "approver_must_differ": True, **stakes})
 
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from acta_engine.store.stored_model import StoredModel
 
+UPDATE_PLAN = "update_plan"
+"""The tool with which a model makes its plan and keeps it."""
 MAX_STEPS = 10
 MAX_RESULT_CHARS = 1_000
 """The plan keeps the beginning of a step's result. The conversation has all of it."""

@@ -1,8 +1,11 @@
 """Tools: which ones an agent has, how a call runs, and what the function `tool` does for the API."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
+from acta_engine.clock import Clock
+from acta_engine.files.store import FileStore
+from acta_engine.memories.store import MemoryStore
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
@@ -14,25 +17,51 @@ OPERATION_SECONDS = 20
 
 
 class CallContext(NamedTuple):
-    """The call that runs. `effect_id`: the idempotency key of its effect (design §6.3). `deadline_seconds`: the time
-    that is left, and no more than the tool's `timeout_seconds` (`_run` in `shared/acta_engine/tools/execute.py`).
-    `rerun`: an earlier attempt may have had the effect already. `user`: the subject of who started the session.
-    `read_outside`: the agent may have been given a text from outside before it made this call. `private`: the session
-    is that user's alone. `answered`: what a person has answered the tool's server, which asked in the middle of this
-    call. `takes_tasks`: the server may work on the call by itself, and be asked later what came of it.
-    """
+    """The call that runs."""
 
     tenant: str
     session_id: str
     agent_id: str
     effect_id: str
+    """The idempotency key of the call's effect (design §6.3)."""
     deadline_seconds: float
+    """The time that is left, and no more than the tool's `timeout_seconds`."""
     rerun: bool = False
+    """An earlier attempt may have had the effect already."""
     user: str = ""
+    """The subject of the person who started the session."""
     read_outside: bool = True
+    """The agent may have been given a text from outside before it made this call."""
     private: bool = False
+    """Only `user` may see the session."""
     answered: ToolQuestion | None = None
+    """What a person has answered the tool's server, which asked in the middle of this call."""
     takes_tasks: bool = False
+    """The server may answer with a task, and is asked later what came of it."""
+    text_of: Callable[[str], str] | None = None
+    """Reads a text that the session has stored, by its handle. Raises BlobMissing. None: there is no session."""
+
+
+class BuiltinReach(NamedTuple):
+    """All that built-in tools may reach."""
+
+    files: FileStore
+    memories: MemoryStore
+    clock: Clock
+    max_file_bytes: int
+
+
+class BuiltinCall(NamedTuple):
+    """A call of a built-in tool, as its code gets it. The arguments were checked against the tool's schema."""
+
+    arguments: Mapping[str, Any]
+    context: CallContext
+    reach: BuiltinReach
+
+    @property
+    def files(self) -> FileStore:
+        """The tenant's files, and where the session is private its owner's private ones."""
+        return self.reach.files.seen_by(self.context.user if self.context.private else None)
 
 
 class Registry(Protocol):

@@ -1,24 +1,15 @@
 """The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added."""
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from typing import Any
 
 from acta_engine.agents.store import Snapshot
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.people.approvers import NOBODY_NAMED, Approvers, with_approver
-from acta_engine.tools.builtin.specs import builtins, with_environments
+from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.mcp.server import with_servers
 from acta_engine.tools.python.catalogue import python_tools
-from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
-from acta_engine.untrusted.path import (
-    NOT_HERE,
-    PathRefused,
-    check_new_path,
-    check_shown_path,
-    is_private,
-)
-
-FILE_TOOLS = ("read_file", "create_file", "delete_file")
+from acta_engine.tools.tool import BuiltinTool, HttpConfig, ToolDefinition, ToolSpec
 
 
 class BuiltinRegistry:
@@ -32,8 +23,8 @@ class BuiltinRegistry:
         from acta_engine.tools.schema.check import check_input
 
         check_input(spec, arguments)
-        if spec.name in FILE_TOOLS:
-            _check_path(spec.name, arguments["path"], private)
+        if isinstance(spec, BuiltinTool) and (problem := spec.path_problem(arguments, private=private)):
+            raise ToolInputInvalid(problem)
         if isinstance(spec, ToolDefinition) and isinstance(spec.config, HttpConfig):
             # refuses an argument that would change what the admin has fixed, or that cannot go where it has to
             from acta_engine.tools.tenant.parameters import request_of
@@ -41,23 +32,12 @@ class BuiltinRegistry:
             request_of(spec.name, spec.config, arguments)
 
 
-def _check_path(tool: str, path: str, private: bool) -> None:
-    """Raises ToolInputInvalid before a person is asked to approve a call with a path that is refused, or that they
-    would not see as it is.
-    """
-    try:
-        check_new_path(path) if tool == "create_file" else check_shown_path(path)
-    except PathRefused as refused:
-        raise ToolInputInvalid(f"{refused}. Use a relative path such as reports/may.md.") from None
-    if is_private(path) and not private:
-        raise ToolInputInvalid(f"{NOT_HERE}.")
-
-
 class TenantRegistry(BuiltinRegistry):
     """A Registry with the tenant's own tools, too.
 
     `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
-    else `Definitions.snapshot`. `weather`: `get_weather` is offered. `approvers`: roles that an operator names.
+    else `Definitions.snapshot`. `optional`: the optional built-in tools that are offered. `approvers`: roles that an
+    operator names.
     `environment`: the environment's own tools that a tenant has.
     """
 
@@ -65,12 +45,12 @@ class TenantRegistry(BuiltinRegistry):
         self,
         snapshot: Callable[[str], Snapshot],
         *,
-        weather: bool,
+        optional: Collection[str] = (),
         approvers: Approvers = NOBODY_NAMED,
         environment: Callable[[str], Mapping[str, ToolSpec]] = python_tools,
     ) -> None:
         self._snapshot = snapshot
-        self._weather = weather
+        self._optional = optional
         self._approvers = approvers
         self._environment = environment
 
@@ -79,9 +59,9 @@ class TenantRegistry(BuiltinRegistry):
             read = self._snapshot(tenant)
             return with_servers(read.tools(), read.mcp_servers())
 
-        offered = with_environments(self._environment(tenant), weather=self._weather)
+        first = offered(self._optional, self._environment(tenant))
         return _LazySpecs(
-            offered, {*builtins(), *offered}, added, lambda spec: with_approver(spec, self._approvers, tenant)
+            first, {*builtins(), *first}, added, lambda spec: with_approver(spec, self._approvers, tenant)
         )
 
 

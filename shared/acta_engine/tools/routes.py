@@ -28,7 +28,7 @@ from acta_engine.log.store import IdempotencyRecord
 from acta_engine.people.approvers import with_approver
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
-from acta_engine.tools.builtin.specs import builtins, with_environments
+from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.mcp.server import SEPARATOR, with_servers
 from acta_engine.tools.tenant.definition import (
     Reachable,
@@ -55,7 +55,7 @@ def registered(deps: App, tenant: str) -> dict[str, ToolSpec]:
     """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
     tenant's and those of its MCP servers.
     """
-    first = with_environments(deps.own_tools(tenant), weather=deps.settings.weather)
+    first = offered(deps.settings.offered_tools, deps.own_tools(tenant))
     added = with_servers(deps.tool_definitions.all(tenant), deps.server_definitions.all(tenant))
     own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
     return {**first, **own}
@@ -88,9 +88,9 @@ def add_tools(api: Api, deps: App) -> None:
 
     @api.on("readTool")
     def read_tool(name: str) -> Response:
-        offered = with_environments(own_tools(api.caller.tenant), weather=deps.settings.weather)
-        if name in offered:
-            return success(view(offered[name]))
+        first = offered(deps.settings.offered_tools, own_tools(api.caller.tenant))
+        if name in first:
+            return success(view(first[name]))
         if SEPARATOR in name:
             of_server = with_servers((), deps.server_definitions.all(api.caller.tenant)).get(name)
             if of_server is not None and store.get(api.caller.tenant, name) is None:

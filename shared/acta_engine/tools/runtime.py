@@ -10,11 +10,10 @@ from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.people.options_and_defaults import Policies
 from acta_engine.recovery.outage import OutageLimits
-from acta_engine.tools.builtin.specs import READ_RESULT
 from acta_engine.tools.mcp.server_task import ToolQuestion
 from acta_engine.tools.port import CallContext, Registry, ServerTasks, Toolbox
-from acta_engine.tools.results_for_model import failure_text, read_result, result_text
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.results_for_model import failure_text, result_text
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
 
 
@@ -41,14 +40,16 @@ class ToolRuntime(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """`text`: for the model; `ok` False: it is an error; `whole`: where all of a large result is stored; `outside`: it
-    has a text from outside.
-    """
-
     text: str
+    """For the model."""
     ok: bool
+    """False: the text says what went wrong."""
     whole: Content | None = None
+    """Where all of a large result is stored."""
     outside: bool = False
+    """The text comes from outside, or a part of it does."""
+    written_path: str | None = None
+    """The path of the file that the call wrote. The event says it: a person may have changed the model's input."""
 
 
 def run_tool(
@@ -64,11 +65,12 @@ def run_tool(
 
     def run() -> str | OutsideText:
         runtime.registry.check(spec, arguments, private=context.private)
-        if spec.name == READ_RESULT:
-            return read_result(runtime.repository, head, arguments)
         return runtime.toolbox.run(spec, arguments, context)
 
-    return result_of(runtime, spec, head, run)
+    result = result_of(runtime, spec, head, run)
+    if result.ok and isinstance(spec, BuiltinTool):
+        return result._replace(written_path=spec.written_path(arguments))
+    return result
 
 
 def context_of(
@@ -85,6 +87,7 @@ def context_of(
         private=head.private_to is not None,
         answered=_answered(head, call.call_id),
         takes_tasks=runtime.takes_tasks,
+        text_of=lambda handle: runtime.repository.text(head, handle),
     )
 
 

@@ -14,7 +14,6 @@ from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.people.excerpt import amended_note
 from acta_engine.people.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
-from acta_engine.tools.builtin.specs import CREATE_FILE
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.runtime import CallResult, ToolRuntime
 from acta_engine.tools.tool import ToolSpec
@@ -81,9 +80,8 @@ def finish(now: Session, change: Change, call: ToolCall, result: CallResult, dur
     open_call = head.open_call(call.call_id)
     if open_call is None or open_call.state != "done":  # else a person ended it, and it has its event
         finished: dict[str, Any] = {"ok": result.ok, "duration_ms": duration_ms, "bytes": size}
-        if result.ok and call.name == CREATE_FILE:
-            # The input that ran, which a person may have changed. `tool.requested` has it only where it is short.
-            finished["path"] = (call.input or {}).get("path")
+        if result.written_path is not None:
+            finished["path"] = result.written_path
         change.event(ToolFinished(**call.event_data, **finished))
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:

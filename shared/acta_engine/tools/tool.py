@@ -1,5 +1,6 @@
 """Tools: what the registry has about each (design §7)."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,8 @@ from acta_engine.people.options_and_defaults import RoleName
 from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.tools.function_names import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS
 from acta_engine.tools.tool_secret import SecretName
+from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
+from acta_engine.untrusted.quoting import OutsideText
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
@@ -130,6 +133,88 @@ class LambdaConfig(FrozenModel):
     """
 
     function: Annotated[str, Field(pattern=FUNCTION_PATTERN, max_length=MAX_FUNCTION_CHARS)]
+
+
+Arguments = Mapping[str, Any]
+
+
+class FileArgument(FrozenModel):
+    """An argument that holds the path of one of the tenant's files.
+
+    From this the path is checked before anything runs, and people who approve the call see what it does to the file.
+    """
+
+    argument: str
+    use: Literal["read", "write", "delete"]
+    content: str | None = None
+    """The argument with the text that the file gets. None: the call writes no text."""
+    replace: str | None = None
+    """The argument that, if it is true, lets the call replace a file that is there. A person approves such a call."""
+
+
+class BuiltinTool(ToolSpec):
+    """A tool that Acta brings along: its schema, effect and risk, the words for people, and its code."""
+
+    run: Callable[[Any], str | OutsideText] | None = None
+    """Makes one call, which it gets as a `BuiltinCall` (`shared/acta_engine/tools/port.py`). None: the turn itself
+    does what the call asks for, in the commit of the reply."""
+    note: Callable[[Arguments], str | None] | None = None
+    """The text that such a call leaves on the session's scratchpad, in the commit of the reply. None, or where it
+    returns None: the call is to run."""
+    file: FileArgument | None = None
+    question: str = ""
+    """What a person who has to approve a call is asked. Empty: whether the agent may do this."""
+    bounded: bool = False
+    """Its calls reach the session, the tenant's files and its memories and nothing else, and are soon over. The worker
+    that committed such a call may make it itself, unless a person has to decide on it (ADR 57)."""
+    always: bool = False
+    """Every agent has it, whichever tools its definition names: it works on the session itself."""
+    optional: bool = False
+    """Only deployments that name it in the setting `optional_tools` offer it."""
+
+    def note_of(self, arguments: Arguments) -> str | None:
+        return self.note(arguments) if self.note is not None else None
+
+    def replaces_file(self, arguments: Arguments) -> bool:
+        """Whether the call may replace a file. What was in it is lost then, as by a deletion."""
+        replace = self.file.replace if self.file is not None else None
+        return replace is not None and arguments.get(replace) is True
+
+    def written_path(self, arguments: Arguments) -> str | None:
+        """The path of the file that the call writes. None: it writes none."""
+        if self.file is None or self.file.use != "write":
+            return None
+        return arguments.get(self.file.argument)
+
+    def path_problem(self, arguments: Arguments, *, private: bool) -> str | None:
+        """Why the path of the call's file is refused, as a sentence. None: it is not.
+
+        This is found before a person is asked, who might not see such a path as it is. `private`: the session is one
+        person's, and reaches that person's private files.
+        """
+        if self.file is None:
+            return None
+        path = arguments[self.file.argument]
+        try:
+            check_new_path(path) if self.file.use == "write" else check_shown_path(path)
+        except PathRefused as refused:
+            return f"{refused}. Use a relative path such as reports/may.md."
+        return f"{NOT_HERE}." if is_private(path) and not private else None
+
+
+def fields(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    """The schema of an input with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def text(description: str, **more: Any) -> dict[str, Any]:
+    """The schema of a field that is a text."""
+    return {"type": "string", "description": description, **more}
 
 
 class PythonTool(ToolSpec):

@@ -20,7 +20,7 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
-from acta_engine.tools.builtin.specs import BuiltinTool
+from acta_engine.tools.tool import BuiltinTool
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.engine_decision import is_overtaken, next_decision, wait_decision
 from acta_engine.turn.next_turn import or_roll_over, turn_again

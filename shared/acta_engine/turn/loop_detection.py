@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from acta_engine.log.conversation import ToolCall, ToolEntry
 from acta_engine.log.head import Progress
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.exact_json import canonical_json
 from acta_engine.untrusted.visible import visible

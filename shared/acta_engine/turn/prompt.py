@@ -12,9 +12,8 @@ from acta_engine.log.change import Change
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, ToolDefinition
-from acta_engine.plans.plan import PlanStep
+from acta_engine.plans.plan import UPDATE_PLAN, PlanStep
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
 from acta_engine.turn.loop_detection import repeated_failure

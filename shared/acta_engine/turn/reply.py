@@ -19,9 +19,9 @@ from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from acta_engine.models.model import ModelReply
 from acta_engine.people.approval import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import MAX_NAME_CHARS
-from acta_engine.tools.builtin.specs import REMEMBER, UPDATE_PLAN
-from acta_engine.tools.tool import ToolSpec, written_as
+from acta_engine.tools.tool import BuiltinTool, ToolSpec, written_as
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer
 from acta_engine.untrusted.validation_messages import did_you_mean
@@ -156,8 +156,7 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
             tool = _requested_tool(call, specs)
             turn.deps.registry.check(tool, call.input, private=change.head.private_to is not None)
-            if _is_note(call):
-                note = call.input["text"]
+            if (note := _note_of(call, specs)) is not None:
                 change.set(scratchpad=change.head.scratchpad.with_note(note))
                 cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
                 change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
@@ -234,7 +233,7 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
             "CUT_OFF", "Your reply was cut off at its length limit. Complete the plan in one that is whole."
         )
     others = (one for one in reply.calls if one.name != UPDATE_PLAN and one.malformed is None)
-    if action in ("complete", "fail") and not all(map(_is_note, others)):
+    if action in ("complete", "fail") and any(_note_of(one, turn.specs) is None for one in others):
         raise PlanRefused(
             "CALLS_PENDING",
             "Other calls of this reply still have to run. Close the plan when you have seen their results.",
@@ -273,9 +272,10 @@ def answer_in_text(check: AnswerCheck, head: Head, text: str, *, called: bool) -
     return found if is_meant else None
 
 
-def _is_note(call: ToolCall) -> bool:
-    """A note for this session only is kept in the head; it needs no tool."""
-    return call.name == REMEMBER and call.input is not None and call.input.get("scope") == "session"
+def _note_of(call: ToolCall, specs: Mapping[str, ToolSpec]) -> str | None:
+    """The note that the call leaves in the head; then nothing has to run. None: it leaves none."""
+    tool = specs.get(call.name)
+    return tool.note_of(call.input) if isinstance(tool, BuiltinTool) and call.input is not None else None
 
 
 def _requested_tool(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:

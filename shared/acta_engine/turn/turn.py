@@ -54,7 +54,6 @@ from acta_engine.recovery.wait_out import (
     wait_for_tokens,
     wait_out,
 )
-from acta_engine.tools.builtin.specs import UPDATE_PLAN
 from acta_engine.turn.background import begin, calls_of, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
     Pending,

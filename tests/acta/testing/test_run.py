@@ -132,8 +132,8 @@ def test_an_agent_is_its_fields_or_a_file_of_them(tmp_path: Path) -> None:
     for agent in (fields, file, str(file), applied):
         session = run("Read", [completes("Nothing to read.")], agent=agent)
         assert [tool.name for tool in session.requests[1].tools] == [
-            "update_plan",
             "read_file",
+            "update_plan",
             "read_result",
         ]
         assert session.requests[0].system.startswith("You read.")

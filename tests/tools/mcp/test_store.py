@@ -74,7 +74,7 @@ def test_a_server_s_tools_are_in_the_registry_behind_those_of_the_tenant_s_own(
     stores: Stores, tenant: str
 ) -> None:
     stores.servers.write(tenant, None, make_server(stores))
-    registry = TenantRegistry(stores.definitions.snapshot, weather=False, environment=lambda _: {})
+    registry = TenantRegistry(stores.definitions.snapshot, environment=lambda _: {})
     (name,) = (name for name in registry.specs(tenant, "default") if name.startswith("desk__"))
     tool = registry.specs(tenant, "default")[name]
     assert (tool.kind, tool.effect, tool.written) == ("mcp", "read", make_server(stores).written)

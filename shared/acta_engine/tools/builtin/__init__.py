@@ -1,0 +1,34 @@
+"""The built-in tools: each module of this folder names its own in `TOOLS`, and nothing else lists them."""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
+
+
+@cache
+def builtins() -> Mapping[str, BuiltinTool]:
+    """The built-in tools by name, always in the same order: providers cache what begins with them.
+
+    They are made at the first use, because making them takes time at a cold start.
+    """
+    here = Path(__file__)
+    beside = sorted(
+        each.stem for each in here.parent.glob("*.py") if each.name not in (here.name, "__init__.py")
+    )
+    modules = [import_module(f"{__package__}.{name}") for name in beside]
+    return MappingProxyType({tool.name: tool for module in modules for tool in module.TOOLS})
+
+
+def offered(optional: Collection[str], own: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
+    """What a tenant has without its own definitions: the built-in tools, then the environment's.
+
+    `optional`: names of the optional tools that the deployment offers. One that it does not offer keeps its name: no
+    other tool has it. `own`: the environment's tools by name. A later release may have built in a tool of such a name.
+    The built-in one wins.
+    """
+    first = {name: tool for name, tool in builtins().items() if not tool.optional or name in optional}
+    return first | {name: tool for name, tool in own.items() if name not in builtins()}

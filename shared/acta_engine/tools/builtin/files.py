@@ -1,16 +1,13 @@
-"""The built-in tools for files and the weather (design §7). A result is a sentence of Acta's or a text from outside."""
+"""The built-in tools for files (design §7). A result is a sentence of Acta's or a text from outside."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from acta_engine.errors import ToolFailed
 from acta_engine.files.store import FileExists, FileInfo, FileMissing, FileStore
-from acta_engine.settings import Settings
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.port import BuiltinCall
+from acta_engine.tools.tool import BuiltinTool, FileArgument, fields, text
 from acta_engine.untrusted.path import (
     PRIVATE,
     PathRefused,
@@ -23,102 +20,118 @@ from acta_engine.untrusted.quoting import OutsideText, one_line
 from acta_engine.untrusted.validation_messages import similar
 from acta_engine.untrusted.visible import visible
 
-if TYPE_CHECKING:
-    from acta_engine.tools.builtin.weather import Weather
+PATH = text("Relative path, folders separated by /, for example reports/may.md", minLength=1, maxLength=1_024)
 
 
-class BuiltinTools:
-    """A Toolbox. It does not run `update_plan`, which changes the session in the commit of the turn."""
+def list_files(call: BuiltinCall) -> OutsideText:
+    path, recursive = call.arguments.get("path", ""), call.arguments.get("recursive", True)
+    return OutsideText(
+        "listing", path or "/", listing(call.files, call.context.tenant, path, recursive), exact=True
+    )
 
-    def __init__(self, files: FileStore, settings: Settings) -> None:
-        self._files = files
-        self._max_file_bytes = settings.max_file_bytes
-        self._weather_urls = settings.geocoding_base_url, settings.weather_base_url
 
-    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
-        tenant = context.tenant
-        files = self._files.seen_by(context.user if context.private else None)
-        try:
-            match spec.name:
-                case "list_files":
-                    path, recursive = arguments.get("path", ""), arguments.get("recursive", True)
-                    listing = list_files(files, tenant, path, recursive)
-                    return OutsideText("listing", path or "/", listing, exact=True)
-                case "read_file":
-                    return self._read(files, tenant, usable_path(arguments["path"]))
-                case "create_file":
-                    path = usable_path(arguments["path"], check_new_path)
-                    replace = arguments.get("replace") is True
-                    return self._create(files, tenant, path, arguments["content"], context.effect_id, replace)
-                case "delete_file":
-                    return self._delete(files, tenant, usable_path(arguments["path"]), context.rerun)
-                case "get_weather":
-                    location = arguments["location"]
-                    said = self._weather.at(location, context.deadline_seconds)
-                    return OutsideText("weather", location, said)
-        except PathRefused as refused:  # the path is longer than the store's keys may be
-            raise ToolFailed(f"{refused}.") from None
-        raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
+def read_file(call: BuiltinCall) -> OutsideText:
+    path, tenant = usable_path(call.arguments["path"]), call.context.tenant
+    try:
+        data = call.files.read(tenant, path)
+    except FileMissing:
+        raise missing(call.files, tenant, path) from None
+    try:
+        content = data.decode()
+    except UnicodeDecodeError:
+        raise not_text(path, data) from None
+    if "\0" in content:
+        raise not_text(path, data)
+    return OutsideText("file", path, content, exact=True)
 
-    @cached_property
-    def _weather(self) -> "Weather":
-        # Where it is not offered, and in `step`, which meets no network, nothing of it is imported.
-        from acta_engine.tools.builtin.weather import Weather
 
-        return Weather(*self._weather_urls)
+def create_file(call: BuiltinCall) -> str:
+    """The write is named after the effect's id and the content. So the result says what the first attempt did, however
+    often the call runs.
+    """
+    path, tenant = usable_path(call.arguments["path"], check_new_path), call.context.tenant
+    try:
+        data = call.arguments["content"].encode()
+    except UnicodeEncodeError:
+        raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
+    if len(data) > call.reach.max_file_bytes:
+        raise ToolFailed(
+            f"the content has {len(data)} bytes, a file at most {call.reach.max_file_bytes}. Split it up."
+        )
+    write_id = f"{call.context.effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+    is_new = True
+    try:
+        if call.arguments.get("replace") is True:  # a person has approved that
+            is_new = call.files.write(tenant, path, data, write_id)
+        else:
+            call.files.create(tenant, path, data, write_id)
+    except FileExists:
+        raise ToolFailed(
+            f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
+            "true: then a person is asked before the file is replaced."
+        ) from None
+    return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
 
-    def _read(self, files: FileStore, tenant: str, path: str) -> OutsideText:
-        try:
-            data = files.read(tenant, path)
-        except FileMissing:
-            raise missing(files, tenant, path) from None
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            raise not_text(path, data) from None
-        if "\0" in text:
-            raise not_text(path, data)
-        return OutsideText("file", path, text, exact=True)
 
-    def _create(
-        self, files: FileStore, tenant: str, path: str, content: str, effect_id: str, replace: bool
-    ) -> str:
-        """`replace`: a person has approved that a file at this path is replaced. `effect_id`: names the write together
-        with its content, so that however often it is made, the result says what the first one did.
-        """
-        try:
-            data = content.encode()
-        except UnicodeEncodeError:
-            raise ToolFailed(
-                "the content has half of a surrogate pair, which is not valid Unicode."
-            ) from None
-        if len(data) > self._max_file_bytes:
-            raise ToolFailed(
-                f"the content has {len(data)} bytes, a file at most {self._max_file_bytes}. Split it up."
-            )
-        write_id = f"{effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-        is_new = True
-        try:
-            if replace:
-                is_new = files.write(tenant, path, data, write_id)
-            else:
-                files.create(tenant, path, data, write_id)
-        except FileExists:
-            raise ToolFailed(
-                f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
-                "true: then a person is asked before the file is replaced."
-            ) from None
-        return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
+def delete_file(call: BuiltinCall) -> str:
+    path, tenant = usable_path(call.arguments["path"]), call.context.tenant
+    try:
+        call.files.delete(tenant, path)
+    except FileMissing:
+        if not call.context.rerun:  # else an earlier attempt of this call has deleted the file
+            raise missing(call.files, tenant, path) from None
+    return f"Deleted {path}."
 
-    def _delete(self, files: FileStore, tenant: str, path: str, rerun: bool) -> str:
-        try:
-            files.delete(tenant, path)
-        except FileMissing:
-            if rerun:  # an earlier attempt of this call has deleted the file
-                return f"Deleted {path}."
-            raise missing(files, tenant, path) from None
-        return f"Deleted {path}."
 
+TOOLS = (
+    BuiltinTool(
+        name="list_files",
+        description="List the files and folders in the user's storage, with sizes.",
+        input_schema=fields(
+            path=text("A folder; leave out for the top"),
+            recursive={"type": "boolean", "description": "Also what is in folders below; default true"},
+        ),
+        bounded=True,
+        run=list_files,
+    ),
+    BuiltinTool(
+        name="read_file",
+        description="Read a text file from the user's storage.",
+        input_schema=fields(("path",), path=PATH),
+        file=FileArgument(argument="path", use="read"),
+        bounded=True,
+        run=read_file,
+    ),
+    BuiltinTool(
+        name="create_file",
+        description=(
+            "Write a new text file to the user's storage. A file that is there is replaced only with replace true, "
+            "and a person is asked first."
+        ),
+        input_schema=fields(
+            ("path", "content"),
+            path=PATH,
+            content=text("The whole text of the file"),
+            replace={"type": "boolean", "description": "Replace the file that is there; default false"},
+        ),
+        effect="idempotent",
+        risk="write",
+        file=FileArgument(argument="path", use="write", content="content", replace="replace"),
+        bounded=True,
+        run=create_file,
+    ),
+    BuiltinTool(
+        name="delete_file",
+        description="Delete a file from the user's storage. A person is asked first.",
+        input_schema=fields(("path",), path=PATH),
+        effect="idempotent",
+        risk="write",
+        high_stakes=True,
+        file=FileArgument(argument="path", use="delete"),
+        question="May the agent delete a file?",
+        run=delete_file,
+    ),
+)
 
 MAX_ENTRIES = 500
 MAX_SCANNED = 5_000
@@ -126,7 +139,7 @@ MAX_SCANNED = 5_000
 PAGE = 1_000
 
 
-def list_files(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
+def listing(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
     """A line with the number of files and folders, then a line for each, files with their size in bytes.
 
     Paths start at the top of the tenant's storage. `recursive`: folders below are listed, too. Raises ToolFailed.

@@ -7,15 +7,20 @@ outside, so each is cut to one short line. urllib3 comes with the AWS SDK of Lam
 import json
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.errors import ToolFailed
+from acta_engine.tools.port import BuiltinCall
+from acta_engine.tools.tool import BuiltinTool, fields, text
 from acta_engine.untrusted.quoting import OutsideText
 from acta_engine.untrusted.visible import visible
 
 if TYPE_CHECKING:
     import urllib3
 
+GEOCODING_URL = "https://geocoding-api.open-meteo.com"
+FORECAST_URL = "https://api.open-meteo.com"
 MAX_SECONDS = 10.0
 """For each of the two requests."""
 MAX_NAME_CHARS = 80
@@ -202,5 +207,29 @@ def _sentence(place: Place, answer: Mapping[str, Any]) -> str:
     return f"Weather in {place.name}{at}: {', '.join(part for part in parts if part)}. Source: Open-Meteo."
 
 
-def _line(text: str) -> str:
-    return visible(" ".join(text.split())[:MAX_NAME_CHARS], keep_newlines=False)
+def _line(words: str) -> str:
+    return visible(" ".join(words.split())[:MAX_NAME_CHARS], keep_newlines=False)
+
+
+@cache
+def _open_meteo() -> Weather:
+    return Weather(GEOCODING_URL, FORECAST_URL)
+
+
+def get_weather(call: BuiltinCall) -> OutsideText:
+    location = call.arguments["location"]
+    return OutsideText("weather", location, _open_meteo().at(location, call.context.deadline_seconds))
+
+
+TOOLS = (
+    BuiltinTool(
+        name="get_weather",
+        description="Current weather at a place.",
+        input_schema=fields(
+            ("location",), location=text("Town, or town and country", minLength=1, maxLength=200)
+        ),
+        risk="network",
+        optional=True,
+        run=get_weather,
+    ),
+)

@@ -43,10 +43,10 @@ class HttpTool:
         self._secrets = secrets
         self._known = known
 
-    def run(
-        self, tool: ToolDefinition, config: HttpConfig, arguments: Mapping[str, Any], context: CallContext
-    ) -> OutsideText:
+    def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        config = tool.config
+        assert isinstance(config, HttpConfig)
         deadline = time.monotonic() + context.deadline_seconds
         credentials = credentials_of(tool.name, config, self._secrets, self._known, context.tenant)
         method, body = config.method, None

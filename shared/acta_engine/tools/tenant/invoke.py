@@ -145,10 +145,10 @@ class LambdaTool:
         self._guard = guard
         self._client = client
 
-    def run(
-        self, tool: ToolDefinition, config: LambdaConfig, arguments: Mapping[str, Any], context: CallContext
-    ) -> OutsideText:
+    def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        config = tool.config
+        assert isinstance(config, LambdaConfig)
         try:
             self._guard.check(context.tenant, config.function)
         except FunctionRefused as refused:
