@@ -154,8 +154,17 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     assert view["tool_call"] == {
         "name": "delete_file", "input": {"path": "a.md"}, "input_text": '{"path":"a.md"}',
         "input_hash": "ab" * 16, "shortened": False, "input_url": None,
+        "question": "May the agent delete a file?",
+        "file": {"argument": "path", "use": "delete", "content": None, "replace": None},
     }  # fmt: skip
     assert view["timeout_at"] == "2026-01-31T10:00:00.123Z"
+
+
+def test_a_call_of_a_tenant_s_tool_has_neither_words_of_its_own_nor_a_file() -> None:
+    assert PENDING.tool_call is not None
+    call = PENDING.tool_call.model_copy(update={"name": "pay"})
+    view: Any = intervention_view(PENDING.model_copy(update={"tool_call": call}))
+    assert (view["tool_call"]["question"], view["tool_call"]["file"]) == (None, None)
 
 
 def test_that_others_have_to_decide_is_a_field_of_the_intervention_and_no_part_of_its_context() -> None:

@@ -68,7 +68,7 @@ export function Call({ of, call, callId, isEdited }: Shown) {
         </p>
       )}
       {!input && !failure && <p class="hint">The whole input is being read…</p>}
-      {input && !isEdited && of.state === "pending" && <Preview tool={call.name} input={input} of={of} />}
+      {input && !isEdited && of.state === "pending" && <Preview call={call} input={input} of={of} />}
       <Fields of={input ?? call.input} />
     </div>
   );

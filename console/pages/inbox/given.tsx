@@ -155,7 +155,7 @@ function Changed(asked: Asked) {
         after={parsed.input ? linesOf(parsed.input) : after}
         label="What you change"
       />
-      {parsed.input && <Preview tool={asked.of.tool_call!.name} input={parsed.input} of={asked.of} />}
+      {parsed.input && <Preview call={asked.of.tool_call!} input={parsed.input} of={asked.of} />}
     </Form>
   );
 }

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { ask, Refused } from "../../api/request";
-import type { Intervention } from "../../api/shapes";
+import type { Intervention, Shapes } from "../../api/shapes";
 import { Diff } from "../../parts/diff";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
@@ -14,12 +14,13 @@ const PRIVATE = "~/";
 
 type Seen = { kind: "text"; text: string } | { kind: "bytes"; bytes: number } | { kind: "none" } | { kind: "private" };
 
-export function Preview({ tool, input, of }: { tool: string; input: Input; of: Intervention }) {
-  const path = input["path"];
-  const isWritten = tool === "create_file";
-  if (typeof path !== "string" || !(isWritten || tool === "delete_file")) return null;
-  const text = isWritten ? String(input["content"] ?? "") : undefined;
-  return <Now key={path} path={path} of={of} replacedBy={text} mayReplace={input["replace"] === true} />;
+export function Preview({ call, input, of }: { call: Shapes["PendingCall"]; input: Input; of: Intervention }) {
+  const { file } = call;
+  const path = file && input[file.argument];
+  if (!file || typeof path !== "string" || file.use === "read") return null;
+  const text = file.content === null ? undefined : String(input[file.content] ?? "");
+  const mayReplace = file.replace !== null && input[file.replace] === true;
+  return <Now key={path} path={path} of={of} replacedBy={text} mayReplace={mayReplace} />;
 }
 
 interface Written {

@@ -12,7 +12,7 @@ const OPTIONS: Record<Intervention["type"], string[]> = {
   checkpoint_review: ["continue", "cancel"],
   budget_exceeded: ["raise", "finish", "continue", "cancel"],
 };
-const CALL = { name: "delete_file", input: { path: "a.txt" }, input_hash: "h", shortened: false, input_url: null };
+const CALL = { name: "delete_file", input: { path: "a.txt" }, input_hash: "h", shortened: false, input_url: null, question: "May the agent delete a file?", file: null };
 
 function asked(fields: Partial<Intervention> = {}): Intervention {
   const type = fields.type ?? "approval_required";
@@ -38,6 +38,12 @@ test("every option of every type has a label, a consequence and a past tense", (
       }
     }
   }
+});
+
+test("a question about a call is asked in the tool's words, where it has some", () => {
+  assert.equal(title(asked()), "May the agent delete a file?");
+  assert.equal(title(asked({ tool_call: { ...CALL, question: null } })), "May the agent do this?");
+  assert.equal(title(asked({ context: { reason: "replaces_file" } })), "May the agent replace a file?");
 });
 
 test("every default has a consequence", () => {

@@ -25,8 +25,8 @@ const TITLES: Record<Type, string> = {
 export function title(one: Intervention): string {
   if (isPause(one)) return "The session is paused";
   if (isOfTool(one)) return "A tool's server has a question";
-  if (one.type === "approval_required" && one.tool_call?.name === "delete_file") return "May the agent delete a file?";
   if (one.type === "approval_required" && one.context.reason === "replaces_file") return "May the agent replace a file?";
+  if (one.type === "approval_required" && one.tool_call?.question) return one.tool_call.question;
   if (one.type === "error_recovery" && one.tool_call) return "Did this happen?";
   if (one.context.outage) return "The work stands still";
   return TITLES[one.type] ?? "The session waits";

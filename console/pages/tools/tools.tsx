@@ -83,7 +83,7 @@ export function kindOf(tool: Tool): string {
 }
 
 export function approval(tool: Tool): string {
-  if (!tool.high_stakes) return tool.name === "create_file" ? "a person, when it replaces a file" : "nobody";
+  if (!tool.high_stakes) return tool.file?.replace ? "a person, when it replaces a file" : "nobody";
   const who = tool.approver_role ? `somebody with the role ${visible(tool.approver_role)}` : "a person";
   return tool.approver_must_differ ? `${who}, not who started it` : who;
 }

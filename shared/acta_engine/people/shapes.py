@@ -10,6 +10,18 @@ from acta_engine.people.intervention import InterventionState
 from acta_engine.people.options_and_defaults import InterventionType
 
 
+class FileOfCall(TypedDict):
+    """What a call of a built-in tool does with one of the tenant's files, and which arguments say so."""
+
+    argument: str
+    """The one with the file's path."""
+    use: Literal["read", "write", "delete"]
+    content: str | None
+    """The argument with the text that the file gets."""
+    replace: str | None
+    """The argument that, if it is true, lets the call replace a file that is there."""
+
+
 class PendingCall(TypedDict):
     """A tool call that is decided on."""
 
@@ -26,6 +38,10 @@ class PendingCall(TypedDict):
     shortened: bool
     input_url: str | None
     """A path of this API; null where nothing was left out."""
+    question: str | None
+    """What a person who approves the call is asked, in a sentence. null: whether the agent may do this."""
+    file: FileOfCall | None
+    """null: the tool names no file of the tenant's."""
 
 
 class ReviewedCall(PendingCall):

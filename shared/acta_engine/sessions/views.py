@@ -269,7 +269,10 @@ def _context(one: Intervention) -> interventions.Context:
 
 def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> interventions.PendingCall:
     """`input_url`: where the whole of a shortened input is."""
+    from acta_engine.tools.builtin import builtins  # most answers show no call
+
     path = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input"
+    tool = builtins().get(call.name)  # no other tool has the name of a built-in one
     url = path + query if call.shortened else None
     return {
         "name": call.name,
@@ -278,4 +281,8 @@ def pending_call_view(one: Intervention, call: PendingCall, query: str = "") -> 
         "input_hash": call.input_hash,
         "shortened": call.shortened,
         "input_url": url,
+        "question": (tool.question or None) if tool is not None else None,
+        "file": cast("interventions.FileOfCall | None", tool.file and tool.file.model_dump())
+        if tool
+        else None,
     }

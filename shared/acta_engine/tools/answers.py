@@ -8,9 +8,11 @@ from typing_extensions import TypedDict
 from acta_engine.agents.answers import AppliedFrom
 from acta_engine.api.answers import as_json, copied
 from acta_engine.api.formats import Instant
+from acta_engine.people.shapes import FileOfCall
 from acta_engine.tools import tool_secret
 from acta_engine.tools.tool import (
     HIDDEN,
+    BuiltinTool,
     Effect,
     HttpConfig,
     LambdaConfig,
@@ -78,6 +80,8 @@ class Tool(TypedDict):
     repeatable: bool
     timeout_seconds: int
     result_limit_bytes: int
+    file: NotRequired[FileOfCall]
+    """What a call of a built-in tool does with one of the tenant's files."""
     config: NotRequired[HttpToolConfig | LambdaToolConfig]
     as_defined: NotRequired[WhoApproves]
     """Where an operator says who approves: what the definition says."""
@@ -132,6 +136,8 @@ def tool_view(spec: ToolSpec) -> Tool:
     names of secrets are.
     """
     own: dict[str, Any] = {"approver_must_differ": spec.wants_another_approver}
+    if isinstance(spec, BuiltinTool) and spec.file is not None:
+        own["file"] = spec.file.model_dump()
     if isinstance(spec, ToolDefinition):
         own["config"] = _tool_config(spec.config)
         own |= {
