@@ -45,8 +45,8 @@ from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.tools.port import Registry
-from acta_engine.tools.python.run import PythonTools
 from acta_engine.tools.registry import TenantRegistry
+from acta_engine.tools.tenant.functions import PythonTools
 from acta_engine.turn.context import TurnDeps, TurnKind
 from acta_engine.turn.engine_decision import Timeouts
 from acta_engine.turn.fused_turns import StepDeps, take_turns

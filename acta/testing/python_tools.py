@@ -28,10 +28,9 @@ from acta.tools.errors import BadTool, SecretMissing
 from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, run, to_result
 from acta_engine.files.store import FileExists, FileMissing, FileStore
-from acta_engine.tools.function_names import EVERY_TENANT
-from acta_engine.tools.python.from_spec import from_spec
+from acta_engine.tools.python_catalogue import from_spec
 from acta_engine.tools.tenant.definition import Unusable
-from acta_engine.tools.tool import ToolSpec
+from acta_engine.tools.tool import EVERY_TENANT, ToolSpec
 
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"

@@ -4,7 +4,7 @@ Nothing here imports CDK. A changed name makes CloudFormation replace the thing,
 """
 
 from acta_engine.models.providers import WITH_KEY
-from acta_engine.tools.function_names import function_prefix
+from acta_engine.tools.tool import function_prefix
 from acta_infra.sizing import FunctionName
 
 LIVE_INDEX, OPEN_INDEX = "live", "open"

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from acta_engine.tools.port import BuiltinReach, Registry, ToolFunction
     from acta_engine.tools.runtime import ToolRuntime
     from acta_engine.tools.secret_reader import ToolSecretReader
+    from acta_engine.tools.tenant.functions import LambdaTool
     from acta_engine.tools.tenant.http import HttpTool
-    from acta_engine.tools.tenant.invoke import LambdaTool
     from acta_engine.tools.tool import ToolSpec
     from acta_engine.traces.trace_export import TraceExport
     from acta_engine.turn.context import TurnDeps
@@ -170,7 +170,7 @@ class App:
 
     @cached_property
     def secret_names(self) -> ToolSecretNames:
-        from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+        from acta_engine.tools.dynamodb import DynamoToolSecretNames
 
         return DynamoToolSecretNames(self.settings.table)
 
@@ -367,7 +367,7 @@ class App:
     @cached_property
     def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:
         """The Python tools of the environment that a tenant has."""
-        from acta_engine.tools.python.catalogue import python_tools
+        from acta_engine.tools.python_catalogue import python_tools
 
         return python_tools
 
@@ -418,15 +418,14 @@ class App:
 
     @cached_property
     def lambda_tools(self) -> LambdaTool:
-        from acta_engine.tools.tenant.functions import FunctionGuard
-        from acta_engine.tools.tenant.invoke import LambdaTool
+        from acta_engine.tools.tenant.functions import FunctionGuard, LambdaTool
 
         return LambdaTool(FunctionGuard(self.settings))
 
     @cached_property
     def python_tools(self) -> Any:
         from acta_engine.files.credentials import FileCredentials
-        from acta_engine.tools.python.run import PythonTools
+        from acta_engine.tools.tenant.functions import PythonTools
 
         chosen = self.settings
         credentials = FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes)

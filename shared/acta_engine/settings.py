@@ -31,12 +31,7 @@ from acta_engine.people.options_and_defaults import ROLE_PATTERN
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.recovery.outage import OutageLimits
 from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
-from acta_engine.tools.function_names import (
-    EVERY_TENANT,
-    FUNCTION_PATTERN,
-    MAX_FUNCTION_CHARS,
-    function_prefix,
-)
+from acta_engine.tools.tool import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
 from acta_engine.turn.answer_time import MOST_SECONDS, AnswerTime
 from acta_engine.usage.aws_prices import AwsPrices
 
@@ -313,7 +308,7 @@ class Settings(BaseModel):
     def _names_roles(
         cls, value: Mapping[str, Mapping[str, str]], info: ValidationInfo
     ) -> Mapping[str, Mapping[str, str]]:
-        from acta_engine.people.approvers import check_approvers
+        from acta_engine.tools.tool import check_approvers
 
         check_approvers(value)
         _check_size(value, info)

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools.python import catalogue
+from acta_engine.tools import python_catalogue as catalogue
 from acta_infra.environments import ENVIRONMENTS, Environment
 from acta_infra.lambdas.function import KNOW_TOOLS
 from acta_infra.packaging.bundle import ROOT
@@ -240,8 +240,7 @@ def test_the_catalogue_is_where_the_functions_that_have_a_registry_look_for_it()
         for path in (ROOT / "functions").iterdir()
         if path.is_dir()
         and path.name != "__pycache__"
-        and ROOT / "shared" / CATALOGUE.with_name("catalogue.py")
-        in reach(ROOT, f"functions.{path.name}").files
+        and ROOT / "shared" / CATALOGUE.with_suffix(".py") in reach(ROOT, f"functions.{path.name}").files
     }
     assert having == KNOW_TOOLS
 

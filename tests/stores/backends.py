@@ -43,8 +43,7 @@ from acta_engine.store import table_layout as items
 from acta_engine.store.documents import from_intervention
 from acta_engine.store.versions import CURRENT
 from acta_engine.system_clock import SystemClock
-from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolStore
-from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolSecretNames, DynamoToolStore
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers
 

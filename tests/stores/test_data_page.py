@@ -34,8 +34,7 @@ from acta_engine.queue.dynamodb import DynamoAdmission
 from acta_engine.queue.places import Price, ProviderLimits, QueuePlace
 from acta_engine.recovery.dynamodb import DynamoRecoveryScans
 from acta_engine.recovery.store import ROUNDS, Place, RecoveryScan, Tally
-from acta_engine.tools.tool import LambdaConfig, ToolDefinition
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_engine.usage.store import Fold, Partition
 from acta_engine.usage.usage import Amounts, RowKey, counted

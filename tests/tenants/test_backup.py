@@ -15,8 +15,7 @@ from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.sessions.history import History
 from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import LambdaConfig, ToolDefinition
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in
 from acta_engine.usage.fold import fold
 from acta_infra.deployed.tenants.back_up import NothingThere, back_up

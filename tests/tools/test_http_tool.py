@@ -25,8 +25,7 @@ from acta_engine.tools.results_for_model import failure_text
 from acta_engine.tools.secret_reader import SecretUnusable
 from acta_engine.tools.tenant.credentials import Known, Secrets
 from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool
-from acta_engine.tools.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition, ToolSecret
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply, Sink
 

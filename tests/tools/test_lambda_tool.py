@@ -19,8 +19,7 @@ from acta_engine.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolN
 from acta_engine.settings import Settings
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.results_for_model import failure_text
-from acta_engine.tools.tenant.functions import FunctionGuard
-from acta_engine.tools.tenant.invoke import MAX_BYTES, LambdaTool
+from acta_engine.tools.tenant.functions import MAX_BYTES, FunctionGuard, LambdaTool
 from acta_engine.tools.tool import Effect, LambdaConfig, ToolDefinition
 from acta_engine.untrusted.quoting import OutsideText
 

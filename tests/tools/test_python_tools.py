@@ -13,8 +13,8 @@ from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUna
 from acta_engine.files.credentials import FileCredentials, private_files_policy, shared_files_policy
 from acta_engine.store.keys import FILES, MAX_PART_BYTES, tenant_prefix
 from acta_engine.tools.port import CallContext
-from acta_engine.tools.python.run import PythonTools
 from acta_engine.tools.registry import TenantRegistry
+from acta_engine.tools.tenant.functions import PythonTools
 from acta_engine.tools.tool import PythonTool, ToolSpec, written_as
 from acta_engine.untrusted.path import private_folder
 

@@ -14,7 +14,7 @@ from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.settings import settings
 from acta_engine.store.keys import tool_secrets_prefix
-from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_engine.tools.secret_reader import (
     CACHE_SECONDS,
     SecretUnusable,

@@ -6,8 +6,14 @@ import pytest
 
 from acta_engine.errors import StoreUnavailable
 from acta_engine.settings import Settings
-from acta_engine.tools.tool import MAX_HEADERS, HttpConfig, ToolDefinition
-from acta_engine.tools.tool_secret import MAX_HOSTS, MAX_TOOL_SECRETS, MAX_VALUE_CHARS
+from acta_engine.tools.tool import (
+    MAX_HEADERS,
+    MAX_HOSTS,
+    MAX_TOOL_SECRETS,
+    MAX_VALUE_CHARS,
+    HttpConfig,
+    ToolDefinition,
+)
 from tests.api.deployment import AdminApi
 
 VALUE = "Bearer sk-live-1234567890"

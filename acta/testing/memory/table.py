@@ -20,7 +20,7 @@ from acta_engine.log.store import (
     live_shard,
 )
 from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import ToolSecret
 from acta_engine.usage.usage import Counted
 
 

@@ -17,8 +17,13 @@ import acta_engine
 from acta_engine.agents import bodies as definition_bodies
 from acta_engine.api.json_body import field_docs
 from acta_engine.tools import tool
-from acta_engine.tools.function_names import FUNCTION_PATTERN, MAX_FUNCTION_CHARS
-from acta_engine.tools.tool_secret import MAX_VALUE_CHARS, MIN_VALUE_CHARS, NAME_PATTERN
+from acta_engine.tools.tool import (
+    FUNCTION_PATTERN,
+    MAX_FUNCTION_CHARS,
+    MAX_VALUE_CHARS,
+    MIN_VALUE_CHARS,
+    NAME_PATTERN,
+)
 from acta_engine.untrusted import texts
 
 Json = dict[str, Any]

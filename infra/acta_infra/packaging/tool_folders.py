@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from acta_engine.tools.builtin import builtins
-from acta_engine.tools.python.from_spec import from_spec
+from acta_engine.tools.python_catalogue import from_spec
 from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import PythonTool
 from acta_infra.environments import Environment
@@ -35,7 +35,7 @@ LOCK = Path("requirements") / "tools.txt"
 RECIPE = "1"
 """Part of every key. Raise it when the way these bundles are built changes."""
 HANDLER = "acta.tools.handler.handler"
-CATALOGUE = Path("acta_engine") / "tools" / "python" / "catalogue.json"
+CATALOGUE = Path("acta_engine") / "tools" / "python_catalogue.json"
 """Its place in the zips of Acta's functions."""
 USED_SECONDS = 600
 """So long a synthesis may take from the bundle that it asks for to the one that it reads."""

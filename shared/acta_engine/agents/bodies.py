@@ -13,7 +13,7 @@ from acta_engine.notifications import receiver
 from acta_engine.people import options_and_defaults
 from acta_engine.prompts import prompt
 from acta_engine.sessions.bodies import NotifyUrl
-from acta_engine.tools import tool, tool_secret
+from acta_engine.tools import tool
 from acta_engine.tools.mcp import server as mcp_server
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 
@@ -309,8 +309,8 @@ class ConfirmMcpTools(RequestBody):
 
 
 def _usable_value(value: str) -> str:
-    if not tool_secret.is_usable_value(value):
-        raise ValueError(tool_secret.VALUE_RULE)
+    if not tool.is_usable_value(value):
+        raise ValueError(tool.VALUE_RULE)
     return value
 
 
@@ -321,7 +321,7 @@ class PutToolSecret(RequestBody):
 
     value: Annotated[str, AfterValidator(_usable_value)] = Field(repr=False)
     """It is never answered. 8 to 4,096 printable ASCII characters, no space at either end."""
-    hosts: Annotated[list[tool_secret.SecretHost], Field(max_length=tool_secret.MAX_HOSTS)] | None = None
+    hosts: Annotated[list[tool.SecretHost], Field(max_length=tool.MAX_HOSTS)] | None = None
     """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
 
 

@@ -15,8 +15,7 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.log.store import IdempotencyRecord
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
 AGENTS_AT_ONCE = 100
 

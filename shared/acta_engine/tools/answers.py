@@ -9,7 +9,7 @@ from acta_engine.agents.answers import AppliedFrom
 from acta_engine.api.answers import as_json, copied
 from acta_engine.api.formats import Instant
 from acta_engine.people.shapes import FileOfCall
-from acta_engine.tools import tool_secret
+from acta_engine.tools import tool
 from acta_engine.tools.tool import (
     HIDDEN,
     BuiltinTool,
@@ -185,6 +185,6 @@ def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrial
     }
 
 
-def tool_secret_view(secret: tool_secret.ToolSecret) -> ToolSecret:
+def tool_secret_view(secret: tool.ToolSecret) -> ToolSecret:
     """Without its value, which nobody is shown."""
     return copied(ToolSecret, secret)

@@ -1,8 +1,16 @@
-"""Tenants' tools and MCP servers on DynamoDB, beside their agents and under the same revision (`definition_items`). A
-release that does not know MCP servers leaves them as they are.
+"""Tenants' tools, MCP servers and the names of their secrets on DynamoDB.
+
+Tools and MCP servers stand beside the tenant's agents and under the same revision (`agents/dynamodb_items.py`). A
+release that does not know MCP servers leaves them as they are. No item has the value of a secret: values are in Secrets
+Manager.
+
+pk             sk             attributes
+T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set its value last, h where it
+                              may be sent
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from acta_engine.agents.dynamodb_items import change_definition
@@ -10,10 +18,11 @@ from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChang
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.log.store import IdempotencyRecord, KeyTaken
-from acta_engine.store.documents import dump, load
+from acta_engine.store.convert import check_version
+from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
 from acta_engine.store.keys import key_part, tenant_pk
-from acta_engine.store.query import get_item, query
-from acta_engine.store.table_layout import Item, record_key, stored
+from acta_engine.store.query import OneTable, get_item, query
+from acta_engine.store.table_layout import Item, item_key, record_key, stored
 from acta_engine.store.transaction import (
     FREE,
     Action,
@@ -25,7 +34,7 @@ from acta_engine.store.transaction import (
 )
 from acta_engine.store.versions import CURRENT
 from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition
+from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
 
 def from_tool(tool: ToolDefinition, version: int) -> bytes:
@@ -144,3 +153,47 @@ class DynamoMcpServerStore(_Items[McpServer]):
 
 def _as_stored(one: ToolDefinition | McpServer) -> dict[str, dict[str, str]]:
     return {"n": {"N": str(one.version)}, "c": {"S": one.created_at.isoformat()}}
+
+
+KEPT_APART = "X#"
+
+
+class DynamoToolSecretNames(OneTable):
+    def all(self, tenant: str) -> tuple[ToolSecret, ...]:
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :secret)",
+            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":secret": {"S": KEPT_APART}},
+        )
+        return tuple(_secret(item) for answer in answers for item in answer["Items"])
+
+    def put(self, tenant: str, secret: ToolSecret) -> None:
+        item = {
+            **_key(tenant, secret.name),
+            "v": {"N": str(ATTRIBUTES_VERSION)},
+            "c": {"S": secret.created_at.isoformat()},
+            "u": {"S": secret.updated_at.isoformat()},
+            "b": {"S": secret.updated_by},
+            **({"h": {"S": " ".join(secret.hosts)}} if secret.hosts else {}),
+        }
+        self._dynamodb.call("put_item", TableName=self._table, Item=item)
+
+    def delete(self, tenant: str, name: str) -> None:
+        self._dynamodb.call("delete_item", TableName=self._table, Key=_key(tenant, name))
+
+
+def _key(tenant: str, name: str) -> Item:
+    return item_key(tenant_pk(tenant), KEPT_APART + key_part(name))
+
+
+def _secret(item: Item) -> ToolSecret:
+    check_version("tool secret", int(item["v"]["N"]))
+    return ToolSecret(
+        name=item["sk"]["S"].removeprefix(KEPT_APART),
+        created_at=datetime.fromisoformat(item["c"]["S"]),
+        updated_at=datetime.fromisoformat(item["u"]["S"]),
+        updated_by=item["b"]["S"],
+        hosts=tuple(item["h"]["S"].split()) if "h" in item else (),
+    )

@@ -5,11 +5,18 @@ from typing import Any
 
 from acta_engine.agents.store import Snapshot
 from acta_engine.errors import ToolInputInvalid
-from acta_engine.people.approvers import NOBODY_NAMED, Approvers, with_approver
 from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.mcp.server import with_servers
-from acta_engine.tools.python.catalogue import python_tools
-from acta_engine.tools.tool import BuiltinTool, HttpConfig, ToolDefinition, ToolSpec
+from acta_engine.tools.python_catalogue import python_tools
+from acta_engine.tools.tool import (
+    NOBODY_NAMED,
+    Approvers,
+    BuiltinTool,
+    HttpConfig,
+    ToolDefinition,
+    ToolSpec,
+    with_approver,
+)
 
 
 class BuiltinRegistry:

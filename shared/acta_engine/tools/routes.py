@@ -25,7 +25,6 @@ from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid,
 from acta_engine.ids import EFFECT
 from acta_engine.log.commit import milliseconds
 from acta_engine.log.store import IdempotencyRecord
-from acta_engine.people.approvers import with_approver
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin import builtins, offered
@@ -45,6 +44,7 @@ from acta_engine.tools.tool import (
     ToolDefinition,
     ToolSpec,
     is_high_stakes_unless_said,
+    with_approver,
 )
 from acta_engine.tools.trial import Trial
 

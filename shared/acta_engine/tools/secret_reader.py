@@ -17,7 +17,7 @@ from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_engine.bound_tenant import bound
 from acta_engine.errors import AwsDenied, StoreUnavailable
 from acta_engine.store.keys import tool_secrets_prefix
-from acta_engine.tools.tool_secret import is_usable_value
+from acta_engine.tools.tool import is_usable_value
 
 CACHE_SECONDS = 60
 """How long a value is used that was replaced or deleted meanwhile."""

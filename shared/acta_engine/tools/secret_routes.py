@@ -15,11 +15,12 @@ from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import HttpConfig, ToolDefinition
-from acta_engine.tools.tool_secret import (
+from acta_engine.tools.tool import (
     MAX_TOOL_SECRETS,
     NAME_PATTERN,
     NAME_RULE,
+    HttpConfig,
+    ToolDefinition,
     ToolSecret,
     is_secret_name,
 )

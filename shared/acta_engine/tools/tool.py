@@ -1,16 +1,20 @@
-"""Tools: what the registry has about each (design §7)."""
+"""Tools: what the registry knows about each one, by kind, and the names of the functions and secrets that they use
+(design §7).
+"""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.people.options_and_defaults import RoleName
+from acta_engine.people.options_and_defaults import ROLE_PATTERN, RoleName
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.store.frozen_model import FrozenModel
-from acta_engine.tools.function_names import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS
-from acta_engine.tools.tool_secret import SecretName
 from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
 from acta_engine.untrusted.quoting import OutsideText
 
@@ -41,6 +45,31 @@ HIGH_STAKES_NAMES = frozenset({"send_email", "execute_code"})
 HIDDEN = "***"
 """Shown instead of a header's value, which may be a credential."""
 
+FUNCTION_PATTERN = r"^acta-[a-z0-9-]{1,32}-tool-[a-z0-9-]{1,50}$"
+"""The part before `tool` is the environment."""
+MAX_FUNCTION_CHARS = 64
+"""Lambda takes no longer name."""
+EVERY_TENANT = "*"
+"""In what an operator names by tenant: what is for every one."""
+
+NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+"""No hyphen: Secrets Manager may take a name that ends with one and six characters for a part of an ARN."""
+NAME_RULE = "A secret's name is 1 to 64 letters, digits and _, and does not begin with a digit."
+MAX_TOOL_SECRETS = 40
+"""Of a tenant. One answer of the API lists them."""
+MIN_VALUE_CHARS = 8
+"""A shorter text could not be taken out of a tool's answers: too much else looks like it."""
+MAX_VALUE_CHARS = 4_096
+VALUE_RULE = (
+    f"A value is {MIN_VALUE_CHARS} to {MAX_VALUE_CHARS:,} printable ASCII characters, and neither begins nor ends with "
+    "a space: it becomes a header's value as it is."
+)
+
+HOST_PATTERN = r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$"
+MAX_HOSTS = 10
+
+SecretHost = Annotated[str, Field(pattern=HOST_PATTERN)]
+SecretName = Annotated[str, Field(pattern=NAME_PATTERN)]
 HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
 HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
@@ -261,3 +290,67 @@ class ToolDefinition(ToolSpec):
     def secrets(self) -> frozenset[str]:
         """Names of the secrets that its calls need."""
         return frozenset(self.config.secret_headers.values() if isinstance(self.config, HttpConfig) else ())
+
+
+class ToolSecret(FrozenModel):
+    """What is known of a secret without its value. `updated_by`: the subject who set the value last. `hosts`: where
+    tools may send it, `host` (for port 443) or `host:port`; none: wherever tools may go.
+    """
+
+    name: SecretName
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+    hosts: Annotated[tuple[SecretHost, ...], Field(max_length=MAX_HOSTS)] = ()
+
+    def may_be_sent_to(self, url: str) -> bool:
+        """Whether a tool with this URL may refer to the secret. `url`: one that tools may call."""
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").removesuffix("."), parts.port or 443
+        return not self.hosts or f"{host}:{port}" in self.hosts or (port == 443 and host in self.hosts)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether the name fits `NAME_PATTERN`."""
+    return name.isascii() and name.isidentifier() and len(name) <= 64
+
+
+def is_usable_value(value: str) -> bool:
+    """Whether the value may be a header's, see `VALUE_RULE`."""
+    in_bounds = MIN_VALUE_CHARS <= len(value) <= MAX_VALUE_CHARS
+    return in_bounds and value.isascii() and value.isprintable() and value == value.strip(" ")
+
+
+def function_prefix(env: str) -> str:
+    """How the names begin in an environment. The function `tool` of Acta itself has no such name."""
+    return f"acta-{env}-tool-"
+
+
+Approvers = Mapping[str, Mapping[str, str]]
+"""Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls."""
+NOBODY_NAMED: Approvers = MappingProxyType({})
+
+
+def with_approver(spec: ToolSpec, named: Approvers, tenant: str) -> ToolSpec:
+    """The tool as it is for the tenant, whose own entry comes before that of every tenant.
+
+    A person with the role decides on each call, and nobody on what they asked for themselves. A built-in tool that asks
+    about some calls alone, those that replace a file, still asks about no others.
+    """
+    role = named.get(tenant, {}).get(spec.name) or named.get(EVERY_TENANT, {}).get(spec.name)
+    if role is None:
+        return spec
+    asks_about_some = (
+        isinstance(spec, BuiltinTool) and spec.file is not None and spec.file.replace is not None
+    )
+    stakes = {} if asks_about_some else {"high_stakes": True}
+    return spec.model_copy(update={"approver_role": role, "approver_must_differ": True, **stakes})
+
+
+def check_approvers(named: Approvers) -> None:
+    """Raises ValueError for what is no name of a tool or a role, and for `update_plan`: it changes nothing outside."""
+    for tool, role in (each for roles in named.values() for each in roles.items()):
+        if not re.fullmatch(TOOL_NAME_PATTERN, tool) or tool == UPDATE_PLAN:
+            raise ValueError(f"{tool!r} is not the name of a tool whose calls a person can approve")
+        if not re.fullmatch(ROLE_PATTERN, role):
+            raise ValueError(f"{role!r} is not the name of a role")

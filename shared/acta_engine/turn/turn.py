@@ -47,6 +47,7 @@ from acta_engine.people.opening import (
     open_review,
     wait_for_people,
 )
+from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.recovery.outage import cause_of_error
 from acta_engine.recovery.wait_out import (
     ask_after_waiting,

@@ -12,7 +12,7 @@ import pytest
 from acta_engine.errors import ToolFailed
 from acta_engine.tools.mcp.exchange import McpFailed
 from acta_engine.tools.mcp.server import ClientCredentials, McpAuth
-from acta_engine.tools.tool_secret import ToolSecret
+from acta_engine.tools.tool import ToolSecret
 from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.tools.mcp.calls import Worker, confirmed

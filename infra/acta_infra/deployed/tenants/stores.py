@@ -19,7 +19,7 @@ from acta_engine.notifications.dynamodb import DynamoTenantReceivers
 from acta_engine.store.table_layout import Item, receiver_key, session_pk
 from acta_engine.store.versions import CURRENT
 from acta_engine.system_clock import SystemClock
-from acta_engine.tools.dynamodb_secrets import DynamoToolSecretNames
+from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_infra.deployed.account import Account
 from acta_infra.deployed.outputs import OutputsUnknown, stack_outputs
 from acta_infra.names import READS_VERSION

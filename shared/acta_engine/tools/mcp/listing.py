@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from acta_engine.tools.mcp.exchange import LIST_TOOLS, McpExchange, NotUnderstood
+from acta_engine.tools.mcp.exchange import (
+    LIST_TOOLS,
+    BadHeaders,
+    Call,
+    McpExchange,
+    NotUnderstood,
+    Paths,
+    header_paths,
+)
 from acta_engine.tools.mcp.server import pin_of
-from acta_engine.tools.mcp.wire import BadHeaders, Call, Paths, header_paths
 
 MAX_PAGES = 20
 MAX_TOOLS = 200

@@ -2,9 +2,12 @@
 
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
 alternatives. So every evaluated schema, every keyword with the values it looks through, and every message costs units
-of work, a few microseconds each: so the same input is always judged alike. Six keywords are our own, because the
+of work, a few microseconds each, and the same input is always judged alike. Six keywords are our own, because the
 package gives them to Python's `re`, or compares each item with each. `false` is our own, too: the package's message
 quotes the value, and nobody counts it inside `anyOf`.
+
+When an admin writes a schema, `check_references` looks where its references lead, how many of its parts apply to one
+value, and at its patterns. Otherwise only an input that needs the wrong part would find it.
 
 RE2 matches patterns, in time that grows with the text and with the pattern's program; Python's `re` takes exponential
 time for some. Both packages are imported when they are needed first.
@@ -19,10 +22,12 @@ from functools import cache, lru_cache, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.untrusted.quoting import one_line
+from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
+
 
 MOST_WORK = 200_000
 
@@ -374,3 +379,77 @@ def _error(message: str, **about: Any) -> "ValidationError":
     from jsonschema import ValidationError
 
     return ValidationError(message, **about)
+
+
+REFERENCES = ("$ref", "$dynamicRef")
+
+
+class BadReference(Exception):
+    """The message is a sentence for the admin."""
+
+
+def check_references(schema: Mapping[str, Any]) -> None:
+    """Raises BadReference where a reference leads to nothing, to something that is no schema, or back to itself, and
+    where too many schemas apply to one value; BadPattern for a pattern that cannot be used.
+
+    `schema`: must be valid by the rules of JSON Schema.
+    """
+    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    root = DRAFT202012.create_resource(schema)
+    to_visit = [(schema, Registry().resolver_with_root(root))]
+    targets: list[tuple[Any, Any]] = []  # of references, not visited yet
+    following: dict[int, list[int]] = {}  # by schema, the schemas that come next for the same value
+    while to_visit or targets:
+        if not to_visit:
+            target, resolver = targets.pop()
+            if id(target) in following:
+                continue
+            try:  # a target may stand where no schema is expected, so nobody has checked it yet
+                Draft202012Validator.check_schema(target, format_checker=FormatChecker(()))
+            except SchemaError:
+                raise BadReference("A $ref leads to something that is no schema.") from None
+            except RecursionError:
+                raise BadReference("The schema is nested too deeply.") from None
+            to_visit.append((target, resolver))
+        here, resolver = to_visit.pop()
+        following[id(here)] = [id(each) for each in _for_the_same_value(here)]
+        _check_patterns(here)
+        for each in DRAFT202012.subresources_of(here):
+            to_visit.append((each, resolver.in_subresource(DRAFT202012.create_resource(each))))
+        for reference in _references(here):
+            try:
+                found = resolver.lookup(reference)
+            except (Unresolvable, TypeError, ValueError):
+                raise BadReference("A $ref leads to nothing in the schema.") from None
+            following[id(here)].append(id(found.contents))
+            targets.append((found.contents, found.resolver))
+    try:
+        check_chains(following)
+    except EndlessSchema as endless:
+        raise BadReference(str(endless)) from None
+
+
+def _references(schema: Any) -> list[str]:
+    return [schema[name] for name in REFERENCES if name in schema] if isinstance(schema, dict) else []
+
+
+def _check_patterns(schema: Any) -> None:
+    """Raises BadPattern."""
+    if isinstance(schema, dict):
+        named = [schema["pattern"]] if "pattern" in schema else []
+        for pattern in (*named, *schema.get("patternProperties", ())):
+            compiled(pattern)
+
+
+def _for_the_same_value(schema: Any) -> Iterator[Any]:
+    """The schemas inside `schema` that apply to the same value as `schema` itself, not to a part of the value."""
+    if not isinstance(schema, dict):
+        return
+    yield from (schema[name] for name in ("not", "if", "then", "else") if name in schema)
+    for name in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(name, ())
+    yield from schema.get("dependentSchemas", {}).values()

@@ -1,15 +1,20 @@
 """Headers of `http` tools that are credentials: how a definition refers to their values, how a call gets them, and how
 they are kept out of what the model is given (design §7).
+
+Servers repeat what they were told, in the form that their answers have. So a secret is looked for whole and in its
+parts, as it is and in base64, in the answer and in the answer with its escapes undone once and twice. A server that
+wants to tell the secret finds another form: it has the value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, ToolFailed, ToolNotRun
 from acta_engine.tools.secret_reader import SecretUnusable
 from acta_engine.tools.tenant.headers import FieldRefused
-from acta_engine.tools.tool import HttpConfig
-from acta_engine.tools.tool_secret import NAME_RULE, ToolSecret, is_secret_name
+from acta_engine.tools.tool import MIN_VALUE_CHARS, NAME_RULE, HttpConfig, ToolSecret, is_secret_name
 
 Secrets = Callable[[str, str, str], str | None]
 """From a tenant, a secret's name and when it was set last, where that is known, to its value; None: there is no such
@@ -26,7 +31,7 @@ class Credentials(NamedTuple):
 
     def hidden(self, text: str) -> str:
         """The text, in which each value is `[secret NAME]`. Linear in the text."""
-        from acta_engine.tools.tenant.echoes import without_echoes
+        from acta_engine.tools.tenant.credentials import without_echoes
 
         return without_echoes(text, self.values) if self.values else text
 
@@ -92,3 +97,147 @@ def _failed(tool: str, name: str, what: str, host: str = "") -> ToolFailed:
         ran=False,
         remedy=f"Set it: acta tools secrets set {name}{host}.",
     )
+
+
+MAX_PARTS = 16
+"""Of one secret, the longest ones. It bounds the work; who sends more cookies with a tool is rare."""
+UNDONE = 2
+"""So many escapes may lie in each other, such as of HTML in a text of JSON."""
+_ESCAPE = re.compile(
+    r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[\"'/\\]|%[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};", re.ASCII
+)
+"""Of JSON and JavaScript, of URLs, of HTML."""
+_HEX_AT = {"\\u": 2, "\\x": 2, "%": 1}
+
+
+def without_echoes(text: str, secrets: Mapping[str, str]) -> str:
+    """The text, in which each value of `secrets` (by name) is `[secret NAME]`.
+
+    Linear in the text: it is searched for each form of a secret at each level of escapes, at most
+    `MAX_PARTS` x 8 x (1 + `UNDONE`) times.
+    """
+    forms = {form: name for name, value in secrets.items() for form in _forms(value)}
+    found: list[tuple[int, int, str]] = []
+    levels: list[_Escapes] = []
+    searched = text
+    while forms:
+        for start, end, name in _places(searched, forms):
+            for level in reversed(levels):
+                start, end = level.before(start), level.before(end)
+            found.append((start, end, name))
+        if len(levels) == UNDONE:
+            break
+        searched, level = _undone(searched)
+        if not level.at:
+            break
+        levels.append(level)
+    return _replaced(text, found)
+
+
+class _Escapes(NamedTuple):
+    """Where a text had escapes. `at`: their places in the text without them; `after`: in both texts, what follows."""
+
+    at: list[int]
+    after: list[tuple[int, int]]
+
+    def before(self, place: int) -> int:
+        """The place in the text with the escapes."""
+        last = bisect_left(self.at, place) - 1
+        if last < 0:
+            return place
+        undone, original = self.after[last]
+        return original + max(0, place - undone)
+
+
+def _undone(text: str) -> tuple[str, _Escapes]:
+    pieces, at, after = [], [], []
+    done = length = 0
+    for match in _ESCAPE.finditer(text):
+        char = _char(match[0])
+        if char == match[0]:
+            continue
+        pieces += [text[done : match.start()], char]
+        length += match.start() - done
+        at.append(length)
+        length += len(char)
+        done = match.end()
+        after.append((length, done))
+    return "".join([*pieces, text[done:]]), _Escapes(at, after)
+
+
+def _char(escape: str) -> str:
+    if escape[0] == "&":
+        from html import unescape
+
+        return unescape(escape)
+    digits = _HEX_AT.get(escape[: 2 if escape[0] == "\\" else 1])
+    return escape[1] if digits is None else chr(int(escape[digits:], 16))
+
+
+def _places(text: str, forms: Mapping[str, str]) -> Iterable[tuple[int, int, str]]:
+    for form, name in forms.items():
+        start = text.find(form)
+        while start >= 0:
+            yield start, start + len(form), name
+            start = text.find(form, start + len(form))
+
+
+def _replaced(text: str, found: list[tuple[int, int, str]]) -> str:
+    """Of places that overlap the first has its name in their stead."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, name in sorted(found, key=lambda place: (place[0], -place[1])):
+        if start >= done:
+            pieces += [text[done:start], f"[secret {name}]"]
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
+
+
+def _forms(value: str) -> set[str]:
+    forms = set()
+    for part in _parts(value):
+        once = _undone(part)[0]
+        forms |= {part, once, _undone(once)[0], *_in_base64(part)}
+    return {form for form in forms if len(form) >= MIN_VALUE_CHARS}
+
+
+def _parts(value: str) -> list[str]:
+    """What a server may say alone: all of it, what comes after its scheme (`Bearer …`), what `Basic` has in base64, the
+    things that it lists and their values (`sid=…; lang=en`).
+    """
+    scheme, space, rest = value.partition(" ")
+    if not space or not scheme.replace("-", "").isalnum():
+        scheme, rest = "", value
+    parts = {value, value.replace(" ", "+"), rest.strip(), rest.strip().rstrip("=")}
+    if scheme.lower() == "basic":
+        decoded = _from_base64(rest.strip())
+        parts |= {decoded, *decoded.split(":", 1)}
+    for listed in re.split("[;,]", rest):
+        _, is_named, given = listed.partition("=")
+        parts.add(listed.strip(" \"'"))
+        if is_named:
+            parts |= {given.strip(" \"'"), given.strip(" \"'=")}
+    long = (part for part in parts if len(part) >= MIN_VALUE_CHARS)
+    return sorted(long, key=lambda part: (-len(part), part))[:MAX_PARTS]
+
+
+def _from_base64(text: str) -> str:
+    import base64
+
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return ""
+
+
+def _in_base64(part: str) -> Iterable[str]:
+    """Those characters that are the same whatever stands before and after the part: three forms for its place in a
+    group, and two alphabets.
+    """
+    import base64
+
+    for shift in range(3):
+        content = b"\0" * shift + part.encode("utf-8", "replace")
+        start, end = (shift * 8 + 5) // 6, len(content) * 8 // 6
+        yield base64.b64encode(content)[start:end].decode()
+        yield base64.urlsafe_b64encode(content)[start:end].decode()
