@@ -1,379 +1,566 @@
 """The settings of the Lambdas, read once from the environment.
 
-The field `x` is the variable `ACTA_X`. `infra/` sets the variables, and a test compares both. A missing variable is a
-mistake of the deployment: the cold start fails with a `SettingsError` that names it.
+A setting is one field of `Settings`: its default, its bounds, what it is for, who may set it and which functions get
+it. The field `x` is the variable `ACTA_X`. An operator sets it in `Environment.settings`, or in the field of the same
+name where the environment has one (`infra/acta_infra/environments.py`); a developer sets the variable for the local
+stack. A variable that is missing or cannot be used is a mistake of the deployment: the cold start fails with a
+`SettingsError` that names it.
+
 No setting is a key: settings have the *names* of secrets. Locally, keys come from the variables that the providers'
 SDKs read.
+
+Every cold start of every function reads this file, so it imports nothing that costs time and has no model of pydantic.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-
-from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
-from acta_engine.limits.tenant_limits import LimitsByTenant, TenantLimits
-from acta_engine.models.providers import OFFLINE, PROVIDERS, AllowedModels
-from acta_engine.people.options_and_defaults import ROLE_PATTERN
-from acta_engine.queue.places import LEARN, ProviderLimits
-from acta_engine.recovery.outage import OutageLimits
 from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
-from acta_engine.tools.tool import EVERY_TENANT, FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
-from acta_engine.turn.answer_time import MOST_SECONDS, AnswerTime
-from acta_engine.usage.aws_prices import AwsPrices
+
+if TYPE_CHECKING:
+    from acta_engine.limits.caps import Caps
+    from acta_engine.limits.tenant_limits import LimitsByTenant
+    from acta_engine.models.providers import AllowedModels
+    from acta_engine.queue.places import ProviderLimits
+    from acta_engine.recovery.outage import OutageLimits
+    from acta_engine.turn.answer_time import AnswerTime
+    from acta_engine.usage.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
 
-MAX_JSON_CHARS = {"tenant_tools": 2_048, "tool_approvers": 512, "tenant_limits": 640, "provider_limits": 400}
-"""All variables of a Lambda have 4 KB together."""
-AS_JSON = {
-    "tenant_tools": '{"acme": ["acta-prod-tool-refund"]}',
-    "tool_approvers": '{"*": {"delete_file": "records"}}',
-    "tenant_limits": '{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
-    "provider_limits": '{"anthropic": {"tokens_per_minute": 400000, "requests_per_minute": 1000}}',
-    "provider_secrets": '{"anthropic": "acta/prod/anthropic"}',
-    "role_map": '{"Billing admin": "finance", "Everyone": ""}',
-    "aws_prices": '{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
-}
-"""Settings that are JSON in their variable, with an example of each."""
+MAX_MAX_STEPS = 1_000
+MAX_TOKEN_BUDGET = 100_000_000
+MAX_COST_BUDGET_USD = 1_000_000
 
-Seconds = Annotated[float, Field(gt=0)]
+REQUIRED: Final = object()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+TRUE, FALSE = ("true", "1"), ("false", "0")
+
+SetBy = Literal["person", "templates"]
 
 
 class SettingsError(RuntimeError):
     """Variables are missing or have a value that cannot be used. The message names them."""
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+class Setting:
+    """What is known of a field of `Settings`. On an object of that class it stands for the default.
 
-    env: str
-    is_local: bool = False
+    `default`: decides about the type of the value, too. `least`, `most`: bounds that are allowed; `above`: one that is
+    not. `check`: gets the value and all settings, returns the value, raises ValueError. `json`: an example of the text
+    of a value that is JSON in its variable. `chars`: the most of such a text; all variables of a Lambda have 4 KB
+    together. `by`: whether a person may set it, or the templates alone do; then a variable of the same name in a
+    person's shell does not reach the Lambdas. `to`: the functions that get it; none: all.
+    """
+
+    def __init__(
+        self,
+        default: Any,
+        *,
+        least: float | None = None,
+        most: float | None = None,
+        above: float | None = None,
+        pattern: str = "",
+        one_of: tuple[str, ...] = (),
+        check: Callable[[Any, Settings], Any] | None = None,
+        json: str = "",
+        chars: int = 0,
+        by: SetBy = "person",
+        to: tuple[str, ...] = (),
+    ) -> None:
+        self.default = default
+        self.least, self.most, self.above = least, most, above
+        self.pattern, self.one_of, self.check = pattern, one_of, check
+        self.json, self.chars = json, chars
+        self.by: SetBy = by
+        self.to = to
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, settings: Settings | None, owner: type) -> Any:
+        return self if settings is None else self.default
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+    def is_for(self, function: str) -> bool:
+        return not self.to or function in self.to
+
+    def read(self, given: Any) -> Any:
+        """The value of a text, or the value itself where it is none. Raises ValueError."""
+        if self.json:
+            value = _from_json(given, self.json) if isinstance(given, str) else given
+            if self.chars and len(json.dumps(value, separators=(",", ":"))) > self.chars:
+                raise ValueError(f"at most {self.chars:,} characters; name what is for every tenant under *")
+            return value
+        value = self._typed(given)
+        if self.one_of and value not in self.one_of:
+            raise ValueError(f"one of {', '.join(each or 'nothing' for each in self.one_of)}")
+        if self.pattern and not re.fullmatch(self.pattern, value):
+            raise ValueError(f"it has to match {self.pattern}")
+        if self.least is not None and value < self.least:
+            raise ValueError(f"at least {self.least:,}")
+        if self.above is not None and value <= self.above:
+            raise ValueError(f"more than {self.above:,}")
+        if self.most is not None and value > self.most:
+            raise ValueError(f"at most {self.most:,}")
+        return value
+
+    def _typed(self, given: Any) -> Any:
+        kind: Any = str if self.default is REQUIRED else type(self.default)
+        if kind is bool:
+            text = str(given).lower()
+            if text not in (*TRUE, *FALSE):
+                raise ValueError("true or false")
+            return text in TRUE
+        if kind is str:
+            if not isinstance(given, str):
+                raise ValueError("a text")
+            return given
+        try:
+            value = kind(given)
+        except (TypeError, ValueError):
+            raise ValueError("a whole number" if kind is int else "a number") from None
+        if isinstance(given, bool) or value != value or (not isinstance(given, str) and value != given):
+            raise ValueError("a whole number" if kind is int else "a number")
+        return value
+
+
+def _from_json(text: str, example: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"JSON such as {example}") from None
+
+
+def setting(default: Any, **facts: Any) -> Any:
+    """A field of `Settings`, as `Setting` says. The type checker sees the type that is written beside it."""
+    return Setting(default, **facts)
+
+
+def _local_only(value: str, settings: Settings) -> str:
+    if value and not settings.is_local:
+        raise ValueError("only an environment of the local kind may make this exception")
+    return value
+
+
+def _provider(value: str, settings: Settings) -> str:
+    from acta_engine.models.providers import OFFLINE, PROVIDERS
+
+    if value and value not in PROVIDERS:
+        raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}")
+    if value == OFFLINE and not settings.offline:
+        raise ValueError("this environment has no offline stand-in: see infra/acta_infra/environments.py")
+    return value
+
+
+def _texts(value: Any, settings: Settings) -> Any:
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
+        raise ValueError("an object of texts")
+    return value
+
+
+def _by_name(value: Any, kind: type) -> Any:
+    """Raises ValueError unless it is an object of which each member is of this kind."""
+    if not isinstance(value, Mapping) or not all(isinstance(each, kind) for each in value.values()):
+        raise ValueError("an object by name, as in the example of docs/options.md")
+    return value
+
+
+def _role_map(value: Any, settings: Settings) -> Any:
+    from acta_engine.people.options_and_defaults import ROLE_PATTERN
+
+    for role in _texts(value, settings).values():
+        if role and not re.fullmatch(ROLE_PATTERN, role):
+            raise ValueError(f"{role!r} is not the name of a role")
+    return value
+
+
+def _approvers(value: Any, settings: Settings) -> Any:
+    from acta_engine.tools.tool import check_approvers
+
+    for roles in _by_name(value, Mapping).values():
+        _texts(roles, settings)
+    check_approvers(value)
+    return value
+
+
+def _limits(value: Any, names: tuple[str, ...], *, may_be_none: bool) -> Any:
+    for name, most in ((name, most) for limits in value.values() for name, most in limits.items()):
+        if name not in names:
+            raise ValueError(f"a limit is one of {', '.join(names)}, not {name}")
+        fits = isinstance(most, int) and not isinstance(most, bool) and most >= 1
+        if not fits and not (may_be_none and most is None):
+            raise ValueError(f"the limit {name} is a whole number from 1")
+    return value
+
+
+def _tenant_limits(value: Any, settings: Settings) -> Any:
+    from acta_engine.limits.tenant_limits import TenantLimits
+
+    return _limits(_by_name(value, Mapping), TenantLimits._fields, may_be_none=True)
+
+
+def _provider_limits(value: Any, settings: Settings) -> Any:
+    from acta_engine.queue.places import ProviderLimits
+
+    if not isinstance(value, Mapping):
+        raise ValueError("an object by name, as in the example of docs/options.md")
+    named = {name: each for name, each in value.items() if each != "learn"}
+    _limits(_by_name(named, Mapping), ProviderLimits._fields, may_be_none=False)
+    return value
+
+
+def _tenant_tools(value: Any, settings: Settings) -> Any:
+    from acta_engine.tools.tool import FUNCTION_PATTERN, MAX_FUNCTION_CHARS, function_prefix
+
+    tools = {tenant: tuple(names) for tenant, names in _by_name(value, (list, tuple)).items()}  # type: ignore[arg-type]
+    prefix = function_prefix(settings.env)
+    for name in (name for names in tools.values() for name in names):
+        usable = isinstance(name, str) and re.fullmatch(FUNCTION_PATTERN, name)
+        if not usable or len(name) > MAX_FUNCTION_CHARS or not name.startswith(prefix):
+            raise ValueError(f"a function of a tool is called {prefix}… here, not {name}")
+    return tools
+
+
+def _aws_prices(value: Any, settings: Settings) -> Any:
+    from acta_engine.usage.aws_prices import AwsPrices
+
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return AwsPrices(**value)
+    except TypeError:
+        raise ValueError("the fields of AwsPrices in acta_engine/usage/aws_prices.py") from None
+
+
+def _url(value: str, settings: Settings) -> str:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(value)
+        usable = bool(parts.hostname) and (parts.port or 443) > 0
+    except ValueError:
+        usable = False
+    plain = value.isascii() and value.isprintable() and not set(value) & set(' \\"<>^`{|}#')
+    if value and not (usable and plain and parts.scheme in ("http", "https") and "@" not in parts.netloc):
+        raise ValueError("a URL is https://host/path, without credentials or a fragment")
+    if value and parts.scheme != "https" and not settings.is_local:
+        raise ValueError("only an environment of the local kind may use http")
+    return value
+
+
+class Settings:
+    """`Settings(env="test", …)` takes values, or texts as they stand in variables. Raises SettingsError."""
+
+    fields: Mapping[str, Setting] = NOTHING
+    """By name."""
+
+    env: str = setting(REQUIRED, by="templates")
+    is_local: bool = setting(False, by="templates")
     """It runs in a local AWS, which has no secrets and whose receivers speak HTTP. Set by templates alone."""
-    table: str
-    bucket: str
+    table: str = setting(REQUIRED, by="templates")
+    bucket: str = setting(REQUIRED, by="templates")
     """Files."""
-    session_bucket: str = ""
+    session_bucket: str = setting("", by="templates")
     """Texts of sessions; it keeps no versions. Empty: the process stores none."""
-    tenant_role: str = ""
+    tenant_role: str = setting("")
     """The ARN of the function's second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the
     function has one role, and acts for all tenants with it.
     """
-    audit_table: str = ""
+    audit_table: str = setting("")
     """Who did what (ADR 54). Empty: what would have to be recorded is refused."""
-    audit_secret: str = ""
+    audit_secret: str = setting("")
     """The name of the secret with the key of the people's pseudonyms. A local stack has none."""
-    audit_retention_days: Annotated[int, Field(ge=0)] = 0
+    audit_retention_days: int = setting(0, least=0)
     """After which a record is deleted. 0: never."""
-    ended_sessions_days: Annotated[int, Field(ge=0)] = 0
+    ended_sessions_days: int = setting(0, least=0, to=("recover",))
     """After which a session that has ended is deleted. 0: never."""
-    state_machine_arn: str = ""
-    origin_hashes: Annotated[str, Field(pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")] = ""
+    state_machine_arn: str = setting("", by="templates")
+    origin_hashes: str = setting("", pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
-    cors_origins: str = ""
+    cors_origins: str = setting("", to=("mcp",))
     """Origins of web pages that may ask `/mcp`, beside the deployment's own, separated by commas; `*`: any."""
-    token_issuer: str = ""
+    token_issuer: str = setting("", by="templates")
     """The issuer of the API's tokens, which `/.well-known/oauth-protected-resource` names. Empty: nobody is told."""
-    public_url: str = ""
+    public_url: str = setting("", by="templates")
     """Where people reach the API, without a slash at the end."""
-    console_issuer: str = ""
+    console_issuer: str = setting("", by="templates")
     """The OpenID issuer that the page sends people to. Empty: nobody can sign in on the page."""
-    console_client: str = ""
+    console_client: str = setting("", by="templates")
     """The page's client there."""
-    console_scopes: str = "openid"
+    console_scopes: str = setting("openid", by="templates")
     """What it asks for, separated by spaces."""
-    console_takes: Literal["access_token", "id_token"] = "id_token"
+    console_takes: Literal["access_token", "id_token"] = setting(
+        "id_token", one_of=("access_token", "id_token"), by="templates"
+    )
     """Which token of a sign-in the API takes."""
-    console_connects: str = ""
+    console_connects: str = setting("", by="templates")
     """Origins that the page may ask beside its own, separated by spaces: the issuer's, and that of its tokens."""
-    tenant_claim: str = "tenant"
-    roles_claim: str = "roles"
-    machine_tenant_claim: str = ""
-    machine_roles_claim: str = ""
+    tenant_claim: str = setting("tenant", by="templates")
+    roles_claim: str = setting("roles", by="templates")
+    machine_tenant_claim: str = setting("", by="templates")
+    machine_roles_claim: str = setting("", by="templates")
     """What stands for the two in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
-    role_map: Mapping[str, Annotated[str, Field(pattern=rf"^$|{ROLE_PATTERN}")]] = Field(default_factory=dict)
+    role_map: Mapping[str, str] = setting(
+        NOTHING, check=_role_map, json='{"Billing admin": "finance", "Everyone": ""}'
+    )
     """A name in the claim of the roles -> the role that it grants, or nothing; names that it does not have grant none.
     Empty: every name is the role of that name. As JSON.
     """
-    roles_have_no_spaces: bool = False
+    roles_have_no_spaces: bool = setting(False, by="templates")
     """The issuer has no role whose name has a space in it, so `[a b]` can only be two
     (`shared/acta_engine/api/roles.py`).
     """
 
-    write_version: Annotated[int, Field(ge=OLDEST_WRITTEN, le=CURRENT)] = CURRENT
+    write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
     """The schema version that is written: the one before `CURRENT` while Lambdas that write it may run."""
-    release: str = ""
+    release: str = setting("")
     """What the release is called (`infra/acta_infra/rollout/release.py`). Read by whoever rolls back, from the
     versions of the functions, as the next one is."""
-    reads_version: int = CURRENT
+    reads_version: int = setting(CURRENT)
     """The newest schema version that the release knows."""
 
-    offline: bool = False
+    offline: bool = setting(False, by="templates")
     """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""
-    provider: str = ""
+    provider: str = setting("", check=_provider)
     """One of `shared/acta_engine/models/providers.py`; `offline` only where `offline` is true. Empty: the first one
     with a key."""
-    model: str = ""
+    model: str = setting("")
     """Empty: the provider's default model."""
-    provider_secrets: Mapping[str, str] = Field(default_factory=dict)
+    provider_secrets: Mapping[str, str] = setting(
+        NOTHING, check=_texts, json='{"anthropic": "acta/prod/anthropic"}', by="templates"
+    )
     """Provider -> the name of the secret that holds its key. As JSON. Empty locally, where keys are variables."""
-    openai_api: Literal["", "responses", "chat"] = ""
+    openai_api: Literal["", "responses", "chat"] = setting("", one_of=("", "responses", "chat"))
     """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
-    optional_tools: str = ""
+    optional_tools: str = setting("")
     """Names of the optional built-in tools that are offered, separated by commas. Empty: none."""
 
-    http_tool_hosts: str = ""
+    http_tool_hosts: str = setting("")
     """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
-    http_tool_allow: str = ""
+    http_tool_allow: str = setting("", check=_local_only)
     """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
-    tool_secrets_key: str = ""
+    tool_secrets_key: str = setting("")
     """The ARN of the KMS key that new secrets of tools are encrypted with. Empty: AWS's own for secrets."""
-    tenant_tools: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    tenant_tools: Mapping[str, tuple[str, ...]] = setting(
+        NOTHING,
+        check=_tenant_tools,
+        json='{"acme": ["acta-prod-tool-refund"]}',
+        chars=2_048,
+        to=("admin", "tool"),
+    )
     """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
-    tool_versions: Mapping[str, str] = Field(default_factory=dict)
+    tool_versions: Mapping[str, str] = setting(NOTHING, check=_texts, json='{"orders": "7"}', to=("tool",))
     """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. A folder
     that is not named is called at its newest code: locally, where that may change without a deployment.
     """
-    tool_approvers: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
+    tool_approvers: Mapping[str, Mapping[str, str]] = setting(
+        NOTHING,
+        check=_approvers,
+        json='{"*": {"delete_file": "records"}}',
+        chars=512,
+        to=("step", "tool", "intervene", "admin", "mcp"),
+    )
     """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
 
-    tenant_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)] | None]] = Field(
-        default_factory=dict
+    tenant_limits: Mapping[str, Mapping[str, int | None]] = setting(
+        NOTHING,
+        check=_tenant_limits,
+        json='{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
+        chars=640,
     )
     """Tenant, or `*` for every other tenant -> its limits (`shared/acta_engine/limits/tenant_limits.py`); one that is
     not named or null is none. As JSON.
     """
 
-    provider_limits: Mapping[str, Mapping[str, Annotated[int, Field(ge=1)]] | Literal["learn"]] = Field(
-        default_factory=dict
+    provider_limits: Mapping[str, Mapping[str, int] | Literal["learn"]] = setting(
+        NOTHING,
+        check=_provider_limits,
+        json='{"anthropic": {"tokens_per_minute": 400000, "requests_per_minute": 1000}}',
+        chars=400,
+        to=("step", "recover"),
     )
     """Provider -> what it takes in a minute (`shared/acta_engine/queue/places.py`); `learn`: what its answers say. As
     JSON. A provider that is not named takes whatever comes.
     """
 
-    notify_webhook_url: str = ""
+    notify_webhook_url: str = setting("", check=_url, to=("notify",))
     """The URL that gets notifications, with https unless local. Empty: none."""
-    notify_topic_arn: str = ""
-    notify_queue_url: str = ""
+    notify_topic_arn: str = setting("", by="templates")
+    notify_queue_url: str = setting("")
     """The queue for notifications that were not delivered and are sent again."""
-    notify_secret_name: str = ""
+    notify_secret_name: str = setting("", by="templates")
     """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
 
-    notify_hosts: str = ""
+    notify_hosts: str = setting("", to=("start", "admin", "notify", "mcp"))
     """Hosts that webhooks of tenants and sessions may have: `host` or `host:port`, separated by commas. Empty: none."""
-    notify_allow: str = ""
+    notify_allow: str = setting("", check=_local_only, to=("start", "admin", "notify", "mcp"))
     """`host:port`, separated by commas: such webhooks may have these with http and at private addresses. Local only."""
-    notify_api_url: str = ""
+    notify_api_url: str = setting("", check=_url, to=("notify",))
     """The API's base URL, which links of notifications begin with. Empty: they are paths."""
-    notify_console_url: str = ""
+    notify_console_url: str = setting("", check=_url)
     """The base URL of a console of the operator's, which notifications link to. Empty: they link to the deployment's
     own page, below `notify_api_url`."""
 
-    traces_url: str = ""
+    traces_url: str = setting("", check=_url, to=("traces",))
     """The whole URL of the OTLP/HTTP endpoint that spans are sent to, with https unless local. Empty: none."""
-    traces_xray: bool = False
+    traces_xray: bool = setting(False)
     """Spans go to X-Ray's own endpoint of the region, signed with the function's role."""
-    traces_content: bool = False
+    traces_content: bool = setting(False)
     """Spans have what people, models and tools said."""
-    traces_queue_url: str = ""
+    traces_queue_url: str = setting("", by="templates")
     """The queue of commits that become spans. Empty: the environment exports no traces."""
-    traces_secret_name: str = ""
+    traces_secret_name: str = setting("", by="templates")
     """The name of the secret with the endpoint's headers, a JSON object. Locally the object itself is
     ACTA_TRACES_HEADERS."""
 
-    max_message_chars: Annotated[int, Field(ge=1, le=500_000)] = 10_000
-    max_file_bytes: Annotated[int, Field(ge=1, le=4_194_304)] = 4_194_304
-    max_output_tokens: Annotated[int, Field(ge=1)] = 4_096
-    context_window_tokens: Annotated[int, Field(ge=0)] = 0
+    max_message_chars: int = setting(10_000, least=1, most=500_000)
+    max_file_bytes: int = setting(4_194_304, least=1, most=4_194_304)
+    max_output_tokens: int = setting(4_096, least=1)
+    context_window_tokens: int = setting(0, least=0)
     """Tokens of a request and its answer together. 0: as much as the model is known to have."""
-    token_budget: Annotated[int, Field(ge=1)] = 300_000
+    token_budget: int = setting(300_000, least=1)
     """Of a session, in each window of time. Enough for 50 turns (ADR 38)."""
-    token_window_seconds: Annotated[float, Field(ge=0)] = 3_600
+    token_window_seconds: float = setting(3_600.0, least=0)
     """After which a session's token budget renews. 0: it never does."""
-    cost_budget_usd: Annotated[float, Field(ge=0, le=MAX_COST_BUDGET_USD)] = 0
+    cost_budget_usd: float = setting(0.0, least=0, most=MAX_COST_BUDGET_USD)
     """US dollars that a session may cost where nobody names a limit. 0: none; its tokens are limited all the same."""
-    tenant_tokens_per_hour: Annotated[int, Field(ge=0)] = 5_000_000
+    tenant_tokens_per_hour: int = setting(5_000_000, least=0)
     """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
-    default_visibility: Literal["private", "tenant"] = "tenant"
+    default_visibility: Literal["private", "tenant"] = setting(
+        "tenant", one_of=("private", "tenant"), to=("start", "mcp")
+    )
     """Who may see a session whose start does not say so."""
-    cap_max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] = MAX_MAX_STEPS
+    cap_max_steps: int = setting(MAX_MAX_STEPS, least=1, most=MAX_MAX_STEPS)
     """The most that anybody, an admin too, may give one session; agents may have lower caps of their own. So the next
     three.
     """
-    cap_token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] = 5_000_000
-    cap_cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] = 1_000
-    cap_max_output_tokens: Annotated[int, Field(ge=1)] = 128_000
+    cap_token_budget: int = setting(5_000_000, least=1, most=MAX_TOKEN_BUDGET)
+    cap_cost_budget_usd: float = setting(1_000.0, above=0, most=MAX_COST_BUDGET_USD)
+    cap_max_output_tokens: int = setting(128_000, least=1)
     """Of one model call."""
-    allowed_models: str = ""
+    allowed_models: str = setting("")
     """Names of the models that agents may have, exact, separated by commas; `model` is allowed anyhow. Empty: those
     that are called like a provider's own (`shared/acta_engine/models/providers.py`), locally any.
     """
-    step_deadline_seconds: Seconds = 120
+    step_deadline_seconds: float = setting(120.0, above=0)
     """The least that a model call may take. It gets more where its output limit needs more."""
-    first_token_seconds: Seconds = 30
+    first_token_seconds: float = setting(30.0, above=0)
     """How long a model may take to begin."""
-    output_tokens_per_second: Annotated[float, Field(ge=0)] = 0
+    output_tokens_per_second: float = setting(0.0, least=0)
     """How fast the models write. 0: each as it is rated (`shared/acta_engine/turn/answer_time.py`)."""
-    longest_model_seconds: Seconds = 840
+    longest_model_seconds: float = setting(840.0, above=0)
     """The most that a model call may take. The deployment sets it from the timeout of `step`."""
-    background_seconds: Annotated[float, Field(ge=0, le=MOST_SECONDS)] = 3_600
+    background_seconds: float = setting(3_600.0, least=0, most=7_200)
     """The most that a model call in the background may take, for which no function waits
     (`shared/acta_engine/turn/answer_time.py`). 0: no agent may ask for one.
     """
-    longest_tool_seconds: Annotated[int, Field(ge=1)] = 600
+    longest_tool_seconds: int = setting(600, least=1)
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
-    approval_timeout_seconds: Seconds = 1_800
-    intervention_warn_seconds: Seconds = 300
-    aws_read_seconds: Annotated[float, Field(gt=0, le=6)] = 6
+    approval_timeout_seconds: float = setting(1_800.0, above=0)
+    intervention_warn_seconds: float = setting(300.0, above=0)
+    aws_read_seconds: float = setting(6.0, above=0, most=6)
     """How long one attempt at a request to AWS waits for bytes. Three attempts that time out take less than the 30 s
     that an API request has.
     """
-    turns_per_step: Annotated[int, Field(ge=1, le=100)] = 1
+    turns_per_step: int = setting(1, least=1, most=100, to=("step",))
     """The most turns that one invocation of `step` makes, with the calls between that it may make itself (ADR 57)."""
-    roll_over_events: Annotated[int, Field(ge=100, le=22_000)] = 20_000
-    outage_patience_seconds: Annotated[float, Field(ge=0)] = 86_400
+    roll_over_events: int = setting(20_000, least=100, most=22_000)
+    outage_patience_seconds: float = setting(86_400.0, least=0)
     """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""
-    outage_longest_pause_seconds: Annotated[float, Field(ge=1)] = 900
+    outage_longest_pause_seconds: float = setting(900.0, least=1)
     """The longest time between two tries in an outage."""
-    recovery_grace_seconds: Seconds = 60
+    recovery_grace_seconds: float = setting(60.0, above=0)
     """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
     slow.
     """
-    recover_function: str = ""
-    recovery_workers: Annotated[int, Field(ge=0)] = 0
+    recover_function: str = setting("", by="templates")
+    recovery_workers: int = setting(0, least=0)
     """The function `recover` and its alias, and how many more invocations of it may be at work where very many sessions
     have lost their executions; 0: none (ADR 108).
     """
-    erase_again_seconds: Seconds = 1_200
+    erase_again_seconds: float = setting(1_200.0, above=0)
     """A deleted session is erased once more after this: longer than any Lambda runs."""
-    measure_load: bool = False
+    measure_load: bool = setting(False)
     """Recovery measures the functions' concurrency each minute, and long polls give way to it."""
-    tool_function: str = ""
+    tool_function: str = setting("", by="templates")
     """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty: what needs
     it is refused.
     """
-    status_function: str = ""
-    status_concurrency: Annotated[int, Field(ge=0)] = 0
+    status_function: str = setting("", by="templates")
+    status_concurrency: int = setting(0, least=0, by="templates")
     """The name of the function `status` and what is reserved for it; 0: nothing."""
-    aws_prices: AwsPrices | None = None
+    aws_prices: AwsPrices | None = setting(
+        None,
+        check=_aws_prices,
+        json='{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
+        to=("status", "mcp"),
+    )
     """What receipts count with, as JSON. None: the list of the region that the function is in."""
-    step_memory_mb: Annotated[int, Field(ge=128)] = 512
-    tool_memory_mb: Annotated[int, Field(ge=128)] = 512
+    step_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
+    tool_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
     """What these functions have, for receipts: their time is billed by it."""
-    poll_after_ms: Annotated[int, Field(ge=50)] = 1_000
-    partial_text_ms: Annotated[int, Field(ge=0)] = 0
+    poll_after_ms: int = setting(1_000, least=50)
+    partial_text_ms: int = setting(0, least=0)
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
 
-    @field_validator("provider")
-    @classmethod
-    def _is_there(cls, value: str, info: ValidationInfo) -> str:
-        if value and value not in PROVIDERS:
-            raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}")
-        if value == OFFLINE and not info.data.get("offline"):
-            raise ValueError("this environment has no offline stand-in: see infra/acta_infra/environments.py")
-        return value
-
-    @field_validator("http_tool_allow", "notify_allow")
-    @classmethod
-    def _local_only(cls, value: str, info: ValidationInfo) -> str:
-        if value and not info.data.get("is_local"):
-            raise ValueError("only an environment of the local kind may make this exception")
-        return value
-
-    @field_validator(*AS_JSON, mode="before")
-    @classmethod
-    def _from_json(cls, value: Any, info: ValidationInfo) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            raise ValueError(f"JSON such as {AS_JSON[str(info.field_name)]}") from None
-
-    @field_validator("tool_approvers")
-    @classmethod
-    def _names_roles(
-        cls, value: Mapping[str, Mapping[str, str]], info: ValidationInfo
-    ) -> Mapping[str, Mapping[str, str]]:
-        from acta_engine.tools.tool import check_approvers
-
-        check_approvers(value)
-        _check_size(value, info)
-        return value
-
-    @field_validator("tenant_limits")
-    @classmethod
-    def _names_limits(
-        cls, value: Mapping[str, Mapping[str, int | None]], info: ValidationInfo
-    ) -> Mapping[str, Mapping[str, int | None]]:
-        for name in (name for limits in value.values() for name in limits):
-            if name not in TenantLimits._fields:
-                raise ValueError(f"a limit is one of {', '.join(TenantLimits._fields)}, not {name}")
-        _check_size(value, info)
-        return value
-
-    @field_validator("provider_limits")
-    @classmethod
-    def _names_provider_limits(
-        cls, value: Mapping[str, Mapping[str, int] | str], info: ValidationInfo
-    ) -> Mapping[str, Mapping[str, int] | str]:
-        for name in (name for limits in value.values() if not isinstance(limits, str) for name in limits):
-            if name not in ProviderLimits._fields:
-                raise ValueError(f"a limit is one of {', '.join(ProviderLimits._fields)}, not {name}")
-        _check_size(value, info)
-        return value
-
-    @field_validator("tenant_tools")
-    @classmethod
-    def _of_this_environment(
-        cls, value: Mapping[str, tuple[str, ...]], info: ValidationInfo
-    ) -> Mapping[str, tuple[str, ...]]:
-        prefix = function_prefix(info.data.get("env", ""))
-        for name in (name for names in value.values() for name in names):
-            usable = re.fullmatch(FUNCTION_PATTERN, name) and len(name) <= MAX_FUNCTION_CHARS
-            if not usable or not name.startswith(prefix):
-                raise ValueError(f"a function of a tool is called {prefix}… here, not {name}")
-        _check_size(value, info)
-        return value
-
-    @field_validator("notify_webhook_url", "notify_api_url", "notify_console_url", "traces_url")
-    @classmethod
-    def _plain_url(cls, value: str, info: ValidationInfo) -> str:
-        try:
-            parts = urlsplit(value)
-            usable = bool(parts.hostname) and (parts.port or 443) > 0
-        except ValueError:
-            usable = False
-        plain = value.isascii() and value.isprintable() and not set(value) & set(' \\"<>^`{|}#')
-        if value and not (usable and plain and parts.scheme in ("http", "https") and "@" not in parts.netloc):
-            raise ValueError("a URL is https://host/path, without credentials or a fragment")
-        if value and parts.scheme != "https" and not info.data.get("is_local"):
-            raise ValueError("only an environment of the local kind may use http")
-        return value
-
-    @model_validator(mode="after")
-    def _within_caps(self) -> "Settings":
-        for name in ("token_budget", "cost_budget_usd", "max_output_tokens"):
+    def __init__(self, **given: Any) -> None:
+        values = vars(self)
+        wrong = [
+            f"{PREFIX}{name.upper()} (there is no such setting)" for name in given.keys() - self.fields.keys()
+        ]
+        for name, field in self.fields.items():
+            try:
+                if name in given:
+                    values[name] = field.read(given[name])
+                elif field.default is REQUIRED:
+                    raise ValueError("it is missing")
+            except ValueError as error:
+                wrong.append(f"{field.variable} ({error})")
+        for name in () if wrong else given:
+            field = self.fields[name]
+            try:
+                if field.check is not None:
+                    values[name] = field.check(values[name], self)
+            except ValueError as error:
+                wrong.append(f"{field.variable} ({error})")
+        for name in () if wrong else ("token_budget", "cost_budget_usd", "max_output_tokens"):
             if getattr(self, name) > getattr(self, f"cap_{name}"):
-                raise ValueError(f"{name} is above cap_{name}, which is {getattr(self, f'cap_{name}')}")
-        return self
+                wrong.append(f"{name} is above cap_{name}, which is {getattr(self, f'cap_{name}')}")
+        if wrong:
+            raise SettingsError(f"environment variables missing or not usable: {', '.join(wrong)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("settings do not change")
+
+    def but(self, **different: Any) -> Settings:
+        """The same settings with other values, which are not checked."""
+        changed = object.__new__(Settings)
+        vars(changed).update({**vars(self), **different})
+        return changed
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Settings:
+        """An empty variable is as good as none."""
+        variables = ((name, environ.get(field.variable, "")) for name, field in cls.fields.items())
+        return cls(**{name: text for name, text in variables if text})
 
     @property
     def caps(self) -> Caps:
         """What one session may be given at most."""
+        from acta_engine.limits.caps import Caps
+
         return Caps.model_construct(
             max_steps=self.cap_max_steps,
             token_budget=self.cap_token_budget,
@@ -383,11 +570,15 @@ class Settings(BaseModel):
     @property
     def limits(self) -> LimitsByTenant:
         """What tenants may use."""
+        from acta_engine.limits.tenant_limits import LimitsByTenant, TenantLimits
+
         return LimitsByTenant({tenant: TenantLimits(**each) for tenant, each in self.tenant_limits.items()})
 
     @property
     def limits_of_providers(self) -> Mapping[str, ProviderLimits]:
         """What providers take, of those whose calls wait for it."""
+        from acta_engine.queue.places import LEARN, ProviderLimits
+
         return {
             name: LEARN if isinstance(each, str) else ProviderLimits(**each)
             for name, each in self.provider_limits.items()
@@ -402,6 +593,8 @@ class Settings(BaseModel):
     @property
     def traces_hosts(self) -> str:
         """The one host that spans may go to."""
+        from urllib.parse import urlsplit
+
         parts = urlsplit(self.traces_url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
         port = parts.port or (80 if parts.scheme == "http" else 443)
@@ -415,6 +608,8 @@ class Settings(BaseModel):
     @property
     def allowed(self) -> AllowedModels:
         """The models that agents may have."""
+        from acta_engine.models.providers import AllowedModels
+
         names = (name.strip() for name in self.allowed_models.split(","))
         return AllowedModels(frozenset(filter(None, names)), self.model, self.is_local)
 
@@ -426,11 +621,15 @@ class Settings(BaseModel):
     @property
     def outage_limits(self) -> OutageLimits:
         """How long an outage is waited out."""
+        from acta_engine.recovery.outage import OutageLimits
+
         return OutageLimits(self.outage_patience_seconds, self.outage_longest_pause_seconds)
 
     @property
     def answer_time(self) -> AnswerTime:
         """How long model calls may take."""
+        from acta_engine.turn.answer_time import AnswerTime
+
         return AnswerTime(
             least=self.step_deadline_seconds,
             most=self.longest_model_seconds,
@@ -438,27 +637,8 @@ class Settings(BaseModel):
             tokens_per_second=self.output_tokens_per_second,
         )
 
-    @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
-        values = {
-            name: environ[PREFIX + name.upper()]
-            for name in cls.model_fields
-            if environ.get(PREFIX + name.upper(), "") != ""
-        }
-        try:
-            return cls.model_validate(values)
-        except ValidationError as error:
-            wrong = ", ".join(
-                f"{PREFIX}{str(e['loc'][0]).upper()} ({e['msg']})" if e["loc"] else e["msg"]
-                for e in error.errors()
-            )
-            raise SettingsError(f"environment variables missing or not usable: {wrong}") from None
 
-
-def _check_size(value: Mapping[str, Any], info: ValidationInfo) -> None:
-    most = MAX_JSON_CHARS[str(info.field_name)]
-    if len(json.dumps(value, separators=(",", ":"))) > most:
-        raise ValueError(f"at most {most:,} characters; name what is for every tenant under {EVERY_TENANT}")
+Settings.fields = {name: field for name, field in vars(Settings).items() if isinstance(field, Setting)}
 
 
 @cache

@@ -76,7 +76,7 @@ def test_only_the_version_that_is_named_is_deleted(api: AdminApi, path: str) -> 
 
 
 def test_what_a_tool_s_definition_says_is_shown_beside_what_an_operator_says() -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"tool_approvers": {"*": {"ping": "cashiers"}}}))
+    api = AdminApi(SETTINGS.but(tool_approvers={"*": {"ping": "cashiers"}}))
     api.admin.request("POST", "/v1/tools", json_body={"name": "ping", **TOOL, "effect": "read"})
     shown = api.admin.request("GET", "/v1/tools/ping").data
     assert (shown["approver_role"], shown["high_stakes"]) == ("cashiers", True)

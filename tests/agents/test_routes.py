@@ -84,7 +84,7 @@ def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
     create(api, agent_id="plain")
     assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
 
-    local = AdminApi(SETTINGS.model_copy(update={"offline": True, "is_local": True}))
+    local = AdminApi(SETTINGS.but(offline=True, is_local=True))
     assert local.admin.request("POST", "/v1/agents", json_body=body).status == 201
 
 
@@ -353,7 +353,7 @@ def test_without_a_list_a_model_is_called_like_one_of_its_provider_s_and_locally
     refused = AdminApi().admin.request("POST", "/v1/agents", json_body=strange)
     assert (refused.status, list(refused.error["details"])) == (400, ["model"])
     assert "allowed_models" in str(refused.error["details"])
-    local = AdminApi(SETTINGS.model_copy(update={"is_local": True}))
+    local = AdminApi(SETTINGS.but(is_local=True))
     assert local.admin.request("POST", "/v1/agents", json_body=strange).status == 201
 
 
@@ -422,7 +422,7 @@ LONG = Settings(env="test", table="t", bucket="b", longest_model_seconds=840, ou
 )
 def test_an_answer_may_be_as_long_as_a_call_has_time_for(fields: dict[str, Any], most: int) -> None:
     """Each model that is asked in vain before takes its time to begin."""
-    api = AdminApi(LONG.model_copy(update=ANY_MODEL))
+    api = AdminApi(LONG.but(**ANY_MODEL))
     body = {**WRITER, **fields}
     fits = {**body, "limits": {"max_output_tokens": most}}
     assert api.admin.request("POST", "/v1/agents", json_body={**fits, "agent_id": "fits"}).status == 201
@@ -445,7 +445,7 @@ def test_an_answer_may_be_as_long_as_a_call_has_time_for(fields: dict[str, Any],
     ],
 )
 def test_the_slowest_model_that_may_write_the_answer_decides(fields: dict[str, Any], most: int) -> None:
-    api = AdminApi(SETTINGS.model_copy(update=ANY_MODEL))
+    api = AdminApi(SETTINGS.but(**ANY_MODEL))
     for wanted, status in ((most, 201), (most + 1, 400)):
         body = {**WRITER, **fields, "limits": {"max_output_tokens": wanted}}
         assert api.admin.request("POST", "/v1/agents", json_body=body).status == status
@@ -483,14 +483,14 @@ def test_an_agent_may_have_its_model_answer_in_the_background(api: AdminApi) -> 
 def test_a_background_is_refused_where_a_worker_would_wait_all_the_same(
     fields: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    api = AdminApi(SETTINGS.model_copy(update=settings))
+    api = AdminApi(SETTINGS.but(**settings))
     answer = api.admin.request("POST", "/v1/agents", json_body={**IN_BACKGROUND, **fields})
     assert answer.status == 400
     assert list(answer.error["details"]) == ["background"]
 
 
 def test_the_deployment_s_own_provider_counts_for_the_background() -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"provider": "openai"}))
+    api = AdminApi(SETTINGS.but(provider="openai"))
     answer = api.admin.request("POST", "/v1/agents", json_body={**IN_BACKGROUND, "provider": None})
     assert answer.status == 201
 

@@ -128,7 +128,7 @@ def test_every_command_on_a_page_is_one_with_its_options(page: Path) -> None:
 
 def test_every_setting_on_a_page_is_one(page: Path) -> None:
     named = set(re.findall(rf"\b{PREFIX}[A-Z][A-Z_]*[A-Z]\b", page.read_text(encoding="utf-8")))
-    settings = {PREFIX + field.upper() for field in Settings.model_fields}
+    settings = {PREFIX + field.upper() for field in Settings.fields}
     assert {name for name in named - settings if not NOT_SETTINGS.fullmatch(name)} == set()
 
 

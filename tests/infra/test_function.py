@@ -31,7 +31,7 @@ def test_there_is_one_lambda_per_folder_and_no_other(each: Synthesised) -> None:
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_variable_is_a_field_of_the_settings(function: str, each: Synthesised) -> None:
     names = {name for name in variables(each, function) if name.startswith(PREFIX)}
-    assert names <= {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
+    assert names <= {f"{PREFIX}{field.upper()}" for field in Settings.fields}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -140,7 +140,7 @@ def test_secrets_that_are_made_later_get_the_key_from_the_function_that_makes_th
         }
         assert list(told.values()) == ([] if wanted is None else [wanted])
         assert all(name.startswith("AdminFunction") for name in told)
-    assert SECRETS_KEY.removeprefix(PREFIX).lower() in Settings.model_fields
+    assert SECRETS_KEY.removeprefix(PREFIX).lower() in Settings.fields
 
 
 def test_who_uses_what_is_stored_may_use_the_key_through_the_services_alone(everything: Synthesised) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from acta_engine.log.head import MAX_CALLS
 from acta_engine.settings import Settings
-from acta_engine.turn.answer_time import MOST_SECONDS, looks
+from acta_engine.turn.answer_time import looks
 from acta_engine.turn.execution_history import (
     EVENTS_PER_ASK,
     EVENTS_PER_CALL,
@@ -60,12 +60,14 @@ def test_a_wait_for_people_leaves_no_more_entries_than_are_counted_for_it() -> N
 
 
 def test_a_full_execution_has_room_for_one_more_turn_with_all_its_calls_and_for_the_roll_over() -> None:
-    (bound,) = (each.le for each in Settings.model_fields["roll_over_events"].metadata if hasattr(each, "le"))
+    bound = int(Settings.fields["roll_over_events"].most or 0)
     last_turn = EVENTS_PER_TURN + EVENTS_PER_CALL * MAX_CALLS + EVENTS_PER_ASK
     assert bound + last_turn + events(STATES["RollOver"]) <= MOST_EVENTS
-    assert Settings.model_fields["roll_over_events"].default <= bound
+    assert Settings.fields["roll_over_events"].default <= bound
 
 
 def test_a_new_execution_has_room_for_all_looks_at_one_answer_in_the_background() -> None:
     """One that has counted nothing yet does not roll over for them (`background.py` in `shared/acta_engine/turn`)."""
-    assert (1 + looks(MOST_SECONDS)) * EVENTS_PER_TURN <= MOST_EVENTS / 2
+    assert (
+        1 + looks(int(Settings.fields["background_seconds"].most or 0))
+    ) * EVENTS_PER_TURN <= MOST_EVENTS / 2

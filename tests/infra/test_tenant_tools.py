@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from pydantic import ValidationError
 
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from acta_infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
@@ -61,13 +60,13 @@ def test_the_right_to_invoke_is_of_this_environment_s_tools_alone(with_tools: Sy
 def test_an_operator_cannot_name_a_function_that_is_no_tool_of_the_environment(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with pytest.raises(ValidationError, match="is called acta-prod-tool-… here"):
+    with pytest.raises(SettingsError, match="is called acta-prod-tool-… here"):
         synthesised(replace(PROD, tenant_tools={"acme": (name,)}), tmp_path_factory.mktemp("wrong"))
 
 
 def test_a_list_that_a_function_s_variables_cannot_hold_is_refused_before_it_is_deployed() -> None:
     many = {"acme": tuple(f"acta-prod-tool-{number}" for number in range(120))}
-    with pytest.raises(ValidationError, match="at most 2,048 characters"):
+    with pytest.raises(SettingsError, match="at most 2,048 characters"):
         Settings(env="prod", table="t", bucket="b", tenant_tools=many)
 
 

@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from pydantic import ValidationError
 
 from acta_engine.limits.caps import Caps
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from acta_infra.environments import PROD, SessionCaps, select
 from acta_infra.issuers import ExternalIssuer
 from tests.infra.conftest import Synthesised, synthesised
@@ -55,5 +54,5 @@ def test_only_cognito_s_groups_are_known_to_have_no_spaces_and_other_issuers_rol
 def test_what_cannot_hold_is_refused_at_synthesis(
     wrong: dict[str, object], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(SettingsError):
         synthesised(replace(PROD, **wrong), tmp_path_factory.mktemp("wrong"))  # type: ignore[arg-type]

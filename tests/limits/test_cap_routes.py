@@ -128,7 +128,7 @@ def test_a_run_that_anybody_begins_keeps_to_the_deployment_s_present_caps() -> N
     house = house_of({})
     session = ended_with_more(house)
     lower = {"cap_max_steps": 30, "cap_token_budget": 40_000, "cap_cost_budget_usd": 6}
-    house.settings = house.settings.model_copy(update=lower)
+    house.settings = house.settings.but(**lower)
     assert Person(house, "boss", "admin").say(session, "Again").status == 202
     assert limits_of(house, session) == (30, 40_000, 6)
 

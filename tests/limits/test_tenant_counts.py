@@ -310,14 +310,14 @@ class TestACountThatHasToBecomeTrue:
     def test_a_limit_that_is_lifted_leaves_no_count_behind(self) -> None:
         life = Life(Fuse(0, after=False))
         session = life.house.start("ask me").session_id
-        life.house.settings = life.house.settings.model_copy(update={"tenant_limits": {}})
+        life.house.settings = life.house.settings.but(tenant_limits={})
         life.house.pause(session)
         assert life.raw_index.counts(TENANT).open == 0
 
 
 def limited(house: House) -> None:
     """The next deployment has limits."""
-    house.settings = house.settings.model_copy(update={"tenant_limits": MANY})
+    house.settings = house.settings.but(tenant_limits=MANY)
 
 
 def test_the_next_minute_has_its_own_starts() -> None:

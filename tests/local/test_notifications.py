@@ -13,16 +13,17 @@ HOOK = {URL: "http://127.0.0.1:9/hook", SECRET: "a secret of a team"}
 def test_where_tenants_may_name_webhooks_the_stack_listens_and_needs_no_secret_of_its_own(name: str) -> None:
     config = LocalConfig.from_environ({name: "127.0.0.1:9"})
     assert config.context == {"notifications": "on"}
-    assert config.for_every_function({name: "127.0.0.1:9"}) == {name: "127.0.0.1:9"}
+    given = config.for_some_functions({name: "127.0.0.1:9"})
+    assert set(given) == {f"acta-local-{each}" for each in ("start", "admin", "notify", "mcp")}
 
 
 def test_the_address_of_the_api_is_told_to_notify_alone_and_the_starter_s_own_wins() -> None:
     config = LocalConfig.from_environ({})
     own = {"acta-local-notify": {"ACTA_NOTIFY_API_URL": "http://127.0.0.1:8"}}
-    given = config.for_one_function({}, "http://127.0.0.1:8")
+    given = config.for_some_functions({}, "http://127.0.0.1:8")
     assert {name: given[name] for name in own} == own
     named = {"ACTA_NOTIFY_API_URL": "https://acta.example.com"}
-    given = LocalConfig.from_environ(named).for_one_function(named, "http://127.0.0.1:8")
+    given = LocalConfig.from_environ(named).for_some_functions(named, "http://127.0.0.1:8")
     assert given["acta-local-notify"] == named
     assert [name for name, each in given.items() if each.keys() & named.keys()] == ["acta-local-notify"]
 

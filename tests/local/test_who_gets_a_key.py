@@ -11,7 +11,7 @@ HOOK = {"ACTA_NOTIFY_WEBHOOK_URL": "http://127.0.0.1:9/hook", "ACTA_NOTIFY_SECRE
 def test_what_belongs_to_a_provider_goes_to_step_alone(name: str) -> None:
     environ = {name: "k", "ACTA_TOKEN_BUDGET": "1000"}
     config = LocalConfig.from_environ(environ)
-    assert config.for_one_function(environ) == {"acta-local-step": {name: "k"}}
+    assert config.for_some_functions(environ) == {"acta-local-step": {name: "k"}}
     assert config.for_every_function(environ) == {"ACTA_TOKEN_BUDGET": "1000"}
     functions = config.for_functions(environ)
     assert functions["acta-local-step"] == {name: "k", "ACTA_TOKEN_BUDGET": "1000"}
@@ -21,11 +21,11 @@ def test_what_belongs_to_a_provider_goes_to_step_alone(name: str) -> None:
 
 def test_what_notifications_are_signed_with_and_sent_to_goes_to_notify_alone() -> None:
     config = LocalConfig.from_environ(HOOK)
-    assert config.for_one_function(HOOK) == {"acta-local-notify": HOOK}
+    assert config.for_some_functions(HOOK) == {"acta-local-notify": HOOK}
     assert config.for_every_function(HOOK) == {}
 
 
 def test_what_is_unset_or_empty_goes_nowhere() -> None:
     environ = {"ANTHROPIC_API_KEY": "", "ACTA_MODEL": ""}
     config = LocalConfig.from_environ(environ)
-    assert (config.for_one_function(environ), config.for_every_function(environ)) == ({}, {})
+    assert (config.for_some_functions(environ), config.for_every_function(environ)) == ({}, {})

@@ -35,7 +35,7 @@ class Deployment:
         self, secrets: Mapping[str, str | None] | None = None, *, offline: bool = True, **settings: Any
     ) -> None:
         named = {"env": "test", "table": "t", "bucket": "b", "offline": offline}
-        chosen = Settings.model_validate({**named, **settings})
+        chosen = Settings(**{**named, **settings})
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         models = ConfiguredModels(chosen, self.environ, _secrets(secrets or {}))

@@ -183,7 +183,7 @@ def test_a_call_of_unknown_outcome_is_asked_about_under_the_policy_and_never_rep
 def test_a_question_about_the_tenant_s_hour_needs_the_role_and_keeps_its_own_end() -> None:
     policy = Policy(timeout_seconds=60, default_action="cancel", role="approver")
     house = house_with(plans("look"), *ENDS, policies={"budget_exceeded": policy})
-    house.settings = house.settings.model_copy(update={"tenant_tokens_per_hour": 1})
+    house.settings = house.settings.but(tenant_tokens_per_hour=1)
     session = house.start("Go").session_id
     house.run()
     (one,) = house.head(session).interventions

@@ -3,7 +3,6 @@
 from typing import get_args
 
 import pytest
-from pydantic import ValidationError
 
 from acta_engine.errors import ApproverMustDiffer, Conflict
 from acta_engine.log.head import MAX_WRITERS
@@ -92,7 +91,7 @@ def test_a_new_file_asks_nobody_where_a_role_decides_on_what_is_replaced() -> No
 def test_a_role_that_could_never_decide_is_refused_before_it_is_deployed(
     named: dict[str, dict[str, str]], wrong: str
 ) -> None:
-    with pytest.raises(ValidationError, match=wrong):
+    with pytest.raises(SettingsError, match=wrong):
         Settings(env="prod", table="t", bucket="b", tool_approvers=named)
 
 

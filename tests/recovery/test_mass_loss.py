@@ -226,7 +226,7 @@ def test_an_event_of_another_form_is_refused() -> None:
 def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admits_what_is_paid_for() -> None:
     loss, line = MassLoss(0, REGION, most=1), MemoryAdmission()
     limits = {"scripted": {"requests_per_minute": 60}}
-    settings = loss.house.settings.model_copy(update={"provider_limits": limits})
+    settings = loss.house.settings.but(provider_limits=limits)
     recovery = replace(loss.recovery, settings=settings, admission=line)
     now = loss.house.clock.now()
     for number in range(3):  # of sessions that are deleted by now

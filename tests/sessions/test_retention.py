@@ -218,7 +218,7 @@ def test_recovery_looks_each_minute() -> None:
     house = KeptHouse(*TURNS)
     session = house.ended()
     house.days_pass(31)
-    house.settings = house.settings.model_copy(update={"ended_sessions_days": house.days})
+    house.settings = house.settings.but(ended_sessions_days=house.days)
     recovery = house.recovery()
     for _ in range(PARTS):
         house.clock.advance(MINUTE)

@@ -99,13 +99,13 @@ def test_a_function_is_never_invoked_for_a_tenant_that_the_operator_has_not_name
 
 
 def test_a_function_that_is_named_for_every_tenant_is_invoked_for_any() -> None:
-    shared = SETTINGS.model_copy(update={"tenant_tools": {"*": (FUNCTION,)}})
+    shared = SETTINGS.but(tenant_tools={"*": (FUNCTION,)})
     assert run(Lambdas(b'"Paid."'), tenant="globex", settings=shared)[0].text == "Paid."
 
 
 def test_a_stored_tool_calls_no_function_of_another_environment_whatever_the_list_says() -> None:
     function = "acta-staging-tool-pay"
-    listed = SETTINGS.model_copy(update={"tenant_tools": {"acme": (function,)}})
+    listed = SETTINGS.but(tenant_tools={"acme": (function,)})
     lambdas = Lambdas(b'"Paid."')
     with pytest.raises(ToolFailed, match="begins with acta-prod-tool-; rename the function"):
         run(lambdas, function=function, settings=listed)

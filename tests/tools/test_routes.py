@@ -65,7 +65,7 @@ def test_a_tool_is_read_as_it_was_written_but_for_its_headers_values(api: AdminA
 
 def test_a_role_that_an_operator_has_named_is_shown_with_the_tool() -> None:
     named = {"*": {"delete_file": "records", "refund": "cashiers"}}
-    api = AdminApi(SETTINGS.model_copy(update={"tool_approvers": named}))
+    api = AdminApi(SETTINGS.but(tool_approvers=named))
     made = create(api, approver_role=None, approver_must_differ=None, high_stakes=False)
     assert made == api.member.request("GET", "/v1/tools/refund").data
     shown = {tool["name"]: tool for tool in api.member.request("GET", "/v1/tools").data["items"]}
@@ -333,7 +333,7 @@ def test_replacing_a_tool_is_no_way_to_another_tenant_s_function(api: AdminApi) 
 
 
 def test_the_weather_is_a_tool_only_where_the_deployment_lets_it_out() -> None:
-    api = AdminApi(SETTINGS.model_copy(update={"optional_tools": ""}))
+    api = AdminApi(SETTINGS.but(optional_tools=""))
     listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
     assert listed == [name for name in builtins() if name != "get_weather"]
     assert api.admin.request("GET", "/v1/tools/get_weather").status == 404

@@ -2,7 +2,11 @@
 
 from itertools import accumulate
 
-from acta_engine.turn.answer_time import FIRST_WAIT, LONGEST_WAIT, MOST_SECONDS, looks, next_wait
+from acta_engine.settings import Settings
+from acta_engine.turn.answer_time import FIRST_WAIT, LONGEST_WAIT, looks, next_wait
+
+LONGEST = int(Settings.fields["background_seconds"].most or 0)
+"""That a deployment may allow."""
 
 
 def pauses(seconds: int) -> list[int]:
@@ -13,14 +17,14 @@ def pauses(seconds: int) -> list[int]:
 
 
 def test_the_pauses_grow_from_ten_seconds_to_less_than_five_minutes() -> None:
-    made = pauses(MOST_SECONDS)
+    made = pauses(LONGEST)
     assert made == sorted(made)
     assert (made[0], made[-1]) == (FIRST_WAIT, LONGEST_WAIT)
     assert LONGEST_WAIT < 300
 
 
 def test_an_answer_is_late_by_a_third_of_its_time_at_most() -> None:
-    made = pauses(MOST_SECONDS)
+    made = pauses(LONGEST)
     for pause, there in zip(made, accumulate(made), strict=True):
         assert pause <= max(FIRST_WAIT, there / 3 + 1)
 

@@ -363,7 +363,7 @@ def test_a_kept_reply_is_committed_though_the_tenants_hour_carries_no_further_ca
         plan(house, first)
     down.now = set()
     house.clock.advance(3_600)
-    house.settings = house.settings.model_copy(update={"tenant_tokens_per_hour": 1})
+    house.settings = house.settings.but(tenant_tokens_per_hour=1)
 
     assert plan(house, first, 1).next == "think"
 

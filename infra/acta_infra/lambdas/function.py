@@ -14,8 +14,9 @@ from constructs import Construct
 from acta_engine.limits.tenant_limits import TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.recovery.store import SHARE
-from acta_engine.settings import PREFIX, Settings
+from acta_engine.settings import Settings
 from acta_engine.store.versions import CURRENT
+from acta_engine.usage.aws_prices import AwsPrices
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import SNAP_START_SINCE, Environment
@@ -37,18 +38,10 @@ from acta_infra.packaging.tool_folders import CATALOGUE
 from acta_infra.rollout.release import release_of
 from acta_infra.sizing import FunctionName
 
-KNOW_TENANT_TOOLS: frozenset[FunctionName] = frozenset(("admin", "tool"))
-"""Functions that check which functions the tools of a tenant may call."""
-KNOW_APPROVERS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
-"""Functions that ask people about calls, or say who is asked."""
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
 """Functions that have a registry of tools; a test compares this with what their code reaches."""
-KNOW_RECEIVERS: frozenset[FunctionName] = frozenset(("start", "admin", "notify", "mcp"))
-"""Functions that check which hosts webhooks of tenants may have."""
-KNOW_PROVIDER_LIMITS: frozenset[FunctionName] = frozenset(("step", "recover"))
-"""Functions that ask providers, or admit who waits for one."""
-START_SESSIONS: frozenset[FunctionName] = frozenset(("start", "mcp"))
-SHOW_PRICES: frozenset[FunctionName] = frozenset(("status", "mcp"))
+EMPTY: tuple[object, ...] = ("", None, {})
+"""Values that say no more than a variable that is not there."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
 """Functions that nobody waits for."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
@@ -121,110 +114,115 @@ class ActaFunction(Construct):
         self.called = lambda_.Alias(self, "Live", alias_name=ALIAS, version=version)
 
     def _settings(self, name: FunctionName, tenant_role: str) -> dict[str, str]:
-        """The variables of `acta_engine.settings.Settings`. A wrong name or value raises ValidationError at
-        synthesis."""
-        environment, resources = self._environment, self._resources
-        values: dict[str, object] = {
-            "env": environment.name,
+        """The variables of `acta_engine.settings.Settings`. A wrong name or value raises SettingsError at synthesis."""
+        resources = self._resources
+        given = {
+            **_of_environment(self._environment),
+            "env": self._environment.name,
             "table": resources.table.table_name,
             "bucket": resources.bucket.bucket_name,
             "session_bucket": resources.session_bucket.bucket_name,
-            "tenant_claim": environment.tenant_claim,
-            "roles_claim": environment.roles_claim,
-            "roles_have_no_spaces": environment.roles_have_no_spaces,
-            "longest_model_seconds": environment.longest_model_seconds,
-            "longest_tool_seconds": environment.longest_tool_seconds,
-            "write_version": environment.write_version,
-            "release": release_of(environment),
+            "release": release_of(self._environment),
             "reads_version": CURRENT,
-            "origin_hashes": environment.origin_hashes,
-            **environment.caps.settings,
-            **environment.settings,
-            "is_local": environment.is_local,
-            "offline": environment.offline,  # what the zip contains, whatever the overrides say
+            "tool_versions": dict(resources.own_tool_versions or {}),
+            "tenant_role": tenant_role,
         }
-        if isinstance(environment.auth, OwnPool) and environment.auth.machines:
-            values |= {"machine_tenant_claim": TENANT_CLAIM, "machine_roles_claim": ROLES_CLAIM}
-        if environment.role_map:
-            values["role_map"] = environment.role_map
-        if environment.allowed_models:
-            values["allowed_models"] = ",".join(environment.allowed_models)
-        if name == "step":
-            values.setdefault("turns_per_step", environment.turns_per_step)
-        if name == "mcp":
-            values["cors_origins"] = ",".join(environment.cors_origins)
-        if name in START_SESSIONS:
-            values.setdefault("default_visibility", environment.default_visibility)
-        if name in SHOW_PRICES:
-            values["step_memory_mb"] = environment.sizes["step"].memory
-            values["tool_memory_mb"] = environment.sizes["tool"].memory
-            if environment.aws_prices is not None:
-                values["aws_prices"] = {
-                    field: price for field, price in vars(environment.aws_prices).items() if price is not None
-                }
-        if name in KNOW_TENANT_TOOLS and environment.tenant_tools:
-            values["tenant_tools"] = environment.tenant_tools
-        if name == "tool" and resources.own_tool_versions:
-            values["tool_versions"] = dict(resources.own_tool_versions)
-        if name in KNOW_APPROVERS and environment.tool_approvers:
-            values["tool_approvers"] = environment.tool_approvers
-        if GRANTS[name].leases or GRANTS[name].table >= CHANGE:
-            limits = _named(environment.limits_by_tenant)
-            if limits:
-                values.setdefault("tenant_limits", limits)
-        if name in KNOW_PROVIDER_LIMITS and environment.provider_limits:
-            learns = (name for name, each in environment.provider_limits.items() if each == LEARN)
-            limits_of_providers = {**_named(environment.provider_limits), **dict.fromkeys(learns, "learn")}
-            values.setdefault("provider_limits", limits_of_providers)
-        if name in KNOW_RECEIVERS and environment.notify_hosts:
-            values["notify_hosts"] = ",".join(environment.notify_hosts)
-        if tenant_role:
-            values["tenant_role"] = tenant_role
-        if GRANTS[name].asks_tool:
+        values = {field: value for field, value in given.items() if value not in EMPTY}
+        values = {**_granted_to(name, values), **self._of_grants(name, values)}
+        Settings(**values)
+        return {Settings.fields[field].variable: _text(value) for field, value in values.items()}
+
+    def _of_grants(self, name: FunctionName, overrides: Mapping[str, object]) -> dict[str, object]:
+        """What a function has to know to use what it may use."""
+        environment, resources, grants = self._environment, self._resources, GRANTS[name]
+        values: dict[str, object] = {}
+        if grants.asks_tool:
             values["tool_function"] = called_name(environment.name, "tool")
-        if GRANTS[name].admission and environment.may_queue:
+        if grants.admission and environment.may_queue:
             values["recover_function"] = called_name(environment.name, "recover")
-        if GRANTS[name].load:
+        if grants.load:
             values |= {
                 "measure_load": not environment.is_local,  # the local AWS has no such metric
                 "status_function": function_name(environment.name, "status"),
                 "status_concurrency": environment.sizes["status"].reserved_concurrency or 0,
             }
-        if name == "recover":
-            values["ended_sessions_days"] = environment.retention.ended_sessions
-        if GRANTS[name].asks_itself:
+        if grants.asks_itself:
             values["recover_function"] = called_name(environment.name, name)
-            values.setdefault("recovery_workers", recovery_workers(environment.region, SHARE))
-        if GRANTS[name].audit:
-            values |= {
-                "audit_table": resources.audit.table.table_name,
-                "audit_retention_days": environment.audit_retention_days,
-            }
-        if GRANTS[name].pseudonyms and resources.audit.secret is not None:
+            if "recovery_workers" not in overrides:
+                values["recovery_workers"] = recovery_workers(environment.region, SHARE)
+        if grants.audit:
+            values["audit_table"] = resources.audit.table.table_name
+        if grants.pseudonyms and resources.audit.secret is not None:
             values["audit_secret"] = secret_name(environment.name, AUDIT)
-        if GRANTS[name].engine:
+        if grants.engine:
             values["state_machine_arn"] = resources.state_machine_arn
-        if GRANTS[name].secrets and resources.secrets:
+        if grants.secrets and resources.secrets:
             values["provider_secrets"] = {
                 provider: secret_name(environment.name, provider) for provider in resources.secrets
             }
-        if GRANTS[name].notifications:
+        if grants.notifications:
             values |= resources.delivery.settings
-        if GRANTS[name].hands_over:
+        if grants.hands_over:
             values |= resources.traces.hand_over_settings
-        if GRANTS[name].traces:
+        if grants.traces:
             values |= resources.traces.settings
-        Settings.model_validate(values)
-        return {f"{PREFIX}{field.upper()}": _text(value) for field, value in values.items()}
+        return values
 
 
-def _named(
-    limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits],
-) -> dict[str, dict[str, int]]:
-    """Without those that are none. Who has none at all stands there as such, unless nobody has any."""
+def _granted_to(name: FunctionName, values: Mapping[str, object]) -> dict[str, object]:
+    """The settings that this function gets: those of every function, those whose field names it, and those that say
+    how something is used that it may use.
+    """
+    grants = GRANTS[name]
+    needs = {
+        "audit_retention_days": bool(grants.audit),
+        "tenant_limits": grants.leases or grants.table >= CHANGE,
+    }
+    return {
+        field: value
+        for field, value in values.items()
+        if needs.get(field, True) and (field not in Settings.fields or Settings.fields[field].is_for(name))
+    }
+
+
+def _of_environment(environment: Environment) -> dict[str, object]:
+    """The settings that an environment decides about (`acta_engine/settings.py`): its fields of the same names, what
+    follows from its others, and its overrides.
+    """
     named = {
-        tenant: {name: most for name, most in each._asdict().items() if most is not None}
-        for tenant, each in limits.items()
+        name: _plain(getattr(environment, name)) for name in Settings.fields if hasattr(environment, name)
+    }
+    own_pool_lists_machines = isinstance(environment.auth, OwnPool) and bool(environment.auth.machines)
+    return {
+        **named,
+        "tenant_limits": _limits(environment.limits_by_tenant),
+        "provider_limits": _limits(environment.provider_limits),
+        "ended_sessions_days": environment.retention.ended_sessions,
+        "step_memory_mb": environment.sizes["step"].memory,
+        "tool_memory_mb": environment.sizes["tool"].memory,
+        "machine_tenant_claim": TENANT_CLAIM if own_pool_lists_machines else "",
+        "machine_roles_claim": ROLES_CLAIM if own_pool_lists_machines else "",
+        **environment.caps.settings,
+        **environment.settings,
+        "is_local": environment.is_local,
+        "offline": environment.offline,  # what the zip contains, whatever the overrides say
+    }
+
+
+def _plain(value: object) -> object:
+    """As a setting has it."""
+    if isinstance(value, AwsPrices):
+        return {name: price for name, price in vars(value).items() if price is not None}
+    return ",".join(value) if isinstance(value, tuple) else value
+
+
+def _limits(limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits]) -> dict[str, object]:
+    """Without those that are none. Who has none at all stands there as such, unless nobody has any."""
+    named: dict[str, object] = {
+        name: "learn"
+        if each == LEARN
+        else {limit: most for limit, most in each._asdict().items() if most is not None}
+        for name, each in limits.items()
     }
     return named if any(named.values()) else {}
 

@@ -25,16 +25,6 @@ PROVIDER_VARIABLES = tuple(
     for name in (provider.key_variable, provider.address_variable, *provider.other_variables)
     if name
 )
-DEPLOYED_FIELDS = frozenset(
-    (
-        "env", "is_local", "table", "bucket", "session_bucket", "state_machine_arn", "offline", "tenant_claim",
-        "roles_claim", "machine_tenant_claim", "machine_roles_claim", "roles_have_no_spaces", "provider_secrets",
-        "notify_topic_arn", "notify_secret_name", "traces_queue_url", "traces_secret_name",
-        "status_function", "tool_function", "recover_function", "status_concurrency", "token_issuer", "public_url",
-        "console_issuer", "console_client", "console_scopes", "console_takes", "console_connects",
-    )
-)  # fmt: skip
-"""Fields that the templates set. A variable of the same name in a person's shell does not reach the Lambdas."""
 REQUIRED = {
     "ACTA_ENV": "local",
     "ACTA_IS_LOCAL": "true",
@@ -57,12 +47,13 @@ OWN_VARIABLES = frozenset(
      "ACTA_PARK_AFTER_SECONDS", "ACTA_API_URL", "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS",
      NOTIFY_SECRET, TRACES_HEADERS)
 )  # fmt: skip
-ONLY_FOR: Mapping[str, FunctionName] = {
-    **dict.fromkeys(PROVIDER_VARIABLES, "step"),
-    **dict.fromkeys((NOTIFY_URL, NOTIFY_SECRET, NOTIFY_API_URL), "notify"),
-    **dict.fromkeys((TRACES_URL, TRACES_HEADERS), "traces"),
+ONLY_FOR: Mapping[str, tuple[str, ...]] = {
+    **{field.variable: field.to for field in Settings.fields.values() if field.to},
+    **dict.fromkeys(PROVIDER_VARIABLES, ("step",)),
+    NOTIFY_SECRET: ("notify",),
+    TRACES_HEADERS: ("traces",),
 }
-"""The one function that gets the variable: for every secret, and for URLs, which may hold one."""
+"""The functions that get the variable. Every secret, and every URL, which may hold one, has one function."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +75,8 @@ class LocalConfig:
         """The variables of all of Acta's Lambdas; none of them is secret."""
         return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
 
-    def for_one_function(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
-        """By the function's full name: the variables that no other function gets. `api_url`: where links of
+    def for_some_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
+        """By the function's full name: the variables that not all functions get. `api_url`: where links of
         notifications lead to, where the starter names nothing else.
         """
         given: dict[str, dict[str, str]] = {}
@@ -100,15 +91,16 @@ class LocalConfig:
                 f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,
             }
         for name in self.lambda_env:
-            if name in ONLY_FOR:
-                given.setdefault(function_name("local", ONLY_FOR[name]), {})[name] = environ[name]
+            for each in get_args(FunctionName):
+                if each in ONLY_FOR.get(name, ()):
+                    given.setdefault(function_name("local", each), {})[name] = environ[name]
         return given
 
     def for_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
         """By the full names of Acta's functions: all that each of them gets. Others, such as those of Python tools, get
         what their deployment says, as in AWS.
         """
-        every, one = self.for_every_function(environ), self.for_one_function(environ, api_url)
+        every, one = self.for_every_function(environ), self.for_some_functions(environ, api_url)
         names = [function_name("local", each) for each in get_args(FunctionName)]
         return {name: {**every, **one.get(name, {})} for name in names}
 
@@ -121,12 +113,11 @@ class LocalConfig:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "LocalConfig":
         """Raises SettingsError with one line that names the variable."""
-        fields = [name for name in Settings.model_fields if name not in DEPLOYED_FIELDS]
-        names = [PREFIX + name.upper() for name in fields]
+        names = [field.variable for field in Settings.fields.values() if field.by == "person"]
         given = {name: environ[name] for name in names if environ.get(name)}
         settings = Settings.from_environ({**REQUIRED, **given})
         present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
-        known = {*names, *OWN_VARIABLES, *(PREFIX + name.upper() for name in DEPLOYED_FIELDS)}
+        known = {*OWN_VARIABLES, *(field.variable for field in Settings.fields.values())}
         return cls(
             provider=provider(settings.provider, environ),
             model=settings.model,

@@ -182,7 +182,7 @@ def addressed(settings: Settings) -> Settings:
         return settings
     region = os.environ[REGION]
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    return settings.model_copy(update={"traces_url": f"https://xray.{region}.{suffix}/v1/traces"})
+    return settings.but(traces_url=f"https://xray.{region}.{suffix}/v1/traces")
 
 
 def headers_of(settings: Settings) -> Headers:

@@ -59,8 +59,6 @@ LONGEST_WAIT = 240
 """Under five minutes: providers keep an answer for ten at least, and a cancel is not passed on late."""
 SHARE = 0.5
 """Of the time that has passed, until the next look."""
-MOST_SECONDS = 7_200
-"""The longest that a deployment may allow: `Settings.background_seconds`."""
 
 
 def next_wait(passed: float, first: float = FIRST_WAIT) -> int:
