@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, TypeAdapter
 
-from acta_engine.agents.bodies import PutAgent, PutMcpServer, PutPrompt, PutTool
+from acta_engine.agents.routes import PutAgent
+from acta_engine.prompts.routes import PutPrompt
+from acta_engine.tools.mcp.routes import PutMcpServer
+from acta_engine.tools.routes import PutTool
 from acta_infra.document.schemas import HTTP_CONFIG, LAMBDA_CONFIG, REF, Json, schemas_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "acta" / "cli" / "apply" / "schemas"

@@ -14,9 +14,10 @@ from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
 import acta_engine
-from acta_engine.agents import bodies as definition_bodies
 from acta_engine.api.json_body import field_docs
+from acta_engine.notifications.routes import usable_secret
 from acta_engine.tools import tool
+from acta_engine.tools.secret_routes import usable_value
 from acta_engine.tools.tool import (
     FUNCTION_PATTERN,
     MAX_FUNCTION_CHARS,
@@ -39,8 +40,8 @@ SIGNING_SECRET = rf"^(whsec_({BASE64}{{4}}){{5,125}}{LAST}|(?!whsec_)[!-~]{{16,5
 BY_CODE: Mapping[Callable[..., Any], Json] = {
     texts.not_blank: VISIBLE,
     texts.readable: {"pattern": r"^[^\x00]*$"},
-    definition_bodies._usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
-    definition_bodies._usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
+    usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
+    usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
 }
 """A validator -> what JSON Schema can say of it."""
 

@@ -1,19 +1,18 @@
 """Agent definitions: `/v1/agents` (design §3)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import Field
 
-from acta_engine.agents.agent import AgentDefinition, AgentSettings, Purpose, unknown_tools
+from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSettings, Purpose, unknown_tools
 from acta_engine.agents.answers import agent_view
-from acta_engine.agents.bodies import AgentBody, CreateAgent, PutAgent
 from acta_engine.agents.store import AgentExists, DefinitionChanged
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
-from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.ids import AGENT
@@ -34,6 +33,43 @@ NOT_THERE = "This environment does not have the rule-based stand-in. Name anothe
 
 Wrong = Mapping[str, str]
 """By field, a sentence about what is wrong with it."""
+
+
+class AgentBody(AgentSettings, Applicable):
+    """A whole definition. Absent fields take their defaults."""
+
+
+class PutAgent(AgentBody):
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "researcher": {"name": "Researcher", "tools": ["list_files", "read_file", "create_file"]},
+    }
+
+    version: Annotated[int, Field(ge=0)] | None = None
+    """The version that it replaces; with another one in force: 409."""
+
+
+class CreateAgent(AgentBody):
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "researcher": {
+            "agent_id": "researcher",
+            "name": "Researcher",
+            "goal": "Answer questions from the tenant's files, and name the file of each fact.",
+            "tools": ["list_files", "read_file"],
+            "limits": {"max_steps": 30},
+        },
+        "careful": {
+            "name": "Careful writer",
+            "high_stakes": ["create_file"],
+            "interventions": {"approval_required": {"timeout_seconds": 3600, "default_action": "reject"}},
+        },
+    }
+
+    agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)] | None = None
+    """Its id. Absent: Acta makes one."""
 
 
 def add_agents(api: Api, deps: App) -> None:

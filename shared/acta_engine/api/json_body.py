@@ -17,7 +17,7 @@ from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactl
 
 
 class RequestBody(BaseModel):
-    """What a route takes. Each function imports its own: `bodies.py`, `definition_bodies.py`."""
+    """What an operation takes. It stands beside the handler; those about sessions are in `sessions/bodies.py`."""
 
     EXAMPLES: ClassVar[Mapping[str, Any]] = {}
     """For the document: bodies by a name, each of which a test sends."""

@@ -10,13 +10,20 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from acta_engine.agents.applied import Applied
-from acta_engine.agents.bodies import Applicable
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.etag import admits, etag
+from acta_engine.api.json_body import RequestBody
 from acta_engine.errors import Conflict, NotFound
 
 T = TypeVar("T")
+
+
+class Applicable(RequestBody):
+    """What files may define."""
+
+    applied: Applied | None = None
+    """The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."""
 
 
 class Resource(Generic[T]):

@@ -1,25 +1,75 @@
 """Long-term memories: `/v1/memories` (design §3). Members read and write those of their tenant."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from acta_engine.agents.agent import AgentDefinition, require_start_role
-from acta_engine.agents.bodies import CreateMemory, MemoryBody, PutMemory
+from acta_engine.agents.agent import AGENT_ID_PATTERN, DEFAULT_AGENT, AgentDefinition, require_start_role
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import etag
 from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored_answer
+from acta_engine.api.json_body import RequestBody
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
 from acta_engine.app import App
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.ids import MEMORY
 from acta_engine.memories.answers import memory_view
-from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind, Source
+from acta_engine.memories.memory import (
+    MAX_PER_AGENT,
+    MAX_TAGS,
+    MAX_TEXT_CHARS,
+    Memory,
+    MemoryKind,
+    Source,
+    Tag,
+)
 from acta_engine.memories.store import MemoryChanged, MemoryFull
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE
 
 MAX_PAGE = 200
+
+
+class MemoryBody(RequestBody):
+    kind: MemoryKind
+    """What sort of memory."""
+    text: Annotated[str, Field(max_length=MAX_TEXT_CHARS), READABLE, NOT_BLANK]
+    """What is to be remembered."""
+    tags: Annotated[list[Annotated[Tag, READABLE, NOT_BLANK]], Field(max_length=MAX_TAGS)] = Field(
+        default_factory=list
+    )
+    """Words by which it is found."""
+
+
+class PutMemory(MemoryBody):
+    """The whole memory."""
+
+    EXAMPLES: ClassVar = {
+        "shared": {
+            "kind": "fact",
+            "text": "Invoices are in the folder billing/2026/.",
+            "shared": True,
+        },
+    }
+
+    shared: Literal[True] | None = None
+    """true: everybody's sessions may be reminded of it from now on. Absent: whom it is for stays."""
+
+
+class CreateMemory(MemoryBody):
+    """A memory."""
+
+    EXAMPLES: ClassVar = {
+        "fact": {
+            "kind": "fact",
+            "text": "Invoices are in the folder billing/.",
+            "tags": ["billing"],
+        },
+    }
+
+    agent_id: Annotated[str, Field(pattern=AGENT_ID_PATTERN)] = DEFAULT_AGENT
+    """Whose sessions are reminded of it."""
 
 
 def add_memories(api: Api, deps: App) -> None:

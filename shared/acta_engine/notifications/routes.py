@@ -1,16 +1,45 @@
 """Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
 
-from acta_engine.agents.bodies import PutNotifications
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
+from acta_engine.api.json_body import RequestBody
 from acta_engine.app import App
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.notifications.answers import notifications_view
-from acta_engine.notifications.receiver import TenantReceiver
+from acta_engine.notifications.receiver import SECRET_RULE, TenantReceiver, is_usable_secret
+from acta_engine.sessions.bodies import NotifyUrl
 from acta_engine.store.keys import RECEIVERS_SECRET
 
 NONE = "Notifications are not set."
+
+
+def usable_secret(secret: str) -> str:
+    if not is_usable_secret(secret):
+        raise ValueError(SECRET_RULE)
+    return secret
+
+
+class PutNotifications(RequestBody):
+    """Where the tenant is told."""
+
+    EXAMPLES: ClassVar = {
+        "webhook": {
+            "url": "https://hooks.example.com/acta",
+            "secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4=",
+        },
+        "secret": {"secret": "whsec_ZXhhbXBsZS1rZXktb2YtdGhpcnR5LXR3by1ieXRlcy4="},
+    }
+
+    url: NotifyUrl | None = None
+    """Its webhook, https, of a host that the operator allows. null: only sessions with a `notify_url` are told of."""
+    secret: Annotated[str, AfterValidator(usable_secret)] | None = Field(default=None, repr=False)
+    """What notifications are signed with. It is never answered. 16 to 512 printable ASCII characters without a space,
+    or `whsec_` and the base64 of 16 bytes or more. Absent: as before."""
 
 
 def add_notifications(api: Api, deps: App) -> None:

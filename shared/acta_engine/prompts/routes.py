@@ -1,23 +1,63 @@
 """Managed prompts and their versions: `/v1/admin/prompts` (design §3)."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.agents.bodies import PutPrompt, RestorePrompt
 from acta_engine.agents.store import DefinitionChanged
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
+from acta_engine.api.json_body import RequestBody
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
-from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.prompts.answers import prompt_view
-from acta_engine.prompts.prompt import SEEDS, Prompt
+from acta_engine.prompts.prompt import (
+    MAX_COMMENT_CHARS,
+    MAX_CONTENT_CHARS,
+    PLANNING,
+    SEED_VERSION,
+    SEEDS,
+    Prompt,
+)
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE
 
 MAX_PAGE = 100
+
+
+class PutPrompt(Applicable):
+    """A new version."""
+
+    EXAMPLES: ClassVar = {
+        "version": {
+            "content": PLANNING,
+            "comment": "The text of the release",
+            "expected_version": SEED_VERSION,
+        },
+    }
+
+    content: Annotated[str, Field(max_length=MAX_CONTENT_CHARS), READABLE, NOT_BLANK]
+    """The text."""
+    comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS), READABLE] | None = None
+    """Why, for those who read the versions."""
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it follows; with another one in force: 409."""
+    active: bool = True
+    """Whether it is in force from now on. false: a draft, which `prompts` of a start or a fork tries."""
+
+
+class RestorePrompt(RequestBody):
+    """How it is restored."""
+
+    EXAMPLES: ClassVar = {"restored": {"comment": "As it was"}}
+
+    comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS), READABLE] | None = None
+    """Why, for those who read the versions."""
+    expected_version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it follows; with another one in force: 409."""
 
 
 def add_prompts(api: Api, deps: App) -> None:

@@ -1,6 +1,6 @@
 """The bodies of POST and PUT requests. Unknown fields are refused, and so are values of another JSON type.
 
-Here are those about sessions; those of definitions, which one function takes, are in `definition_bodies.py`.
+Here are those about sessions, which two functions take. All others stand beside their handlers, in `routes.py`.
 """
 
 from typing import Annotated, ClassVar, Literal

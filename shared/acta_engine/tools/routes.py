@@ -2,12 +2,11 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.agents.bodies import CallTool, CreateTool, PutTool
 from acta_engine.agents.store import (
     DefinitionStore,
     ToolChanged,
@@ -18,13 +17,15 @@ from acta_engine.agents.store import (
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
-from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.api.json_body import RequestBody
+from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.ids import EFFECT
 from acta_engine.log.commit import milliseconds
 from acta_engine.log.store import IdempotencyRecord
+from acta_engine.people.options_and_defaults import RoleName
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin import builtins, offered
@@ -39,16 +40,136 @@ from acta_engine.tools.tenant.definition import (
 )
 from acta_engine.tools.tenant.functions import FunctionGuard
 from acta_engine.tools.tool import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_RESULT_LIMIT_BYTES,
     MAX_TENANT_TOOLS,
+    MAX_TIMEOUT_SECONDS,
+    TOOL_NAME_PATTERN,
+    Effect,
     HttpConfig,
+    Risk,
     ToolDefinition,
     ToolSpec,
     is_high_stakes_unless_said,
     with_approver,
 )
 from acta_engine.tools.trial import Trial
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
+
+
+def refuse_default(_: object) -> None:
+    """A default in a tool's definition could approve the tool's calls."""
+    raise ValueError(
+        "A tool has no default of its own: no default approves a call, and a call that nobody decides on is rejected. "
+        "Deadlines and roles are in an agent's interventions."
+    )
+
+
+NoDefault = Annotated[None, BeforeValidator(refuse_default)]
+
+
+class PutTool(Applicable):
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "http": {
+            "description": "Finds orders by the customer's number, newest first.",
+            "kind": "http",
+            "config": {"url": "https://api.example.com/orders?sort=newest", "method": "GET"},
+            "input_schema": {"type": "object", "properties": {"customer": {"type": "string"}}},
+            "effect": "read",
+        },
+    }
+
+    name: str | None = None
+    """The path's, or absent: a tool keeps its name."""
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
+    """What it does, for the model that chooses it."""
+    input_schema: JsonObject
+    """JSON Schema 2020-12 of an object. What it does not name is refused unless it says `additionalProperties` itself.
+    """
+    kind: Literal["http", "lambda", "mcp"]
+    """How it is called."""
+    config: JsonObject
+    """Where it is: `{url, method, headers?, parameters?}` of kind `http`, `{function}` of kind `lambda`."""
+    effect: Effect = "once"
+    """What becomes of a call whose end is not known: `read` runs again, `idempotent` runs again under the same id,
+    `once` never runs again without a person."""
+    risk: Risk = "network"
+    """What it touches."""
+    high_stakes: bool | None = None
+    """A person approves each call. Absent: by its name, effect and risk."""
+    approver_role: RoleName | None = None
+    """The role that decides on its calls, whichever agent makes them."""
+    approver_must_differ: bool | None = None
+    """Nobody who asked for a call may approve it. Absent: where it has an `approver_role`."""
+    repeatable: bool = False
+    """Identical calls do not mean that a run is stuck."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    """The most seconds that one call may take."""
+    result_limit_bytes: Annotated[int, Field(ge=256, le=MAX_RESULT_LIMIT_BYTES)] = 65_536
+    """The model gets the beginning of a longer result; all of it is stored."""
+    version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it replaces; with another one in force: 409."""
+    # These two are fields so that they are refused with the reason.
+    default_action: NoDefault = None
+    interventions: NoDefault = None
+
+
+class CreateTool(PutTool):
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "http": {
+            "name": "find_orders",
+            "description": "Finds orders by the customer's number.",
+            "kind": "http",
+            "config": {"url": "https://api.example.com/orders", "method": "GET"},
+            "input_schema": {
+                "type": "object",
+                "properties": {"customer": {"type": "string"}},
+                "required": ["customer"],
+            },
+            "effect": "read",
+        },
+        "path and query": {
+            "name": "order_lines",
+            "description": "The lines of an order, those with a word in their text or all.",
+            "kind": "http",
+            "config": {
+                "url": "https://api.example.com/orders/{order_id}/lines",
+                "method": "GET",
+                "parameters": {"word": {"in": "query", "name": "q"}},
+            },
+            "input_schema": {
+                "type": "object",
+                "properties": {"order_id": {"type": "string"}, "word": {"type": "string"}},
+                "required": ["order_id"],
+            },
+            "effect": "read",
+        },
+    }
+
+    name: Annotated[str, Field(pattern=TOOL_NAME_PATTERN)]
+    """What agents call it."""
+    version: None = None
+    """The version that it replaces; with another one in force: 409."""
+
+
+class CallTool(RequestBody):
+    """A trial call."""
+
+    EXAMPLES: ClassVar = {
+        "read": {"input": {"customer": "7"}},
+        "high stakes": {"input": {"order": "7", "cents": 1250}, "confirm": True},
+    }
+
+    input: JsonObject = Field(default_factory=dict)
+    """The arguments, as the tool's `input_schema` has them."""
+    confirm: bool = False
+    """A tool of high stakes is to run: 409 without it."""
 
 
 def registered(deps: App, tenant: str) -> dict[str, ToolSpec]:

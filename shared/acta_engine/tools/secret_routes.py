@@ -2,31 +2,52 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from pydantic import WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from acta_engine.agents.bodies import PutToolSecret
 from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.json_body import RequestBody
 from acta_engine.app import App
 from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import (
+    MAX_HOSTS,
     MAX_TOOL_SECRETS,
     NAME_PATTERN,
     NAME_RULE,
+    VALUE_RULE,
     HttpConfig,
+    SecretHost,
     ToolDefinition,
     ToolSecret,
     is_secret_name,
+    is_usable_value,
 )
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
+
+
+def usable_value(value: str) -> str:
+    if not is_usable_value(value):
+        raise ValueError(VALUE_RULE)
+    return value
+
+
+class PutToolSecret(RequestBody):
+    """A new value."""
+
+    EXAMPLES: ClassVar = {"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}}
+
+    value: Annotated[str, AfterValidator(usable_value)] = Field(repr=False)
+    """It is never answered. 8 to 4,096 printable ASCII characters, no space at either end."""
+    hosts: Annotated[list[SecretHost], Field(max_length=MAX_HOSTS)] | None = None
+    """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
 
 
 def add_tool_secrets(api: Api, deps: App) -> None:

@@ -5,18 +5,20 @@ those that agents may have.
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema
 
-from acta_engine.agents.bodies import ConfirmMcpTool, ConfirmMcpTools, PutMcpServer
 from acta_engine.agents.store import ServerChanged, ToolSecretNames
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
-from acta_engine.api.resource import Resource, applied_after, version_tag
+from acta_engine.api.json_body import RequestBody
+from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid
+from acta_engine.people.options_and_defaults import RoleName
+from acta_engine.tools.mcp import server as mcp_server
 from acta_engine.tools.mcp.answers import listed_view, mcp_server_view
 from acta_engine.tools.mcp.server import (
     MAX_SERVER_TOOLS,
@@ -25,15 +27,78 @@ from acta_engine.tools.mcp.server import (
     SERVER_NAME_RULE,
     ConfirmedTool,
     McpServer,
+    Pin,
+    Url,
     specs_of,
 )
 from acta_engine.tools.routes import HOW_TO_SET, check_not_named
+from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
 
 Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
+
+
+class McpAuth(mcp_server.McpAuth):
+    """One of both."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class ConfirmMcpTool(RequestBody):
+    """A tool that agents may have."""
+
+    pin: Pin
+    """Of what you have seen: a refresh shows it."""
+    confirmed_read: bool = False
+    """It only reads, as its server says."""
+    high_stakes: bool | None = None
+    """A person approves each call. Absent: unless it only reads."""
+    approver_role: RoleName | None = None
+    """Who decides on its calls."""
+
+
+ConfirmedTools = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=128)], ConfirmMcpTool],
+    Field(max_length=MAX_SERVER_TOOLS),
+]
+
+
+class PutMcpServer(Applicable):
+    """A whole definition. Absent fields take their defaults."""
+
+    EXAMPLES: ClassVar = {
+        "bearer": {"url": "https://mcp.example.com/mcp", "auth": {"secret": "desk_key"}},
+        "client credentials": {
+            "url": "https://mcp.example.com/mcp",
+            "auth": {"client_credentials": {"client_id": "acta", "secret": "desk_client"}},
+        },
+    }
+
+    name: str | None = None
+    """The path's, or absent: a server keeps its name."""
+    url: Url
+    """Where it answers, streamable HTTP. https, of a host that the operator allows."""
+    auth: McpAuth | None = None
+    """How calls prove who they are. Absent: they do not."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    """The most seconds that one call may take."""
+    tools: ConfirmedTools | None = None
+    """The tools that agents may have, by the server's names. Absent: those that are confirmed already; none where the
+    URL changes."""
+    version: Annotated[int, Field(ge=1)] | None = None
+    """The version that it replaces; with another one in force: 409."""
+
+
+class ConfirmMcpTools(RequestBody):
+    """Tools to confirm, beside those that are confirmed already."""
+
+    EXAMPLES: ClassVar = {"read": {"tools": {"search": {"pin": "0" * 64, "confirmed_read": True}}}}
+
+    tools: ConfirmedTools
+    """By the server's names for them."""
 
 
 def add_mcp_servers(api: Api, deps: App) -> None:
