@@ -64,9 +64,12 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m acta_infra.document.console_types
-	@$(BIN)/python -m acta_infra.document.client --check
+	@$(BIN)/python -m acta_infra.document.committed --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@echo "check: fine"
+
+generate: setup ## write the files that are made from the tables: methods of the client, schemas of definitions, reference pages
+	@$(BIN)/python -m acta_infra.document.committed
 
 format: setup ## rewrite files in the house's format
 	@$(BIN)/ruff format --quiet .

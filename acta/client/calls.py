@@ -1,4 +1,4 @@
-"""Made by `python -m acta_infra.document.client` from the table of operations: change the row, not this file."""
+"""Made from the table of operations by `make generate`: change the row, not this file."""
 
 # fmt: off
 from __future__ import annotations
@@ -20,9 +20,9 @@ class ApiCalls(Calls[C]):
     def start(
         self, /, content: str | None = None, agent_id: str | None = None, *, max_steps: int | None = None,
         token_budget: int | None = None, cost_budget_usd: float | None = None, review_every: int | None = None,
-        metadata: Mapping[str, str] | None = None, visibility: Literal["private", "tenant"] | None = None, notify_url:
-        str | None = None, output_schema: Mapping[str, Any] | None = None, prompts: Mapping[str, int] | None = None,
-        idempotency_key: str | None = None, **more: Any
+        metadata: Mapping[str, str] | None = None, visibility: Literal["private", "tenant"] | None = None,
+        notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
+        prompts: Mapping[str, int] | None = None, idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.Session]:
         """Start a session. Gives an agent a goal and returns at once. Without `content` the session stays `idle`
         until somebody writes to it. Limits that are not named are the agent's, else the deployment's. Raises
@@ -39,9 +39,10 @@ class ApiCalls(Calls[C]):
     def fork(
         self, /, session_id: str, content: str | None = None, at: int | None = None, *, agent_id: str | None = None,
         max_steps: int | None = None, token_budget: int | None = None, cost_budget_usd: float | None = None,
-        review_every: int | None = None, metadata: Mapping[str, str] | None = None, visibility: Literal["private",
-        "tenant"] | None = None, notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
-        prompts: Mapping[str, int] | None = None, idempotency_key: str | None = None, **more: Any
+        review_every: int | None = None, metadata: Mapping[str, str] | None = None,
+        visibility: Literal["private", "tenant"] | None = None, notify_url: str | None = None,
+        output_schema: Mapping[str, Any] | None = None, prompts: Mapping[str, int] | None = None,
+        idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.ForkedSession]:
         """Fork a session. A new session of yours that goes on from the end of a turn, with a copy of the
         conversation, the plan and the notes. Approvals, open calls and questions, and what was spent stay behind.
@@ -103,8 +104,8 @@ class ApiCalls(Calls[C]):
 
     @operation
     def limit(
-        self, session_id: str, max_steps: int | None = None, token_budget: int | None = None, *, cost_budget_usd:
-        float | None = None, review_every: int | None = None, idempotency_key: str | None = None
+        self, session_id: str, max_steps: int | None = None, token_budget: int | None = None, *,
+        cost_budget_usd: float | None = None, review_every: int | None = None, idempotency_key: str | None = None
     ) -> Flow[shapes.Session]:
         """Raise or lower limits. Of the run at work, and of those that follow: `limits` of the answer shows them,
         also of a session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: 403,
@@ -171,8 +172,8 @@ class ApiCalls(Calls[C]):
 
     @operation
     def decide(
-        self, session_id: str, intervention_id: str, option: str, input: Mapping[str, Any] | None = None, comment: str
-        | None = None, *, idempotency_key: str | None = None
+        self, session_id: str, intervention_id: str, option: str, input: Mapping[str, Any] | None = None,
+        comment: str | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Intervention]:
         """Decide. One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input,
         `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A
@@ -207,8 +208,8 @@ class ApiCalls(Calls[C]):
         "agent.replace", "agent.delete", "tool.create", "tool.replace", "tool.delete", "tool.call",
         "mcp_server.write", "mcp_server.delete", "mcp_server.confirm", "tool_secret.write", "tool_secret.delete",
         "notifications.write", "notifications.delete", "memory.create", "memory.replace", "memory.delete",
-        "prompt.write", "prompt.restore"] | None = None, user: str | None = None, who: str | None = None, session_id:
-        str | None = None, limit: int | None = None
+        "prompt.write", "prompt.restore"] | None = None, user: str | None = None, who: str | None = None,
+        session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Who did what, newest first. It is for admins."""
         return pages(
@@ -291,8 +292,8 @@ class ToolCalls(Calls[C]):
 
     @operation
     def call(
-        self, name: str, input: Mapping[str, Any] | None = None, confirm: bool = False, *, idempotency_key: str | None
-        = None
+        self, name: str, input: Mapping[str, Any] | None = None, confirm: bool = False, *,
+        idempotency_key: str | None = None
     ) -> Flow[shapes.ToolTrial]:
         """Try a tool. Outside a session, with the same checks: the schema, the hosts, the secrets, the functions.
         At most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an `approver_role` that
@@ -406,8 +407,8 @@ class PromptCalls(Calls[C]):
 
     @operation
     def write(
-        self, name: str, content: str, comment: str | None = None, expected_version: int | None = None, *, active:
-        bool | None = None, applied: Mapping[str, Any] | None = None
+        self, name: str, content: str, comment: str | None = None, expected_version: int | None = None, *,
+        active: bool | None = None, applied: Mapping[str, Any] | None = None
     ) -> Flow[shapes.Prompt]:
         """Write a new version of a prompt. The text is in force at once, for all agents of the tenant: read the
         present one first, and change what you mean to change. The example is the text of the release, and changes
@@ -450,8 +451,8 @@ class MemoryCalls(Calls[C]):
 
     @operation
     def create(
-        self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None, tags:
-        Sequence[str] | None = None, *, idempotency_key: str | None = None
+        self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None,
+        tags: Sequence[str] | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Memory]:
         """Write a memory. What a person writes is for everybody's sessions of the agent. Raises Conflict."""
         return data(
@@ -466,8 +467,8 @@ class MemoryCalls(Calls[C]):
 
     @operation
     def replace(
-        self, memory_id: str, kind: Literal["fact", "preference", "lesson", "summary"], text: str, shared:
-        Literal[True] | None = None, tags: Sequence[str] | None = None
+        self, memory_id: str, kind: Literal["fact", "preference", "lesson", "summary"], text: str,
+        shared: Literal[True] | None = None, tags: Sequence[str] | None = None
     ) -> Flow[shapes.Memory]:
         """Replace a memory. Raises NotFound, Conflict."""
         return data(

@@ -1,14 +1,10 @@
-"""The methods of `acta.Client` for operations that a client asks with one request, made from their rows.
-
-`python -m acta_infra.document.client` writes `acta/client/calls.py`. With `--check`, as `make check` calls it, nothing
-is written, and the exit code is 1 where the file is not what the rows, the handlers and the bodies say.
+"""What of `acta.Client` is made: methods for operations that it asks with one request, and the types of answers.
 
 A method takes the variables of the path, then the fields of the body or the whole definition, then the query. What must
 be given comes first. Of what may be left out, two parameters can be given by their place, the others by name alone.
 """
 
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
 from inspect import Parameter as Python
@@ -24,12 +20,14 @@ from acta_engine.api.json_body import RequestBody
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_infra.document.openapi import codes_of, parameters_of_handlers
+from acta_infra.document.schemas import shapes_with_words
 from acta_infra.document.words import TAG_WORDS
 
 ROOT = Path(__file__).resolve().parents[3]
-FILE = ROOT / "acta" / "client" / "calls.py"
+CALLS = ROOT / "acta" / "client" / "calls.py"
+SHAPES = ROOT / "acta" / "client" / "shapes.py"
 HEAD = '''\
-"""Made by `python -m acta_infra.document.client` from the table of operations: change the row, not this file."""
+"""Made from the table of operations by `make generate`: change the row, not this file."""
 
 # fmt: off
 from __future__ import annotations
@@ -57,6 +55,7 @@ GROUPS = {
 TAKES_MORE = ("startSession", "forkSession")
 """A program may give a new session fields that its version of the client does not know yet."""
 WIDTH = 118
+UNBROKEN = "\N{NO-BREAK SPACE}"
 RENAMED = {"from_": "since", "to": "until"}
 
 
@@ -72,10 +71,11 @@ class Argument(NamedTuple):
     sent: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.type}" + ("" if self.default is None else f" = {self.default}")
+        written = f"{self.name}: {self.type}" + ("" if self.default is None else f" = {self.default}")
+        return written.replace(" ", UNBROKEN) if len(written) < WIDTH - 12 else written
 
 
-def made() -> str:
+def calls() -> str:
     parameters = parameters_of_handlers()
     text = HEAD
     for group, (name, says) in GROUPS.items():
@@ -97,7 +97,7 @@ def _method(row: Operation, name: str, parameters: tuple[Parameter, ...]) -> str
     takes = [str(one) for one in arguments if one.default is None] + optional[:2]
     named = optional[2:]
     if "Idempotency-Key" in row.takes:
-        named.append("idempotency_key: str | None = None")
+        named.append("idempotency_key: str | None = None".replace(" ", UNBROKEN))
     if row.name in TAKES_MORE:
         takes.insert(0, "/")
         named.append("**more: Any")
@@ -137,10 +137,10 @@ def _method(row: Operation, name: str, parameters: tuple[Parameter, ...]) -> str
 def _wrapped(before: str, inside: str, after: str) -> list[str]:
     """In one line, or with what is inside on lines of its own."""
     if len(before + inside + after) <= WIDTH:
-        return [before + inside + after]
+        return [(before + inside + after).replace(UNBROKEN, " ")]
     indent = " " * (len(before) - len(before.lstrip()))
     lines = textwrap.wrap(inside, WIDTH - len(indent) - 4, break_long_words=False, break_on_hyphens=False)
-    return [before, *(f"{indent}    {line}" for line in lines), indent + after]
+    return [before, *(f"{indent}    {line.replace(UNBROKEN, ' ')}" for line in lines), indent + after]
 
 
 def _arguments(row: Operation, parameters: tuple[Parameter, ...]) -> Iterator[Argument]:
@@ -227,11 +227,42 @@ def _docstring(row: Operation) -> list[str]:
     return [*lines, f'{indent}"""'] if len(lines) > 1 else [lines[0] + '"""']
 
 
-if __name__ == "__main__":
-    text = made()
-    if "--check" not in sys.argv:
-        FILE.write_text(text, encoding="utf-8")
-    elif text != FILE.read_text(encoding="utf-8"):
-        sys.exit(
-            "acta/client/calls.py is not what the operations say: python -m acta_infra.document.client makes it"
+SHAPES_HEAD = '''\
+"""The types of what the API answers. Made by `make generate`: change a room's shapes, not this file.
+
+They are there for type checkers. A program that only calls an API never loads them, nor pydantic, which they need; one
+that names a type while it runs (`from acta.client.shapes import Session`) loads that type's module.
+"""
+
+# fmt: off
+# isort: off
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+'''
+SHAPES_TAIL = """
+
+def __getattr__(name: str) -> Any:
+    module = MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"acta_engine.{module}"), name)
+"""
+
+
+def shapes() -> str:
+    modules: dict[str, list[str]] = {}
+    for name, shape in sorted(shapes_with_words().items()):
+        modules.setdefault(shape.__module__, []).append(name)
+    lines = ["if TYPE_CHECKING:"]
+    for module, names in sorted(modules.items()):
+        lines += _wrapped(
+            f"    from {module} import (",
+            ", ".join(f"{name}{UNBROKEN}as{UNBROKEN}{name}" for name in names),
+            ")",
         )
+    lines += ["", "MODULES = {"]
+    for module, names in sorted(modules.items()):
+        inside = ", ".join(f'"{name}"' for name in names)
+        lines += _wrapped("    **dict.fromkeys((", inside, f',), "{module.removeprefix("acta_engine.")}"),')
+    return SHAPES_HEAD + "\n".join([*lines, "}", ""]) + SHAPES_TAIL

@@ -196,7 +196,8 @@ def codes_of(row: Operation) -> tuple[str, ...]:
     return tuple(code for code in STATUSES if code in codes)
 
 
-def _words(row: Operation, name: str) -> str:
+def words_about(row: Operation, name: str) -> str:
+    """About a parameter of the operation."""
     return row.words(name).replace("{prompts}", ", ".join(f"`{prompt}`" for prompt in SEEDS))
 
 
@@ -208,7 +209,7 @@ def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sch
         schema = schemas.by_key[f"{row.name} {name}"] if name in typed else plain
         if schema == plain:
             schema = {"type": "string", "minLength": 1}
-        words = _words(row, name)
+        words = words_about(row, name)
         yield {"name": name, "in": "path", "required": True, "description": words, "schema": schema}
     for one in parameters:
         if one.where != "query":
@@ -218,7 +219,7 @@ def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sch
         is_required = one.default is Python.empty
         if not is_required and one.default is not None:
             schema = {**schema, "default": one.default}
-        words = _words(row, name)
+        words = words_about(row, name)
         yield {"name": name, "in": "query", "required": is_required, "description": words, "schema": schema}
 
 

@@ -1,0 +1,43 @@
+"""`python -m acta_infra.document.committed`: writes the files of this repository that are made from the tables.
+
+With `--check`, as `make check` calls it, nothing is written. The exit code is 1 where a file is not what is made now.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from acta_infra.document import client, definition_files, errors, reference
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def files() -> Mapping[Path, str]:
+    """By its path, the text of each."""
+    return {
+        client.CALLS: client.calls(),
+        client.SHAPES: client.shapes(),
+        ROOT / "docs" / "reference" / "api.md": reference.page(),
+        errors.PAGE: errors.with_catalogue(errors.PAGE.read_text(encoding="utf-8")),
+        **{definition_files.FOLDER / name: text for name, text in definition_files.made().items()},
+    }
+
+
+def main() -> int:
+    stale = {
+        path: text
+        for path, text in files().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    if "--check" not in sys.argv:
+        for path, text in stale.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return 0
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} is not what the tables say: make generate")
+    return int(bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
