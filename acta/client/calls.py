@@ -59,13 +59,13 @@ class ApiCalls(Calls[C]):
 
     @listing
     def messages(self, session_id: str, limit: int | None = None) -> Stream[shapes.Message]:
-        """The conversation. Raises SessionNotFound."""
+        """Read the conversation. Raises SessionNotFound."""
         return pages(path_of("sessions", session_id, "messages"), limit=limit)
 
     @operation
     def plan(self, session_id: str, limit: int | None = None) -> Flow[shapes.Plans]:
-        """The plan and its versions. The ETag names the version. Steps change their status within it. Raises
-        SessionNotFound, PlanNotFound.
+        """Read the plan and its versions. The ETag names the version. Steps change their status within a version.
+        Raises SessionNotFound, PlanNotFound.
         """
         return data(Request("GET", path_of("sessions", session_id, "plan"), {"limit": limit}))
 
@@ -73,8 +73,8 @@ class ApiCalls(Calls[C]):
     def text_part(
         self, session_id: str, text_id: str, offset: int | None = None, limit: int | None = None
     ) -> Flow[shapes.TextPart]:
-        """A long text, part by part. All of a result of which `/messages` has the beginning. Send `next_offset` as
-        `offset` until it is null. Raises SessionNotFound.
+        """Read a long text, part by part. A message has only the beginning of a long result; this is all of it.
+        Send `next_offset` as `offset` until it is null. Raises SessionNotFound.
         """
         return data(
             Request("GET", path_of("sessions", session_id, "texts", text_id), {"offset": offset, "limit": limit})
@@ -82,23 +82,23 @@ class ApiCalls(Calls[C]):
 
     @operation
     def scratchpad(self, session_id: str) -> Flow[shapes.Scratchpad]:
-        """The agent's notes. Raises SessionNotFound."""
+        """Read the agent's notes. Raises SessionNotFound."""
         return data(Request("GET", path_of("sessions", session_id, "scratchpad")))
 
     @listing
     def steps(self, session_id: str, limit: int | None = None) -> Stream[shapes.Step]:
-        """The step log: every model call, tool call and decision, with its cost. Raises SessionNotFound."""
+        """Read the step log: every model call, tool call and decision, with its cost. Raises SessionNotFound."""
         return pages(path_of("sessions", session_id, "steps"), limit=limit)
 
     @listing
     def trace(self, session_id: str, limit: int | None = None, include: str | None = None) -> Stream[shapes.TraceRow]:
-        """The reasoning: thought, action, input, observation. Raises SessionNotFound."""
+        """Read the reasoning: thoughts, actions, inputs and observations. Raises SessionNotFound."""
         return pages(path_of("sessions", session_id, "trace"), limit=limit, include=include)
 
     @operation
     def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
-        """What it has cost, up to its last commit. Counts, tokens and what models cost are exact. What AWS asks is
-        an estimate from the counts. Raises SessionNotFound.
+        """Read what the session has cost, up to its last commit. Counts, tokens and what models cost are exact.
+        What AWS charges is an estimate from the counts. Raises SessionNotFound.
         """
         return data(Request("GET", path_of("sessions", session_id, "receipt")))
 
@@ -107,11 +107,11 @@ class ApiCalls(Calls[C]):
         self, session_id: str, max_steps: int | None = None, token_budget: int | None = None, *,
         cost_budget_usd: float | None = None, review_every: int | None = None, idempotency_key: str | None = None
     ) -> Flow[shapes.Session]:
-        """Raise or lower limits. Of the run at work, and of those that follow: `limits` of the answer shows them,
-        also of a session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: 403,
-        of an admin 400. A limit that is used up already is refused. A run that waits for tokens goes on at once
-        with a higher budget. Where a question about the budget is open, decide it with `raise` instead. Raises
-        SessionNotFound, Conflict.
+        """Raise or lower limits. The new limits hold for the run at work and for those that follow; `limits` of
+        the answer shows them, also of a session that is over. A field that is absent or null stays as it was; a
+        limit cannot be removed. More than the caps allow is 403, or 400 for an admin. A limit that is used up
+        already is refused. A run that waits for tokens goes on at once with a higher budget. While a question
+        about the budget is open, decide it with `raise` instead. Raises SessionNotFound, Conflict.
         """
         return data(
             Request("PATCH", path_of("sessions", session_id), body=given(max_steps=max_steps,
@@ -121,8 +121,9 @@ class ApiCalls(Calls[C]):
 
     @operation
     def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
-        """Say something. Answers the agent's open question, else is read in its next turn; after a run has ended
-        it begins the next one. Raises SessionNotFound, Conflict, RateLimited, TooManyOpenSessions.
+        """Say something to the session. The message answers the agent's open question, or else is read in its next
+        turn. After a run has ended, it begins the next run. Raises SessionNotFound, Conflict, RateLimited,
+        TooManyOpenSessions.
         """
         return data(
             Request("POST", path_of("sessions", session_id, "messages"), body=given(content=content),
@@ -131,40 +132,40 @@ class ApiCalls(Calls[C]):
 
     @operation
     def pause(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
-        """Pause. Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.
-        Raises SessionNotFound, Conflict.
+        """Pause the session. Nothing new begins until the session is resumed. What already runs is finished, and
+        its results are kept. Pausing a paused session changes nothing. Raises SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "pause"), body={}, headers=key(idempotency_key)))
 
     @operation
     def resume(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
-        """Resume. Ends a pause or an open review, or tries again at once what the session waits for. Raises
-        SessionNotFound, Conflict.
+        """Resume the session. It ends a pause or an open review, or tries at once what the session waits to try
+        again. Raises SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "resume"), body={}, headers=key(idempotency_key)))
 
     @operation
     def cancel(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.CancelledSession]:
-        """Cancel. Ends the run. No call begins after the answer. Cancelling twice is 202 twice. Raises
-        SessionNotFound, Conflict.
+        """Cancel the session. It ends the run. No call begins after the answer. Cancelling twice is 202 twice.
+        Raises SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "cancel"), body={}, headers=key(idempotency_key)))
 
     @operation
     def delete(self, session_id: str) -> Flow[None]:
-        """Delete. Cancels it if it runs, then erases everything that was stored of it. Raises SessionNotFound,
-        Conflict.
+        """Delete the session. It cancels the session if it runs, then erases everything that was stored of it.
+        Raises SessionNotFound, Conflict.
         """
         return data(Request("DELETE", path_of("sessions", session_id)))
 
     @operation
     def intervention(self, session_id: str, intervention_id: str) -> Flow[shapes.Intervention]:
-        """One question. Raises SessionNotFound, InterventionNotFound."""
+        """Read one question. Raises SessionNotFound, InterventionNotFound."""
         return data(Request("GET", path_of("sessions", session_id, "interventions", intervention_id)))
 
     @operation
     def call_input(self, session_id: str, intervention_id: str, call_id: str | None = None) -> Flow[shapes.CallInput]:
-        """The whole input of the call that is decided on. Raises SessionNotFound, InterventionNotFound."""
+        """Read the whole input of the call that is decided on. Raises SessionNotFound, InterventionNotFound."""
         return data(
             Request("GET", path_of("sessions", session_id, "interventions", intervention_id, "input"), {"call_id":
             call_id})
@@ -175,10 +176,10 @@ class ApiCalls(Calls[C]):
         self, session_id: str, intervention_id: str, option: str, input: Mapping[str, Any] | None = None,
         comment: str | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Intervention]:
-        """Decide. One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input,
-        `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` `{hint?}`. A
-        second or late decision is 409 with the recorded one. Raises ApproverMustDiffer, SessionNotFound,
-        InterventionNotFound, Conflict.
+        """Decide a question. One of the intervention's `options`. Some take an `input`: `modify` the tool's whole
+        input, `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry`
+        `{hint?}`. A second or late decision is 409 with the recorded one. Raises ApproverMustDiffer,
+        SessionNotFound, InterventionNotFound, Conflict.
         """
         return data(
             Request("POST", path_of("sessions", session_id, "interventions", intervention_id, "resolve"),
@@ -187,12 +188,12 @@ class ApiCalls(Calls[C]):
 
     @operation
     def me(self) -> Flow[shapes.Me]:
-        """Who asks: tenant, subject and roles."""
+        """Read who asks: tenant, subject and roles."""
         return data(Request("GET", path_of("me")))
 
     @operation
     def models(self) -> Flow[shapes.ConfiguredModels]:
-        """Which models there are, their prices, who uses them, whether a key is there. It is for admins."""
+        """List the models with their prices, who uses them, and whether there is a key. It is for admins."""
         return data(Request("GET", path_of("models")))
 
     @operation
@@ -211,7 +212,7 @@ class ApiCalls(Calls[C]):
         "prompt.write", "prompt.restore"] | None = None, user: str | None = None, who: str | None = None,
         session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
-        """Who did what, newest first. It is for admins."""
+        """Read who did what, newest first. It is for admins."""
         return pages(
             path_of("audit"), **{"from": since}, to=until, action=action, user=user, who=who, session_id=session_id,
             limit=limit
@@ -219,7 +220,7 @@ class ApiCalls(Calls[C]):
 
     @operation
     def health(self) -> Flow[shapes.DeploymentHealth]:
-        """Which release answers, what it allows the tenant, and when recovery looked last. It is for admins."""
+        """Read which release answers, what it allows the tenant, and when recovery looked last. It is for admins."""
         return data(Request("GET", path_of("admin", "health")))
 
 
@@ -243,15 +244,15 @@ class AgentCalls(Calls[C]):
 
     @operation
     def replace(self, agent_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Agent]:
-        """Replace an agent's definition. The whole definition: absent fields take their defaults. `default` may be
-        replaced, too. It is for admins. Raises NotFound, Conflict.
+        """Replace an agent's definition. The body is the whole definition: absent fields take their defaults.
+        `default` may be replaced, too. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
     def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
-        """Delete an agent. Its memories stay for an agent that is made again under its id. It is for admins.
-        Raises NotFound, Conflict.
+        """Delete an agent. Its memories stay. An agent that is created again under its id has them. It is for
+        admins. Raises NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
 
@@ -285,8 +286,8 @@ class ToolCalls(Calls[C]):
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
-        """Delete a tool. 409 where agents name it, and `details.agents` says which. With `force=true` they go on
-        without it. It is for admins. Raises NotFound, Conflict.
+        """Delete a tool. If agents name the tool, the answer is 409, and `details.agents` says which. With
+        `force=true` they go on without it. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
 
@@ -322,29 +323,30 @@ class McpServerCalls(Calls[C]):
 
     @operation
     def write(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.McpServer]:
-        """Name an MCP server, or replace its definition. 409 also where a tool is to be confirmed and the server
-        does not answer. It is for admins. Raises Conflict.
+        """Name an MCP server, or replace its definition. It is also 409 if a tool is to be confirmed and the
+        server does not answer. It is for admins. Raises Conflict.
         """
         return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
-        """Delete an MCP server and its tools. 409 where agents name one of its tools, and `details.agents` says
-        which. With `force=true` they go on without them. It is for admins. Raises NotFound, Conflict.
+        """Delete an MCP server and its tools. If agents name one of its tools, the answer is 409, and
+        `details.agents` says which. With `force=true` they go on without those tools. It is for admins. Raises
+        NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
 
     @operation
     def refresh(self, name: str) -> Flow[shapes.ListedMcpTools]:
-        """Ask an MCP server what it says of its tools now. 409 where the server does not answer as one of MCP. It
-        is for admins. Raises NotFound, Conflict.
+        """Ask an MCP server what it says of its tools now. The answer is 409 if the server does not answer as an
+        MCP server does. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
 
     @operation
     def confirm(self, name: str, tools: Mapping[str, Mapping[str, Any]]) -> Flow[shapes.McpServer]:
-        """Let agents have tools of an MCP server. 400 where the server describes a tool otherwise than the pin
-        says. It is for admins. Raises NotFound, Conflict.
+        """Let agents have tools of an MCP server. The answer is 400 if the server describes a tool in another way
+        than the pin says. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
 
@@ -364,7 +366,9 @@ class ToolSecretCalls(Calls[C]):
 
     @operation
     def delete(self, name: str) -> Flow[None]:
-        """Delete a secret. 409 where a tool refers to it. It is for admins. Raises NotFound, Conflict."""
+        """Delete a secret. The answer is 409 if a tool refers to the secret. It is for admins. Raises NotFound,
+        Conflict.
+        """
         return data(Request("DELETE", path_of("tool-secrets", name)))
 
 
@@ -373,21 +377,21 @@ class NotificationCalls(Calls[C]):
 
     @operation
     def read(self) -> Flow[shapes.Notifications]:
-        """Where the tenant is told of questions and ended sessions. It is for admins. Raises NotFound."""
+        """Read where the tenant is told of questions and ended sessions. It is for admins. Raises NotFound."""
         return data(Request("GET", path_of("notifications")))
 
     @operation
     def write(self, url: str | None = None, secret: str | None = None) -> Flow[shapes.Notifications]:
-        """Set where the tenant is told, and what that is signed with. The URL's host is one of those that the
-        operator allows, else 400. Notifications to sessions' own webhooks are signed with the same secret. It is
-        for admins.
+        """Set where the tenant is told, and what that is signed with. The URL's host must be one that the operator
+        allows; else the answer is 400. Notifications to sessions' own webhooks are signed with the same secret. It
+        is for admins.
         """
         return data(Request("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
 
     @operation
     def delete(self) -> Flow[None]:
-        """Delete the URL and the secret. Sessions with a webhook of their own are not told there any more. It is
-        for admins. Raises NotFound.
+        """Delete the URL and the secret. Sessions with a webhook of their own send no more notifications either.
+        It is for admins. Raises NotFound.
         """
         return data(Request("DELETE", path_of("notifications")))
 
@@ -423,7 +427,7 @@ class PromptCalls(Calls[C]):
 
     @listing
     def versions(self, name: str, limit: int | None = None) -> Stream[shapes.Prompt]:
-        """The versions of a prompt. It is for admins. Raises NotFound."""
+        """List the versions of a prompt. It is for admins. Raises NotFound."""
         return pages(path_of("admin", "prompts", name, "versions"), limit=limit)
 
     @operation
@@ -454,7 +458,7 @@ class MemoryCalls(Calls[C]):
         self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None,
         tags: Sequence[str] | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Memory]:
-        """Write a memory. What a person writes is for everybody's sessions of the agent. Raises Conflict."""
+        """Write a memory. What a person writes is for all sessions of the agent. Raises Conflict."""
         return data(
             Request("POST", path_of("memories"), body=given(kind=kind, text=text, agent_id=agent_id, tags=tags),
             headers=key(idempotency_key))

@@ -27,13 +27,16 @@ from acta_engine.errors import CallerError, NotFound
 
 # fmt: off
 # A row is laid out by hand: first what routing and the audit trail need, then words, then answers.
-REPLACED = "It is replaced. `If-Match` with its ETag, or its version in the body, protects others' changes: 409."
+REPLACED = (
+    "It is replaced. With `If-Match` and its ETag, or with its version in the body, the answer is 409 if somebody else "
+    "has changed it since."
+)
 STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
 """Errors of what begins a run."""
 CONTROLLED = data(
     "Session", "DeletedSession",
-    says="The session after it. A repeat of a request with an `Idempotency-Key` whose session was deleted meanwhile is "
-        "answered with its id alone.",
+    says="The session as it is afterwards. If the session was deleted meanwhile, a repeat under the same "
+        "`Idempotency-Key` is answered with its id alone.",
     status=202,
 )
 TEXT: Schema = {"type": "string"}
@@ -120,10 +123,10 @@ SESSIONS = (
         "listSessions", "GET", "/v1/sessions", "status",
         client="sessions", client_form="by hand",
         summary="List sessions, newest first",
-        about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any "
-            "other filter looks at a thousand sessions for a page, and while it finds nothing at ten "
-            "thousand. A page without items and with a `next_cursor` says nothing of what came before "
-            "`searched_to`: go on with the cursor.",
+        about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any other "
+            "filter looks at a thousand sessions for a page, and at up to ten thousand while it finds nothing. A "
+            "page without items that has a `next_cursor` says that nothing was found back to `searched_to`; what "
+            "is older was not looked at yet, so go on with the cursor.",
         parameters={
             "state": "Only sessions in this state.",
             "agent_id": "Only this agent's.",
@@ -169,7 +172,7 @@ SESSIONS = (
     Operation(
         "streamEvents", "GET", "/v1/sessions/{session_id}/events", "status", rated="poll",
         takes=("Last-Event-ID",),
-        summary="The same events as server-sent events",
+        summary="Read the same events as server-sent events",
         about="An event's id is the cursor after it, so a client that connects again with `Last-Event-ID` "
             "misses nothing. `retry:` says after how many milliseconds.",
         parameters={"after": "A cursor to begin after. `Last-Event-ID` wins over it."},
@@ -183,14 +186,14 @@ SESSIONS = (
     Operation(
         "listMessages", "GET", "/v1/sessions/{session_id}/messages", "status",
         client="messages",
-        summary="The conversation",
+        summary="Read the conversation",
         answers=(page("Message", says="Messages, oldest first."),),
     ),
     Operation(
         "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", codes=("PLAN_NOT_FOUND",),
         client="plan",
-        summary="The plan and its versions",
-        about="The ETag names the version. Steps change their status within it.",
+        summary="Read the plan and its versions",
+        about="The ETag names the version. Steps change their status within a version.",
         answers=(data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
     ),
     Operation(
@@ -213,9 +216,9 @@ SESSIONS = (
     Operation(
         "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status",
         client="text_part",
-        summary="A long text, part by part",
-        about="All of a result of which `/messages` has the beginning. Send `next_offset` as `offset` until "
-            "it is null.",
+        summary="Read a long text, part by part",
+        about="A message has only the beginning of a long result; this is all of it. Send `next_offset` as "
+            "`offset` until it is null.",
         parameters={
             "text_id": "`whole.text_id` of a message.",
             "offset": "Bytes to leave out at its beginning.",
@@ -226,19 +229,19 @@ SESSIONS = (
     Operation(
         "readScratchpad", "GET", "/v1/sessions/{session_id}/scratchpad", "status",
         client="scratchpad",
-        summary="The agent's notes",
+        summary="Read the agent's notes",
         answers=(data("Scratchpad", says="The notes as they are."),),
     ),
     Operation(
         "listSteps", "GET", "/v1/sessions/{session_id}/steps", "status",
         client="steps",
-        summary="The step log: every model call, tool call and decision, with its cost",
+        summary="Read the step log: every model call, tool call and decision, with its cost",
         answers=(page("Step", says="Rows of the step log, oldest first."),),
     ),
     Operation(
         "readTrace", "GET", "/v1/sessions/{session_id}/trace", "status",
         client="trace",
-        summary="The reasoning: thought, action, input, observation",
+        summary="Read the reasoning: thoughts, actions, inputs and observations",
         parameters={
             "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a "
                 "result that was too long for the model. Both, with a comma between.",
@@ -261,8 +264,8 @@ SESSIONS = (
             "session_receipt", "What a session has cost",
             "Tokens by model, requests and times of a session, in dollars.",
         ),
-        summary="What it has cost, up to its last commit",
-        about="Counts, tokens and what models cost are exact. What AWS asks is an estimate from the counts.",
+        summary="Read what the session has cost, up to its last commit",
+        about="Counts, tokens and what models cost are exact. What AWS charges is an estimate from the counts.",
         answers=(data("Receipt", says="The receipt."),),
     ),
     Operation(
@@ -271,11 +274,11 @@ SESSIONS = (
         takes=("Idempotency-Key",),
         client="limit",
         summary="Raise or lower limits",
-        about="Of the run at work, and of those that follow: `limits` of the answer shows them, also of a "
-            "session that is over. Absent or null: as it was; a limit cannot be removed. Above the caps: "
-            "403, of an admin 400. A limit that is used up already is refused. A run that waits for tokens "
-            "goes on at once with a higher budget. Where a question about the budget is open, decide it "
-            "with `raise` instead.",
+        about="The new limits hold for the run at work and for those that follow; `limits` of the answer shows "
+            "them, also of a session that is over. A field that is absent or null stays as it was; a limit cannot "
+            "be removed. More than the caps allow is 403, or 400 for an admin. A limit that is used up already is "
+            "refused. A run that waits for tokens goes on at once with a higher budget. While a question about the "
+            "budget is open, decide it with `raise` instead.",
         answers=(CONTROLLED,),
     ),
     Operation(
@@ -287,25 +290,26 @@ SESSIONS = (
             "A message to the agent: it answers an open question of the agent, else is read before the next turn, else "
             "begins a new run in the same conversation.",
         ),
-        summary="Say something",
-        about="Answers the agent's open question, else is read in its next turn; after a run has ended it "
-            "begins the next one.",
+        summary="Say something to the session",
+        about="The message answers the agent's open question, or else is read in its next turn. After a run has "
+            "ended, it begins the next run.",
         answers=(CONTROLLED,),
     ),
     Operation(
         "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", rated="never",
         action="session.pause", takes=("Idempotency-Key",),
         client="pause",
-        summary="Pause",
-        about="Nothing new begins until it is resumed. What runs already is kept. Twice is as good as once.",
+        summary="Pause the session",
+        about="Nothing new begins until the session is resumed. What already runs is finished, and its results are "
+            "kept. Pausing a paused session changes nothing.",
         answers=(CONTROLLED,),
     ),
     Operation(
         "resumeSession", "POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume",
         takes=("Idempotency-Key",),
         client="resume",
-        summary="Resume",
-        about="Ends a pause or an open review, or tries again at once what the session waits for.",
+        summary="Resume the session",
+        about="It ends a pause or an open review, or tries at once what the session waits to try again.",
         answers=(CONTROLLED,),
     ),
     Operation(
@@ -318,11 +322,12 @@ SESSIONS = (
             "act.",
             destroys=True, repeats=True,
         ),
-        summary="Cancel",
-        about="Ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
+        summary="Cancel the session",
+        about="It ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
         answers=(data(
             "CancelledSession", "HiddenSession", "DeletedSession",
-            says="The session after it. Of somebody else's private session an admin is told the state alone.",
+            says="The session as it is afterwards. Of somebody else's private session an admin is told the state "
+                "alone.",
             status=202,
         ),),
     ),
@@ -330,8 +335,8 @@ SESSIONS = (
         "deleteSession", "DELETE", "/v1/sessions/{session_id}", "intervene", private="admin", rated="never",
         action="session.delete", codes=("CONFLICT",),
         client="delete",
-        summary="Delete",
-        about="Cancels it if it runs, then erases everything that was stored of it.",
+        summary="Delete the session",
+        about="It cancels the session if it runs, then erases everything that was stored of it.",
         answers=(NOTHING,),
     ),
 )
@@ -346,7 +351,7 @@ INTERVENTIONS = (
             "errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what it is about.",
             fixed={"state": "pending"},
         ),
-        summary="What waits, or waited, for people",
+        summary="List the questions that wait, or waited, for people",
         parameters={"state": "Only those in this state."},
         answers=(searched_page("Intervention", says="Newest first; of sessions that you may see."),),
     ),
@@ -354,7 +359,7 @@ INTERVENTIONS = (
         "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
         private="decider",
         client="interventions", client_form="by hand",
-        summary="What waits for people in a session, and what was decided",
+        summary="List what waits for people in a session, and what was decided",
         parameters={"state": "Only those in this state."},
         answers=(searched_page("Intervention", says="Pending ones oldest first, others newest first."),),
     ),
@@ -362,7 +367,7 @@ INTERVENTIONS = (
         "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
         private="decider",
         client="intervention",
-        summary="One question",
+        summary="Read one question",
         answers=(data("Intervention", says="The question, and its decision where there is one."),),
     ),
     Operation(
@@ -373,7 +378,7 @@ INTERVENTIONS = (
             "read_input", "Read the whole input of a call",
             "The whole input of the call that a question is about, where the question shows its beginning only.",
         ),
-        summary="The whole input of the call that is decided on",
+        summary="Read the whole input of the call that is decided on",
         parameters={"call_id": "Which call of a review; needed where it has more than one."},
         answers=(data("CallInput", says="The input as it would run."),),
     ),
@@ -390,7 +395,7 @@ INTERVENTIONS = (
             "approve only what that person has seen and wants. A second decision is refused.",
             destroys=True,
         ),
-        summary="Decide",
+        summary="Decide a question",
         about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, "
             "`answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` "
             "`{hint?}`. A second or late decision is 409 with the recorded one.",
@@ -406,7 +411,7 @@ FILES = (
         "listFiles", "GET", "/v1/files", "admin",
         client="files.list", client_form="by hand",
         summary="List files",
-        about="A page of deleted files looks at 5,000 versions: it may be short, or empty, and have a "
+        about="A page of deleted files looks at 5,000 versions. It may be short or empty and still have a "
             "`next_cursor`.",
         parameters={
             "prefix": "Only paths that begin so; `~/`: your own files.",
@@ -444,7 +449,7 @@ FILES = (
             "its current version (of `versions=1`) only what you have seen is replaced: 412 otherwise.",
         sends=BYTES,
         answers=(
-            data("WrittenFile", says="There was such a file; this is its newest version now."),
+            data("WrittenFile", says="The file was there; this is its newest version now."),
             data("WrittenFile", says="The file is new.", status=201),
         ),
     ),
@@ -457,7 +462,7 @@ FILES = (
         about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is "
             "deleted, only over what you have seen: 412 otherwise.",
         parameters={"restore": "The `version_id`."},
-        answers=(data("WrittenFile", says="It was written again, as a version more."),),
+        answers=(data("WrittenFile", says="It was written again, as one more version."),),
     ),
     Operation(
         "deleteFile", "DELETE", "/v1/files/{path+}", "admin", action="file.delete", codes=("NOT_FOUND",),
@@ -493,7 +498,8 @@ AGENTS = (
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.replace", client_form="definition",
         summary="Replace an agent's definition",
-        about="The whole definition: absent fields take their defaults. `default` may be replaced, too.",
+        about="The body is the whole definition: absent fields take their defaults. `default` may be replaced, "
+            "too.",
         answers=(data("Agent", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
@@ -501,7 +507,7 @@ AGENTS = (
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.delete",
         summary="Delete an agent",
-        about="Its memories stay for an agent that is made again under its id.",
+        about="Its memories stay. An agent that is created again under its id has them.",
         answers=(NOTHING,),
     ),
 )
@@ -542,8 +548,8 @@ TOOLS = (
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="tools.delete",
         summary="Delete a tool",
-        about="409 where agents name it, and `details.agents` says which. With `force=true` they go on "
-            "without it.",
+        about="If agents name the tool, the answer is 409, and `details.agents` says which. With `force=true` they "
+            "go on without it.",
         parameters={"force": "Delete it although agents name it."},
         answers=(NOTHING,),
     ),
@@ -579,7 +585,7 @@ TOOLS = (
         takes=("If-Match",), codes=("CONFLICT",),
         client="mcp_servers.write", client_form="definition",
         summary="Name an MCP server, or replace its definition",
-        about="409 also where a tool is to be confirmed and the server does not answer.",
+        about="It is also 409 if a tool is to be confirmed and the server does not answer.",
         answers=(
             data("McpServer", says=REPLACED, headers=("ETag",)),
             data("McpServer", says="It is new. No agent has a tool of it yet.", status=201),
@@ -590,8 +596,8 @@ TOOLS = (
         action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.delete",
         summary="Delete an MCP server and its tools",
-        about="409 where agents name one of its tools, and `details.agents` says which. With `force=true` "
-            "they go on without them.",
+        about="If agents name one of its tools, the answer is 409, and `details.agents` says which. With "
+            "`force=true` they go on without those tools.",
         parameters={"force": "Delete it although agents name its tools."},
         answers=(NOTHING,),
     ),
@@ -600,7 +606,7 @@ TOOLS = (
         codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.refresh",
         summary="Ask an MCP server what it says of its tools now",
-        about="409 where the server does not answer as one of MCP.",
+        about="The answer is 409 if the server does not answer as an MCP server does.",
         answers=(
             data(
                 "ListedMcpTools",
@@ -613,7 +619,7 @@ TOOLS = (
         action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.confirm",
         summary="Let agents have tools of an MCP server",
-        about="400 where the server describes a tool otherwise than the pin says.",
+        about="The answer is 400 if the server describes a tool in another way than the pin says.",
         answers=(data("McpServer", says="The server with its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
@@ -637,7 +643,7 @@ TOOLS = (
         action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"),
         client="tool_secrets.delete",
         summary="Delete a secret",
-        about="409 where a tool refers to it.",
+        about="The answer is 409 if a tool refers to the secret.",
         answers=(NOTHING,),
     ),
 )
@@ -646,15 +652,15 @@ NOTIFICATIONS = (
     Operation(
         "readNotifications", "GET", "/v1/notifications", "admin", role="admin", codes=("NOT_FOUND",),
         client="notifications.read",
-        summary="Where the tenant is told of questions and ended sessions",
+        summary="Read where the tenant is told of questions and ended sessions",
         answers=(data("Notifications", says="Without the secret, which nobody is shown."),),
     ),
     Operation(
         "setNotifications", "PUT", "/v1/notifications", "admin", role="admin", action="notifications.write",
         client="notifications.write",
         summary="Set where the tenant is told, and what that is signed with",
-        about="The URL's host is one of those that the operator allows, else 400. Notifications to sessions' "
-            "own webhooks are signed with the same secret.",
+        about="The URL's host must be one that the operator allows; else the answer is 400. Notifications to "
+            "sessions' own webhooks are signed with the same secret.",
         answers=(
             data("Notifications", says="They are replaced."),
             data("Notifications", says="They are new.", status=201),
@@ -665,7 +671,7 @@ NOTIFICATIONS = (
         action="notifications.delete", codes=("NOT_FOUND",),
         client="notifications.delete",
         summary="Delete the URL and the secret",
-        about="Sessions with a webhook of their own are not told there any more.",
+        about="Sessions with a webhook of their own send no more notifications either.",
         answers=(NOTHING,),
     ),
 )
@@ -683,7 +689,7 @@ MEMORIES = (
         recorded_answer=("memory_id",), takes=("Idempotency-Key",),
         client="memories.create",
         summary="Write a memory",
-        about="What a person writes is for everybody's sessions of the agent.",
+        about="What a person writes is for all sessions of the agent.",
         answers=(data("Memory", says="The memory.", status=201, headers=("Location",)),),
     ),
     Operation(
@@ -741,7 +747,7 @@ PROMPTS = (
         "listPromptVersions", "GET", "/v1/admin/prompts/{name}/versions", "admin", role="admin",
         codes=("NOT_FOUND",),
         client="prompts.versions",
-        summary="The versions of a prompt",
+        summary="List the versions of a prompt",
         answers=(page("Prompt", says="Newest first."),),
     ),
     Operation(
@@ -772,7 +778,7 @@ MCP = (
                 says="The result, or the error, of the request.",
                 raw={"application/json": JSON_RPC_ANSWER},
             ),
-            AnswerSpec(202, "empty", says="Of a notification."),
+            AnswerSpec(202, "empty", says="The answer to a notification."),
             AnswerSpec(
                 400, "raw",
                 says="The message is none of the protocol, or its headers say something else.",
@@ -791,13 +797,13 @@ DEPLOYMENT = (
     Operation(
         "readMe", "GET", "/v1/me", "status",
         client="me",
-        summary="Who asks: tenant, subject and roles",
+        summary="Read who asks: tenant, subject and roles",
         answers=(data("Me", says="As the token says."),),
     ),
     Operation(
         "listModels", "GET", "/v1/models", "step", role="admin",
         client="models",
-        summary="Which models there are, their prices, who uses them, whether a key is there",
+        summary="List the models with their prices, who uses them, and whether there is a key",
         answers=(data("ConfiguredModels", says="What is configured."),),
     ),
     Operation(
@@ -809,7 +815,7 @@ DEPLOYMENT = (
     Operation(
         "listAuditRecords", "GET", "/v1/audit", "admin", role="admin",
         client="audit",
-        summary="Who did what, newest first",
+        summary="Read who did what, newest first",
         parameters={
             "from": "Only from this instant on.",
             "to": "Only until this instant.",
@@ -823,7 +829,7 @@ DEPLOYMENT = (
     Operation(
         "readDeployment", "GET", "/v1/admin/health", "admin", role="admin",
         client="health",
-        summary="Which release answers, what it allows the tenant, and when recovery looked last",
+        summary="Read which release answers, what it allows the tenant, and when recovery looked last",
         answers=(
             data("DeploymentHealth", says="As the deployment is set up, and what its last recovery did."),
         ),
@@ -831,7 +837,7 @@ DEPLOYMENT = (
     Operation(
         "readUsage", "GET", "/v1/usage", "status",
         client="usage", client_form="by hand",
-        summary="What the tenant has used, in sums",
+        summary="Read what the tenant has used, in sums",
         about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from "
             "the sessions' commits within a minute or two, deleted sessions included. What AWS asks is an "
             "estimate.",
