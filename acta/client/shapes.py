@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from acta_engine.notifications.answers import (Notifications as Notifications)
     from acta_engine.people.shapes import (
-        CallInput as CallInput, Context as Context, DecidedOfDeleted as DecidedOfDeleted,
+        CallInput as CallInput, Context as Context, DecidedOfDeleted as DecidedOfDeleted, FileOfCall as FileOfCall,
         Intervention as Intervention, Outage as Outage, PendingCall as PendingCall, ReviewedCall as ReviewedCall
     )
     from acta_engine.plans.shapes import (Plan as Plan, PlanStep as PlanStep)
@@ -75,7 +75,8 @@ MODULES = {
     ,), "models.answers"),
     **dict.fromkeys(("Notifications",), "notifications.answers"),
     **dict.fromkeys((
-        "CallInput", "Context", "DecidedOfDeleted", "Intervention", "Outage", "PendingCall", "ReviewedCall"
+        "CallInput", "Context", "DecidedOfDeleted", "FileOfCall", "Intervention", "Outage", "PendingCall",
+        "ReviewedCall"
     ,), "people.shapes"),
     **dict.fromkeys(("Plan", "PlanStep",), "plans.shapes"),
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
