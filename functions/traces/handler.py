@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: `TraceExport` in `shared/acta_engine/traces/trace_export.py`."""
+"""The Lambda's entry point. What it answers: `TraceExport` in `shared/acta_engine/traces/export.py`."""
 
 from acta_engine.app import App
 from acta_engine.telemetry import Telemetry

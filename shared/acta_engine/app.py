@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         ToolStore,
     )
     from acta_engine.api.idempotency import IdempotencyGuard
-    from acta_engine.audit.store import Audit
+    from acta_engine.audit.record import Audit
     from acta_engine.clock import Clock
     from acta_engine.egress.address import AddressGuard
     from acta_engine.files.store import FileStore
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from acta_engine.tools.tenant.functions import LambdaTool
     from acta_engine.tools.tenant.http import HttpTool
     from acta_engine.tools.tool import ToolSpec
-    from acta_engine.traces.trace_export import TraceExport
+    from acta_engine.traces.export import TraceExport
     from acta_engine.turn.context import TurnDeps
     from acta_engine.turn.engine_decision import Timeouts
     from acta_engine.turn.final_answer import CheckedAnswer
@@ -589,7 +589,7 @@ class App:
     @cached_property
     def notifier(self) -> Notifier | None:
         """None: the deployment names no receiver, as a local stack without a URL."""
-        from acta_engine.notifications.webhook import Topic, Webhook, signing_secret
+        from acta_engine.notifications.webhooks import Topic, Webhook, signing_secret
 
         if self.settings.notify_topic_arn:
             return Topic(self.settings.notify_topic_arn)
@@ -602,14 +602,14 @@ class App:
     def own_receivers(self) -> OwnReceivers:
         """Of tenants and sessions."""
         from acta_engine.notifications.dynamodb import ReceiversByPartition
-        from acta_engine.notifications.own_webhooks import OwnWebhooks, secrets_of_tenants
+        from acta_engine.notifications.webhooks import OwnWebhooks, secrets_of_tenants
 
         secrets, receivers = secrets_of_tenants(self.settings.env), ReceiversByPartition(self.settings.table)
         return OwnWebhooks(receivers, self.receiver_hosts, secrets, self.clock)
 
     @cached_property
     def usage_count(self) -> UsageCount:
-        from acta_engine.traces.queue import TraceQueue
+        from acta_engine.traces.aws import TraceQueue
         from acta_engine.usage.usage_count import UsageCount
 
         queue = self.settings.traces_queue_url
@@ -619,10 +619,9 @@ class App:
     @cached_property
     def trace_export(self) -> TraceExport:
         from acta_engine.egress.address import FOR_TRACES, AddressGuard
-        from acta_engine.traces.commits import DynamoTracedCommits
+        from acta_engine.traces.aws import DynamoTracedCommits, TraceQueue
+        from acta_engine.traces.export import TraceExport
         from acta_engine.traces.otlp import OtlpReceiver, addressed, headers_of
-        from acta_engine.traces.queue import TraceQueue
-        from acta_engine.traces.trace_export import TraceExport
 
         chosen = addressed(self.settings)
         guard = AddressGuard(chosen, lists=FOR_TRACES)

@@ -8,7 +8,7 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.idempotency import idempotency_key
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import Audit
 from acta_engine.log.head import Budget, Head, OpenCall, Run, Usage, Wait
 from acta_engine.plans.plan import ExecutionPlan, PlanStep
 from acta_engine.sessions.bodies import PostMessage, Resolve, StartSession

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from acta_engine.api.operations import OPERATIONS
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import Audit
 from acta_engine.limits.limiter import limiter_of
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.limits.store import RateLeases

@@ -25,7 +25,7 @@ from acta_engine.notifications.notification import (
     NotificationEvent,
     QuestionNotification,
 )
-from acta_engine.notifications.webhook import REFUSALS
+from acta_engine.notifications.webhooks import REFUSALS
 from acta_engine.people.opening import PAUSED
 from acta_engine.people.options_and_defaults import InterventionType
 from acta_engine.prompts.prompt import SEED_VERSION, SEEDS

@@ -11,9 +11,8 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
-from acta_engine.audit.record import UNKNOWN, AuditRecord
+from acta_engine.audit.record import UNKNOWN, Audit, AuditRecord
 from acta_engine.audit.recorder import STOPPING
-from acta_engine.audit.store import Audit
 from acta_engine.bound_tenant import bound
 from acta_engine.sessions.bodies import Resolve
 from tests.api.gateway import TENANT, Gateway, claims

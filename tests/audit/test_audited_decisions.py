@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import Audit
 from acta_engine.log.conversation import input_hash
 from acta_engine.people.options_and_defaults import InterventionType
 from tests.api.session_functions import functions_of

@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.store import AuditFilter, AuditTrail, RecordExists
+from acta_engine.audit.record import AuditFilter, AuditRecord, AuditTrail, RecordExists
 from acta_engine.audit.trail import FILTERED_LIMIT, QUERIES, DynamoTrail, record_item
 from acta_engine.errors import StoreUnavailable
 from tests.stores.backends import Aws, Stores

@@ -1,8 +1,7 @@
 """An audit trail in memory."""
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.store import Audit, AuditFilter, AuditPage, RecordExists
+from acta_engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord, RecordExists
 from acta_engine.clock import Clock
 from acta_engine.store.cursors import from_cursor, to_cursor
 

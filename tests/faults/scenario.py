@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from acta_engine.log.head import Head
-from acta_engine.traces.spans_of import spans_of
+from acta_engine.traces.spans import spans_of
 from acta_engine.usage.usage import NOTHING, Amounts, counted
 from tests.doubles.otlp import is_tree
 from tests.faults.ending import Ending, ending

@@ -23,7 +23,7 @@ from acta_engine.notifications.notification import question_notification
 from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.notifications.sqs import Queue
-from acta_engine.notifications.webhook import Topic
+from acta_engine.notifications.webhooks import Topic
 from acta_engine.store import table_layout as items
 from acta_engine.store.stream import StreamedChanges
 from acta_engine.store.versions import CURRENT

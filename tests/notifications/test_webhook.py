@@ -14,7 +14,7 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta_engine.notifications.notification import Notification, question_notification
 from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
-from acta_engine.notifications.webhook import Webhook
+from acta_engine.notifications.webhooks import Webhook
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
 from tests.doubles.http_sink import Reply, Sink

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acta_engine.store.keys import key_part
+from acta_engine.traces.aws import TraceQueue
 from acta_engine.traces.port import CommitName
-from acta_engine.traces.queue import TraceQueue
 from acta_engine.usage.store import Partition
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

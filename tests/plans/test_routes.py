@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import Audit
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

@@ -6,7 +6,7 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import Audit
 from acta_engine.limits.caps import Caps
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.models.providers import OFFLINE

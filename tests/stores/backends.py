@@ -22,7 +22,7 @@ from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
 from acta_engine.agents.dynamodb import DynamoDefinitions
 from acta_engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
-from acta_engine.audit.store import AuditTrail
+from acta_engine.audit.record import AuditTrail
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import make_client
 from acta_engine.files.s3 import S3Files

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.audit.store import AuditFilter
+from acta_engine.audit.record import AuditFilter
 from acta_engine.log.store import LogPage
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from acta_engine.store.cursors import to_cursor

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.log.conversation import INLINE_BYTES
-from acta_engine.traces.span import Span
-from acta_engine.traces.spans_of import spans_of
+from acta_engine.traces.spans import Span, spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.traces.scripts import finishes

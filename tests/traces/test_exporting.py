@@ -12,10 +12,10 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
 from acta_engine.store.keys import key_part
 from acta_engine.telemetry import Telemetry
+from acta_engine.traces.aws import MAX_BYTES, TraceQueue
+from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
 from acta_engine.traces.port import CommitName, SpansNotDelivered, TracedCommit
-from acta_engine.traces.queue import MAX_BYTES, TraceQueue
-from acta_engine.traces.span import Span
-from acta_engine.traces.trace_export import BEGINS_WITHIN, TraceExport
+from acta_engine.traces.spans import Span
 from acta_engine.usage.store import Partition
 from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms

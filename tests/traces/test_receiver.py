@@ -11,7 +11,7 @@ from acta_engine.settings import Settings
 from acta_engine.traces import otlp
 from acta_engine.traces.otlp import OtlpReceiver
 from acta_engine.traces.port import SpansNotDelivered
-from acta_engine.traces.span import Link, RunName, Span
+from acta_engine.traces.spans import Link, RunName, Span
 from tests.doubles.otlp import OtlpEndpoint, attributes
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

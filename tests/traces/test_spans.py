@@ -7,8 +7,7 @@ import pytest
 
 from acta_engine.errors import ProviderUnavailable
 from acta_engine.log.commit import Commit
-from acta_engine.traces.span import RunName, Span
-from acta_engine.traces.spans_of import spans_of
+from acta_engine.traces.spans import RunName, Span, spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.traces.scripts import finishes

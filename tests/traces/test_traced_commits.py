@@ -8,7 +8,7 @@ from acta.testing.memory.clock import FakeClock
 from acta_engine.errors import SchemaUnknown
 from acta_engine.store.keys import key_part
 from acta_engine.store.versions import NEXT
-from acta_engine.traces.commits import DynamoTracedCommits
+from acta_engine.traces.aws import DynamoTracedCommits
 from acta_engine.traces.port import CommitName
 from acta_engine.usage.store import Partition
 from tests.stores.backends import SPOILED, Aws, aws_stores

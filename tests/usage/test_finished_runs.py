@@ -18,10 +18,9 @@ from acta_engine.log.head import Head, Result, Usage
 from acta_engine.log.store import Erasure, TransactionItems
 from acta_engine.sessions.start import begin_run
 from acta_engine.tenant_hash import tenant_hash
-from acta_engine.traces.span import RunName
+from acta_engine.traces.spans import RunName
 from acta_engine.turn.endings import cancelled, completed, failed
-from acta_engine.usage.ended_runs import Progressed
-from acta_engine.usage.fold import fold
+from acta_engine.usage.fold import Addition, fold
 from acta_engine.usage.store import Committed, Partition
 from acta_engine.usage.usage_count import Lines
 from tests.doubles.audit import PlainPseudonyms
@@ -46,7 +45,7 @@ class World:
         self.head: Head = make_head(TENANT, self.session_id, created_by="ann")
         self.number, self.now, self.version = 0, NOW, version
         self.commits: list[Committed] = []
-        self.told: list[Progressed] = []
+        self.told: list[Addition] = []
         self.text = io.StringIO()
         self.logger = Logger(service=uuid4().hex, stream=self.text)
 
@@ -77,7 +76,7 @@ class World:
         """The lines of one batch."""
         before = self.text.tell()
         lines = Lines(self.logger)
-        lines.counted(fold(self.usage, PlainPseudonyms(), commits or self.commits, lines.tell))
+        lines.counted(fold(self.usage, PlainPseudonyms(), commits or self.commits, lines.added))
         return [json.loads(line) for line in self.text.getvalue()[before:].splitlines()]
 
 

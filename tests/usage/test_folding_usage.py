@@ -15,7 +15,7 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import SessionState, Usage
 from acta_engine.log.store import Erasure, TransactionItems
-from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.fold import FoldResult, fold
 from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
 from acta_engine.usage.tally import Done, ModelUse, Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, Rows, counted, hour_of
@@ -39,7 +39,7 @@ class World:
         self.log.append(made, TransactionItems(erasure=erasure))
         return Committed(Partition(TENANT, made.head.session_id), made.number, made.at)
 
-    def fold(self, *commits: Committed) -> Folded:
+    def fold(self, *commits: Committed) -> FoldResult:
         return fold(self.usage, WHO, commits)
 
     def sums(self, dimension: Dimension) -> dict[str, Amounts]:
@@ -138,8 +138,8 @@ def test_the_sums_are_those_of_the_sessions_whatever_comes_twice_late_or_never(s
 def test_commits_of_one_batch_share_a_write() -> None:
     world = World()
     told = [world.commit(of(session, number)) for session in ("ses_1", "ses_2") for number in (1, 2, 3)]
-    assert world.fold(*told) == Folded(sessions=2, unread=0, writes=1)
-    assert world.fold(*told) == Folded(), "all of it is counted"
+    assert world.fold(*told) == FoldResult(sessions=2, unread=0, writes=1)
+    assert world.fold(*told) == FoldResult(), "all of it is counted"
 
 
 def test_what_is_used_in_an_hour_is_in_its_row() -> None:
@@ -173,12 +173,12 @@ def test_a_deleted_session_stays_counted_whatever_it_had_used_last() -> None:
     gone = world.commit(of("ses_1", 6, state="completed", deleted=True))
     world.log.delete(TENANT, "ses_1")
 
-    assert world.fold(gone) == Folded(sessions=1, unread=0, writes=1)
+    assert world.fold(gone) == FoldResult(sessions=1, unread=0, writes=1)
     (found,) = world.sums("tenant").values()
     assert (found.output, found.deleted, found.active) == (60, 1, 0)
     assert set(world.sums("user")) == {"p_acme_ann"}, "the subject itself is stored nowhere"
     assert world.usage.left(Partition(TENANT, "ses_1")) is None, "nothing is left of it"
-    assert world.fold(gone) == Folded(sessions=0, unread=1, writes=0)
+    assert world.fold(gone) == FoldResult(sessions=0, unread=1, writes=0)
 
 
 def test_a_session_that_was_counted_by_another_projector_meanwhile_is_counted_once() -> None:
@@ -270,7 +270,7 @@ def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error
     told: list[tuple[Partition, Exception]] = []
     damaged = Damaged(world.usage, "ses_7", error)
 
-    done = fold(damaged, WHO, commits, tell_unreadable=lambda *what: told.append(what))
+    done = fold(damaged, WHO, commits, on_unreadable=lambda *what: told.append(what))
 
     assert (done.sessions, done.unread) == (29, 1)
     assert told == [(Partition(TENANT, "ses_7"), error)]

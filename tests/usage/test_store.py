@@ -16,9 +16,8 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.head import Usage
 from acta_engine.log.store import Erasure, SessionLog, TransactionItems
 from acta_engine.store.stream import StreamedChanges
-from acta_engine.usage.dynamodb import DynamoUsage, committed_in
-from acta_engine.usage.dynamodb_items import counted_key, usage_pk
-from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
+from acta_engine.usage.fold import FoldResult, fold
 from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
 from acta_engine.usage.tally import Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
@@ -55,7 +54,7 @@ class Backend(NamedTuple):
         self.log.append(made, TransactionItems(erasure=erasure))
         return Committed(Partition(self.tenant, session), number, NOW)
 
-    def fold(self, *commits: Committed) -> Folded:
+    def fold(self, *commits: Committed) -> FoldResult:
         return fold(self.usage, WHO, commits)
 
     def sums(self, dimension: Dimension) -> dict[str, Amounts]:
@@ -92,7 +91,7 @@ def test_agents_are_called_what_they_are_called_now(moto_account: Aws) -> None:
 
 def test_what_is_counted_is_read_by_hour_and_by_day_of_each_name(backend: Backend) -> None:
     told = [backend.commit(number, session) for session in ("ses_1", "ses_2") for number in (1, 2)]
-    assert backend.fold(*told) == Folded(sessions=2, unread=0, writes=1)
+    assert backend.fold(*told) == FoldResult(sessions=2, unread=0, writes=1)
 
     (tenant,) = backend.usage.rows(backend.tenant, "tenant", hour_of(NOW), hour_of(NOW))
     assert (tenant[0].at, tenant[1].fresh, tenant[1].idle) == (hour_of(NOW), 40, 2)
@@ -172,8 +171,8 @@ def test_the_same_commits_again_change_nothing(backend: Backend) -> None:
     told = [backend.commit(number) for number in (1, 2, 3)]
     backend.fold(*told)
     before = backend.sums("tenant")
-    assert backend.fold(*reversed(told)) == Folded()
-    assert backend.fold(told[0]) == Folded()
+    assert backend.fold(*reversed(told)) == FoldResult()
+    assert backend.fold(told[0]) == FoldResult()
     assert backend.sums("tenant") == before
 
 
@@ -200,7 +199,7 @@ def test_what_a_session_had_used_last_is_counted_after_it_was_deleted(backend: B
     (row,) = backend.sums("tenant").values()
     assert (row.fresh, row.deleted, row.idle) == (40, 1, 0)
     assert backend.usage.left(gone.partition) is None
-    assert backend.fold(gone) == Folded(unread=1)
+    assert backend.fold(gone) == FoldResult(unread=1)
     assert backend.usage.counted([gone.partition]) == {gone.partition: None}, "nothing of it is kept"
 
 
@@ -209,7 +208,7 @@ def test_a_damaged_commit_holds_nobody_up(moto_account: Aws) -> None:
     backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
     damaged, whole = backend.commit(1), backend.commit(1, "ses_2")
     stores.spoil(tenant, "ses_1", 1)
-    assert backend.fold(damaged, whole) == Folded(sessions=1, unread=1, writes=1)
+    assert backend.fold(damaged, whole) == FoldResult(sessions=1, unread=1, writes=1)
     assert backend.fold(backend.commit(2)).sessions == 1, "the next one counts all of it"
 
 
@@ -224,7 +223,7 @@ def test_a_damaged_count_holds_nobody_up(moto_account: Aws, damage: dict[str, An
 
     done = backend.fold(backend.commit(2), backend.commit(2, "ses_2"))
 
-    assert done == Folded(sessions=1, unread=1, writes=1)
+    assert done == FoldResult(sessions=1, unread=1, writes=1)
 
 
 def test_the_stream_tells_of_new_commits_alone() -> None:

@@ -12,7 +12,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from acta_engine.log.head import TERMINAL
 from acta_engine.notifications.notification import EndNotification, Notification, QuestionNotification
-from acta_engine.notifications.webhook import REFUSALS
+from acta_engine.notifications.webhooks import REFUSALS
 from acta_infra.document.schemas import REF
 
 Json = dict[str, Any]

@@ -18,7 +18,7 @@ from acta_infra.stream.sources import ANY_SUFFIX, may_read_secret, waiting_queue
 
 TAKE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 KEPT = Duration.days(4)
-"""Longer than `GIVEN_UP_AFTER` in `shared/acta_engine/traces/trace_export.py`: what is given up is given up and
+"""Longer than `GIVEN_UP_AFTER` in `shared/acta_engine/traces/export.py`: what is given up is given up and
 counted there."""
 RETRY_PAUSE = Duration.minutes(6)
 """The queue's visibility timeout: six times the function's timeout. Source: AWS Lambda developer guide, "Using Lambda

@@ -9,8 +9,7 @@ from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.app import App
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.store import Audit, AuditFilter
+from acta_engine.audit.record import Audit, AuditFilter, AuditRecord
 from acta_engine.recovery.store import is_late, together
 from acta_engine.sessions.views import instant, instant_or_none
 from acta_engine.untrusted.visible import visible

@@ -29,8 +29,8 @@ from acta_engine.api.identity import Caller, claim_names, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
 from acta_engine.api.operation import Function, Operation
 from acta_engine.api.operations import operations_in
+from acta_engine.audit.record import Audit
 from acta_engine.audit.recorder import Recorder
-from acta_engine.audit.store import Audit
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import (
     LimitReached,

@@ -1,14 +1,16 @@
-"""What the audit trail says of one request that changes something: who did what, when, from where, and its outcome.
+"""What the audit trail says of one request that changes something: who did what, when, from where, and its outcome
+(ADR 54). The trail is added to and read, and nothing else.
 
-A record is written before the action, as `begun`, and once more after it. None is ever changed or deleted by Acta
-(ADR 54). It has ids and names, and never a message, a prompt, a file's content or an input.
+A record is written before the action, as `begun`, and once more after it. None is ever changed or deleted by Acta. It
+has ids and names, and never a message, a prompt, a file's content or an input.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Literal
+from typing import Literal, NamedTuple, Protocol
 
+from acta_engine.clock import Clock
 from acta_engine.store.frozen_model import FrozenModel
 
 Outcome = Literal["begun", "done", "refused", "failed"]
@@ -63,3 +65,49 @@ def network_of(address: str) -> str:
 
 def shortened(text: str, most: int = MAX_CHARS) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+class RecordExists(Exception):
+    """There is another record under this id and outcome. It stays as it is."""
+
+
+class AuditFilter(NamedTuple):
+    """What is looked for. None: whatever it is. `since` belongs to the span, `until` does not."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    action: str | None = None
+    who: str | None = None
+    session_id: str | None = None
+
+
+class AuditPage(NamedTuple):
+    """Newest first, one record for each request: how it ended, where that is known. A page may have fewer than its
+    limit and still have a cursor. `cursor` None: this is the last page.
+    """
+
+    records: tuple[AuditRecord, ...]
+    cursor: str | None
+
+
+class AuditTrail(Protocol):
+    def put(self, tenant: str, record: AuditRecord) -> None:
+        """The same record again is no error. Raises RecordExists, StoreThrottled, StoreUnavailable, AwsDenied."""
+
+    def find(self, tenant: str, wanted: AuditFilter, *, limit: int, cursor: str | None) -> AuditPage:
+        """Raises ValueError for a cursor that it did not make, and StoreThrottled, StoreUnavailable, AwsDenied."""
+
+
+class Pseudonyms(Protocol):
+    """Names for people that nobody can turn back without the deployment's key."""
+
+    def of(self, tenant: str, user: str) -> str:
+        """The same for the same two, as long as the key is. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+
+
+class Audit(NamedTuple):
+    """What a function needs to record what it is asked to do."""
+
+    trail: AuditTrail
+    pseudonyms: Pseudonyms
+    clock: Clock

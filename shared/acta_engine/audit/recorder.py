@@ -10,8 +10,7 @@ from typing import Any, Literal
 from acta_engine.api.envelope import Response
 from acta_engine.api.identity import Caller
 from acta_engine.api.incoming import Request
-from acta_engine.audit.record import MAX_ROLES, UNKNOWN, AuditRecord, outcome_of, shortened
-from acta_engine.audit.store import Audit
+from acta_engine.audit.record import MAX_ROLES, UNKNOWN, Audit, AuditRecord, outcome_of, shortened
 from acta_engine.errors import TransientError, Unauthorized
 from acta_engine.ids import AUDIT
 from acta_engine.people.intervention import Intervention

@@ -17,8 +17,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.store import Audit, AuditFilter, AuditPage, RecordExists
+from acta_engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord, RecordExists
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.secrets import SecretUnreadable, secret_text

@@ -27,7 +27,7 @@ from acta_engine.people.visible_sessions import check_visible
 from acta_engine.store import table_layout as items
 from acta_engine.store.query import get_item, newest_commit, query
 from acta_engine.store.transaction import FREE, Action, ConditionFailed, put, put_record, transact
-from acta_engine.usage.dynamodb_items import left_item
+from acta_engine.usage.dynamodb import left_item
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3

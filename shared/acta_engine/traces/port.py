@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from acta_engine.log.commit import Commit
-from acta_engine.traces.span import Span
+from acta_engine.traces.spans import Span
 from acta_engine.usage.store import Partition
 
 

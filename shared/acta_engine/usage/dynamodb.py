@@ -1,8 +1,22 @@
-"""A tenant's usage on DynamoDB. The projector adds to it, `GET /v1/usage` reads it."""
+"""The items of a tenant's usage: keys, attributes, and what they hold (ADR 67).
+
+    pk                sk                       attributes
+    T#{tenant}#=U     H#{number}               an hour: one attribute for each amount, u newest commit that is counted
+    T#{tenant}#=U     A#{number}#{agent}       a day of an agent; the number is that of the hour or the day since 1970
+    T#{tenant}#=U     M#{number}#{model}       a day of a model
+    T#{tenant}#=U     U#{number}#{user}        a day of a user, by pseudonym
+    T#{tenant}#=U     E#{number}#{end}         a day of a way in which runs ended
+    T#{tenant}#=U     N#{session}              what was counted of a session: n commit, v version, z body; of a
+                                               deleted one ttl alone
+    T#{tenant}#=U     D#{session}              what a deletion left to be counted: n commit, t tenant, v, z, ttl
+
+No part of a key has a `#` or a `=`, so this partition is nobody else's. None of these sort keys begins as that of a
+listing, an intervention or a commit: the stream's readers choose their records by that alone.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from acta_engine.aws.clients import Service
@@ -11,12 +25,152 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store import table_layout as table_items
-from acta_engine.store.keys import key_part
+from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
+from acta_engine.store.keys import key_part, part_text, tenant_pk
 from acta_engine.store.query import batch_get, get_item, query
-from acta_engine.store.transaction import FREE, ConditionFailed, delete, put, transact
-from acta_engine.usage import dynamodb_items as items
+from acta_engine.store.table_layout import COMMIT, Item, number_sk, sortable
+from acta_engine.store.transaction import FREE, Action, ConditionFailed, delete, put, transact
 from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
-from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
+from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, counted, hour_of
+
+PARTITION = "#=U"
+SESSION = "#S#"
+"""Between a tenant and a session in the keys of commits."""
+HOURS, AGENTS, MODELS, USERS, ENDS = "H#", "A#", "M#", "U#", "E#"
+COUNTED, LEFT = "N#", "D#"
+ROWS: dict[Dimension, str] = {"tenant": HOURS, "agent": AGENTS, "model": MODELS, "user": USERS, "end": ENDS}
+KEPT = timedelta(days=2)
+"""Longer than a stream keeps its records: none of a deleted session can come any more."""
+ATTRIBUTES: dict[str, str] = dict(
+    zip(
+        Amounts._fields,
+        (
+            "fr", "ca", "ou", "cl", "mi", "un",
+            "ru", "um", "am", "pl", "pc", "qa", "qr", "qe", "qw", "wm", "tk", "tf",
+            "ct", "ft", "fc", "fw", "wa", "ex", "ms", "mt",
+            "si", "sa", "sw", "sc", "sf", "sx", "sd",
+            "rc", "rf", "rx",
+        ),
+        strict=True,
+    )
+)  # fmt: skip
+"""Amount -> attribute."""
+
+
+def usage_pk(tenant_part: str) -> str:
+    """`tenant_part`: as it stands in keys."""
+    return f"T#{tenant_part}{PARTITION}"
+
+
+def committed(pk: str, sk: str, at: datetime) -> Committed | None:
+    """The commit with these keys; None: they are of something else."""
+    tenant, found, session = pk.removeprefix("T#").partition(SESSION)
+    if not found or not sk.startswith(COMMIT):
+        return None
+    return Committed(Partition(tenant, session), int(sk.removeprefix(COMMIT)), at)
+
+
+def commit_key(partition: Partition, number: int) -> Item:
+    pk = f"T#{partition.tenant}{SESSION}{partition.session}"
+    return {"pk": {"S": pk}, "sk": {"S": number_sk(number)}}
+
+
+def counted_key(partition: Partition) -> Item:
+    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": COUNTED + partition.session}}
+
+
+def counted_item(partition: Partition, now: Counted) -> Item:
+    """Of a deleted session only that it was counted whole."""
+    key = counted_key(partition)
+    if now.standing == "deleted":
+        return {**key, "ttl": {"N": str(int((now.at + KEPT).timestamp()))}}
+    return {**key, "n": {"N": str(now.number)}, **_body(now)}
+
+
+def item_counted(item: Item) -> Counted | None:
+    """None: of a deleted session, which is counted whole."""
+    return None if "z" not in item else _counted_in(item)
+
+
+def item_left(item: Item) -> tuple[str, Counted]:
+    return item["t"]["S"], _counted_in(item)
+
+
+def _counted_in(item: Item) -> Counted:
+    """Raises PoisonedSession, SchemaUnknown."""
+    try:
+        version, body = int(item["v"]["N"]), item["z"]["B"]
+    except (KeyError, ValueError):
+        raise PoisonedSession("a stored count of a session cannot be read") from None
+    return load("count of a session", Counted, version, body)
+
+
+def left_key(partition: Partition) -> Item:
+    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": LEFT + partition.session}}
+
+
+def left_item(commit: Commit) -> Item:
+    """Of a session's last commit, which is emptied with the others: its counts, and who started it."""
+    head = commit.head
+    partition = Partition(tenant_pk(head.tenant).removeprefix("T#"), key_part(head.session_id))
+    return {
+        **left_key(partition),
+        "n": {"N": str(commit.number)},
+        "t": {"S": head.tenant},
+        **_body(counted(head, commit.number, head.created_by)),
+        "ttl": {"N": str(int((commit.at + KEPT).timestamp()))},
+    }
+
+
+def _body(now: Counted) -> Item:
+    return {"v": {"N": str(ATTRIBUTES_VERSION)}, "z": {"B": dump(now, ATTRIBUTES_VERSION)}}
+
+
+def row_key(tenant_part: str, key: RowKey) -> Item:
+    sk = f"{ROWS[key.dimension]}{key.at:010d}"
+    if key.dimension != "tenant":
+        sk += f"#{key_part(key.name or '-')}"
+    return {"pk": {"S": usage_pk(tenant_part)}, "sk": {"S": sk}}
+
+
+def item_row(dimension: Dimension, item: Item) -> tuple[RowKey, Amounts]:
+    at, _, part = item["sk"]["S"].removeprefix(ROWS[dimension]).partition("#")
+    name = (part_text(part) or part) if part else ""
+    amounts = NOTHING._replace(
+        **{field: int(item[short]["N"]) for field, short in ATTRIBUTES.items() if short in item}
+    )
+    return RowKey(dimension, int(at), name), amounts
+
+
+def addition(table: str, tenant_part: str, key: RowKey, more: Amounts) -> Action:
+    """What adds `more`, which is not nothing, to the row."""
+    added = {ATTRIBUTES[field]: value for field, value in more._asdict().items() if value}
+    return {
+        "Update": {
+            "TableName": table,
+            "Key": row_key(tenant_part, key),
+            "UpdateExpression": "ADD " + ", ".join(f"#{short} :{short}" for short in added),
+            "ExpressionAttributeNames": {f"#{short}": short for short in added},
+            "ExpressionAttributeValues": {f":{short}": {"N": str(value)} for short, value in added.items()},
+        }
+    }
+
+
+def reaching(table: str, tenant_part: str, until: datetime) -> Action:
+    """What says in the row of its hour that commits up to `until` are counted. Its condition fails where a later one
+    was said there.
+    """
+    return {
+        "Update": {
+            "TableName": table,
+            "Key": row_key(tenant_part, RowKey("tenant", hour_of(until))),
+            "UpdateExpression": "SET #u = :u",
+            "ConditionExpression": "attribute_not_exists(#u) OR #u < :u",
+            "ExpressionAttributeNames": {"#u": "u"},
+            "ExpressionAttributeValues": {":u": {"S": sortable(until)}},
+        }
+    }
+
 
 APPEARED = "INSERT"
 
@@ -28,7 +182,7 @@ def committed_in(event: Mapping[str, Any]) -> Iterator[Committed]:
             continue
         told = record["dynamodb"]
         at = datetime.fromtimestamp(float(told.get("ApproximateCreationDateTime", 0)), UTC)
-        found = items.committed(told["Keys"]["pk"]["S"], told["Keys"]["sk"]["S"], at)
+        found = committed(told["Keys"]["pk"]["S"], told["Keys"]["sk"]["S"], at)
         if found is not None:
             yield found
 
@@ -42,12 +196,12 @@ class DynamoUsage:
         self._dynamodb = Service("dynamodb", client)
 
     def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
-        names = {_text(key := items.counted_key(each)): (each, key) for each in partitions}
+        names = {_text(key := counted_key(each)): (each, key) for each in partitions}
         found = self._get([key for _, key in names.values()])
-        return {names[_text(item)][0]: items.item_counted(item) for item in found}
+        return {names[_text(item)][0]: item_counted(item) for item in found}
 
     def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
-        names = {_text(key := items.commit_key(each.partition, each.number)): (each, key) for each in commits}
+        names = {_text(key := commit_key(each.partition, each.number)): (each, key) for each in commits}
         heads: dict[Committed, Head] = {}
         for item in self._get([key for _, key in names.values()]):
             commit = _read(item)
@@ -56,28 +210,26 @@ class DynamoUsage:
         return heads
 
     def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
-        keys = [items.commit_key(partition, number) for number in numbers]
+        keys = [commit_key(partition, number) for number in numbers]
         found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
         return sorted(found, key=lambda commit: -commit.number)
 
     def left(self, partition: Partition) -> tuple[str, Counted] | None:
-        item = get_item(self._dynamodb, self._table, items.left_key(partition))
-        return None if item is None else items.item_left(item)
+        item = get_item(self._dynamodb, self._table, left_key(partition))
+        return None if item is None else item_left(item)
 
     def add(self, folds: Sequence[Fold], rows: Rows) -> None:
         tenant = folds[0].partition.tenant
         actions: list[dict[str, Any]] = []
         for fold in folds:
-            item = items.counted_item(fold.partition, fold.now)
+            item = counted_item(fold.partition, fold.now)
             if fold.before:
                 actions.append(put(self._table, item, "n = :before", before={"N": str(fold.before)}))
             else:
                 actions.append(put(self._table, item, FREE))
             if fold.leaves:
-                actions.append(delete(self._table, items.left_key(fold.partition)))
-        actions += [
-            items.addition(self._table, tenant, key, more) for key, more in rows.items() if more != NOTHING
-        ]
+                actions.append(delete(self._table, left_key(fold.partition)))
+        actions += [addition(self._table, tenant, key, more) for key, more in rows.items() if more != NOTHING]
         try:
             transact(self._dynamodb, self._clock, actions)
         except ConditionFailed:
@@ -85,7 +237,7 @@ class DynamoUsage:
 
     def reach(self, tenant_part: str, until: datetime) -> None:
         with suppress(ConditionFailed):  # another shard of the stream was further
-            transact(self._dynamodb, self._clock, [items.reaching(self._table, tenant_part, until)])
+            transact(self._dynamodb, self._clock, [reaching(self._table, tenant_part, until)])
 
     def rows(
         self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
@@ -93,29 +245,29 @@ class DynamoUsage:
         if name is not None:
             yield from self._rows_of(tenant, [RowKey(dimension, at, name) for at in range(first, last + 1)])
             return
-        kind = items.ROWS[dimension]
+        kind = ROWS[dimension]
         answers = query(
             self._dynamodb,
             TableName=self._table,
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
-                ":pk": {"S": items.usage_pk(key_part(tenant))},
+                ":pk": {"S": usage_pk(key_part(tenant))},
                 ":first": {"S": f"{kind}{first:010d}"},
                 ":last": {"S": f"{kind}{last:010d}#~"},
             },
         )
         for answer in answers:
             for item in answer["Items"]:
-                yield items.item_row(dimension, item)
+                yield item_row(dimension, item)
 
     def _rows_of(self, tenant: str, keys: Iterable[RowKey]) -> Iterator[tuple[RowKey, Amounts]]:
         """One by one: a query would read the rows of everybody else between them, however many people there are."""
         for key in keys:
             answer = self._dynamodb.call(
-                "get_item", TableName=self._table, Key=items.row_key(key_part(tenant), key)
+                "get_item", TableName=self._table, Key=row_key(key_part(tenant), key)
             )
             if "Item" in answer:
-                yield items.item_row(key.dimension, answer["Item"])
+                yield item_row(key.dimension, answer["Item"])
 
     def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
         # Rows are by id, because names change. What reads no names imports no definitions.
@@ -134,8 +286,8 @@ class DynamoUsage:
             Limit=1,
             KeyConditionExpression="pk = :pk AND begins_with(sk, :hours)",
             ExpressionAttributeValues={
-                ":pk": {"S": items.usage_pk(key_part(tenant))},
-                ":hours": {"S": items.HOURS},
+                ":pk": {"S": usage_pk(key_part(tenant))},
+                ":hours": {"S": HOURS},
             },
         )
         for answer in answers:

@@ -1,75 +1,133 @@
-"""Adds what sessions have counted since the last time to the usage of their tenants (ADR 67).
+"""Adds what sessions have counted since the last time to the usage of their tenants (ADR 67), and finds the runs that
+have ended since then (ADR 77).
 
 The stream says which commits there are, and a commit's head has all counts up to it. So the newest commit that a batch
 names of a session and an hour stands for all before it, and what was counted of the session last says how much is new.
 A write is made on the condition that nobody has counted the session meanwhile: commits that come twice, late or in
-another order change nothing.
+another order change nothing. For the same reason each stretch of a session's commits is folded once, and each run that
+ended in it is reported once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
-from acta_engine.audit.store import Pseudonyms
+from acta_engine.audit.record import Pseudonyms
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
-from acta_engine.log.head import Head
-from acta_engine.usage.ended_runs import Progressed, progressed
+from acta_engine.ids import made_at
+from acta_engine.log.commit import Commit
+from acta_engine.log.head import TERMINAL, Head, UsedBefore
 from acta_engine.usage.store import Committed, Fold, FoldLost, Partition, UsageStore
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
 
-AT_ONCE = 25
+SESSIONS_AT_ONCE = 25
 """Sessions that are read together."""
 MAX_ACTIONS = 90
 """Items of one write. DynamoDB takes 100, and one session needs at most about 40."""
 ATTEMPTS = 5
 """Times that others may be faster."""
+MOST_READ = 300
+"""Commits of one session that are looked through for ends of runs."""
+COMMITS_AT_ONCE = 10
 
 
-Tell = Callable[[Progressed], None]
-TellUnreadable = Callable[[Partition, Exception], None]
+class EndedRun(NamedTuple):
+    tenant: str
+    session_id: str
+    run_id: str
+    commit: int
+    """The number of the commit that ended it."""
+    at: datetime
+    state: str
+    """`completed`, `failed` or `cancelled`."""
+    reason: str
+    """Why a completed run ended, out of a fixed set."""
+    code: str
+    """Why a failed run ended, out of a fixed set."""
+    goal_met: bool
+    generation: int
+    turns: int
+    """Its iterations."""
+    tokens: int
+    cost_usd: float | None
+    seconds: int | None
+    """None: not known."""
+    waits: int
+    """Questions to people."""
+    waited_seconds: int
+    """How long they were open, in all."""
+    whole: bool
+    """The figures are this run's. False: they are those of all runs of the session up to its end."""
+
+    @property
+    def end(self) -> str:
+        """As in `Tally.ended`."""
+        why = self.reason or self.code.lower()
+        return f"{self.state}/{why}" if why else self.state
 
 
-class Folded(NamedTuple):
-    """`sessions`: whose usage was added. `unread`: of which nothing can be counted now: what a later commit of theirs
-    counts has it, once that and what was counted before can be read. `writes`: transactions.
-    """
+class Addition(NamedTuple):
+    """What a fold has added of one session."""
+
+    partition: Partition
+    before: Counted | None
+    """What was counted of it until then. None: nothing."""
+    now: Counted
+    ended: tuple[EndedRun, ...] = ()
+    """The runs that have ended since then."""
+    unread: int = 0
+    """Runs that have ended and cannot be read, because the session is deleted or damaged."""
+
+
+OnAdded = Callable[[Addition], None]
+OnUnreadable = Callable[[Partition, Exception], None]
+
+
+class FoldResult(NamedTuple):
+    """What a fold has done, in numbers."""
 
     sessions: int = 0
+    """Sessions whose usage was added."""
     unread: int = 0
+    """Sessions of which nothing can be counted now. Their usage is added with a later commit, once they can be read."""
     writes: int = 0
+    """Transactions."""
 
-    def plus(self, other: "Folded") -> "Folded":
-        return Folded(*(one + more for one, more in zip(self, other, strict=True)))
+    def plus(self, other: "FoldResult") -> "FoldResult":
+        return FoldResult(*(one + more for one, more in zip(self, other, strict=True)))
 
 
-class _Read(NamedTuple):
-    """What the log says of a session now, oldest first. `leaves`: a deletion left it."""
+class _SessionCounts(NamedTuple):
+    """What the log says of one session now."""
 
     counts: tuple[Counted, ...]
+    """Oldest first."""
     leaves: bool = False
+    """The newest was left by the session's deletion."""
 
 
 def fold(
     store: UsageStore,
     pseudonyms: Pseudonyms,
     commits: Iterable[Committed],
-    tell: Tell = lambda progressed: None,
-    tell_unreadable: TellUnreadable = lambda partition, error: None,
-) -> Folded:
-    """`tell`: is called with what was added of each session, once it is stored. So it is called once for each stretch
-    of a session's commits, or not at all where the worker dies just then. `tell_unreadable`: is called with each
-    session whose counts are damaged or another release's. It is left out: the stream would bring the whole batch again
-    for a day, and count nothing after it.
+    on_added: OnAdded = lambda addition: None,
+    on_unreadable: OnUnreadable = lambda partition, error: None,
+) -> FoldResult:
+    """Adds the commits of one batch of the stream. Raises what the store and the pseudonyms raise; then the whole batch
+    may be folded again.
 
-    Raises what the store and the pseudonyms raise; then all of it may be done again.
+    `on_added`: is called with what was added of each session, once it is stored. So it is called once for each stretch
+    of a session's commits, or not at all if the worker dies at that moment. `on_unreadable`: is called with each
+    session whose counts are damaged, or that another release wrote. Such a session is left out: otherwise the stream
+    would bring the whole batch again for a day and count nothing after it.
     """
-    done = Folded()
+    done = FoldResult()
     for tenant, newest in _by_tenant(commits).items():
         read_until: list[datetime] = []
         sessions = list(newest.items())
-        for at in range(0, len(sessions), AT_ONCE):
-            part = dict(sessions[at : at + AT_ONCE])
-            folded, until = _fold_readable(store, pseudonyms, part, tell, tell_unreadable)
+        for at in range(0, len(sessions), SESSIONS_AT_ONCE):
+            part = dict(sessions[at : at + SESSIONS_AT_ONCE])
+            folded, until = _fold_readable(store, pseudonyms, part, on_added, on_unreadable)
             done = done.plus(folded)
             read_until += until
         if read_until:
@@ -95,27 +153,30 @@ def _fold_readable(
     store: UsageStore,
     pseudonyms: Pseudonyms,
     commits: Mapping[Partition, tuple[Committed, ...]],
-    tell: Tell,
-    tell_unreadable: TellUnreadable,
-) -> tuple[Folded, list[datetime]]:
+    on_added: OnAdded,
+    on_unreadable: OnUnreadable,
+) -> tuple[FoldResult, list[datetime]]:
     """As `_fold_part`. Where something cannot be read each session is folded alone, which shows whose it is."""
     try:
-        return _fold_part(store, pseudonyms, commits, tell)
+        return _fold_part(store, pseudonyms, commits, on_added)
     except (PoisonedSession, SchemaUnknown) as error:
         if len(commits) == 1:
-            tell_unreadable(next(iter(commits)), error)
-            return Folded(unread=1), []
-    done, read_until = Folded(), []
+            on_unreadable(next(iter(commits)), error)
+            return FoldResult(unread=1), []
+    done, read_until = FoldResult(), []
     for partition, each in commits.items():
-        folded, until = _fold_readable(store, pseudonyms, {partition: each}, tell, tell_unreadable)
+        folded, until = _fold_readable(store, pseudonyms, {partition: each}, on_added, on_unreadable)
         done = done.plus(folded)
         read_until += until
     return done, read_until
 
 
 def _fold_part(
-    store: UsageStore, pseudonyms: Pseudonyms, commits: Mapping[Partition, tuple[Committed, ...]], tell: Tell
-) -> tuple[Folded, list[datetime]]:
+    store: UsageStore,
+    pseudonyms: Pseudonyms,
+    commits: Mapping[Partition, tuple[Committed, ...]],
+    on_added: OnAdded,
+) -> tuple[FoldResult, list[datetime]]:
     """With the times up to which each session is counted."""
     heads = store.heads([each for several in commits.values() for each in several])
     read = {
@@ -124,7 +185,7 @@ def _fold_part(
     unread = sum(1 for each in read.values() if not each.counts)
     for _ in range(ATTEMPTS):
         try:
-            folded = _add(store, read, tell)._replace(unread=unread)
+            folded = _add(store, read, on_added)._replace(unread=unread)
             return folded, [each.counts[-1].at for each in read.values() if each.counts]
         except FoldLost:
             continue
@@ -137,26 +198,26 @@ def _read(
     heads: Mapping[Committed, Head],
     partition: Partition,
     commits: tuple[Committed, ...],
-) -> _Read:
+) -> _SessionCounts:
     found = tuple(
         counted(head, commit.number, pseudonyms.of(head.tenant, head.created_by))
         for commit in commits
         if (head := heads.get(commit)) is not None
     )
     if commits[-1] in heads and found[-1].standing != "deleted":
-        return _Read(found)
+        return _SessionCounts(found)
     left = store.left(partition)
     if left is None:
-        return _Read(found)
+        return _SessionCounts(found)
     tenant, last = left
     last = last.model_copy(update={"who": pseudonyms.of(tenant, last.who)})
-    return _Read((*(each for each in found if each.number < last.number), last), leaves=True)
+    return _SessionCounts((*(each for each in found if each.number < last.number), last), leaves=True)
 
 
-def _add(store: UsageStore, read: Mapping[Partition, _Read], tell: Tell) -> Folded:
+def _add(store: UsageStore, read: Mapping[Partition, _SessionCounts], on_added: OnAdded) -> FoldResult:
     """Raises FoldLost; what was written before stays, and is not added again."""
     before = store.counted([partition for partition, each in read.items() if each.counts])
-    done, batch = Folded(), _Batch(tell)
+    done, batch = FoldResult(), _Batch(on_added)
     for partition, each in read.items():
         last = before.get(partition)
         if last is None and partition in before:
@@ -165,13 +226,12 @@ def _add(store: UsageStore, read: Mapping[Partition, _Read], tell: Tell) -> Fold
         if not rows:
             continue
         fold = Fold(partition, 0 if last is None else last.number, each.counts[-1], each.leaves)
-        what = progressed(
-            store, partition, last, each.counts[-1]
-        )  # before the write: what raises is done again
+        # Before the write, so that the batch is folded again if this raises.
+        addition = addition_of(store, partition, last, each.counts[-1])
         if not batch.takes(rows):
             done = done.plus(batch.write(store))
-            batch = _Batch(tell)
-        batch.add(fold, rows, what)
+            batch = _Batch(on_added)
+        batch.add(fold, rows, addition)
     return done.plus(batch.write(store))
 
 
@@ -187,9 +247,9 @@ def _differences(last: Counted | None, counts: Iterable[Counted]) -> Rows:
 class _Batch:
     """Sessions of one tenant that are written together."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._told: list[Progressed] = []
+    def __init__(self, on_added: OnAdded) -> None:
+        self._on_added = on_added
+        self._additions: list[Addition] = []
         self._folds: list[Fold] = []
         self._rows: dict[RowKey, Amounts] = {}
 
@@ -197,16 +257,63 @@ class _Batch:
         actions = 2 * (len(self._folds) + 1) + len(self._rows.keys() | rows.keys())
         return not self._folds or actions <= MAX_ACTIONS
 
-    def add(self, fold: Fold, rows: Rows, what: Progressed) -> None:
+    def add(self, fold: Fold, rows: Rows, addition: Addition) -> None:
         self._folds.append(fold)
-        self._told.append(what)
+        self._additions.append(addition)
         for key, more in rows.items():
             self._rows[key] = self._rows.get(key, NOTHING).plus(more)
 
-    def write(self, store: UsageStore) -> Folded:
+    def write(self, store: UsageStore) -> FoldResult:
         if not self._folds:
-            return Folded()
+            return FoldResult()
         store.add(self._folds, self._rows)
-        for each in self._told:
-            self._tell(each)
-        return Folded(sessions=len(self._folds), writes=1)
+        for each in self._additions:
+            self._on_added(each)
+        return FoldResult(sessions=len(self._folds), writes=1)
+
+
+def addition_of(store: UsageStore, partition: Partition, before: Counted | None, now: Counted) -> Addition:
+    """Raises what the store raises. Reads nothing unless a run has ended."""
+    expected = sum(now.ended.values()) - (sum(before.ended.values()) if before is not None else 0)
+    is_tallied = bool(now.ended)
+    if expected <= 0 and (is_tallied or now.standing not in TERMINAL):
+        return Addition(partition, before, now)
+    wanted = expected if is_tallied else MOST_READ
+    after = before.number if before is not None else 0
+    found: list[EndedRun] = []
+    number, last = now.number, max(after, now.number - MOST_READ)
+    while number > last and len(found) < wanted:
+        down_to = max(number - COMMITS_AT_ONCE, last)
+        for commit in store.commits(partition, range(number, down_to, -1)):
+            found += [_ended(commit, each.data) for each in commit.events if each.type == "run.finished"]
+        number = down_to
+    unread = max(0, expected - len(found)) if is_tallied else 0
+    return Addition(partition, before, now, tuple(reversed(found)), unread)
+
+
+def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
+    head, run = commit.head, commit.head.run
+    now = head.used_so_far
+    before = run.before if run is not None and run.before is not None else UsedBefore()
+    known = now.cost_usd is not None and before.cost_usd is not None
+    began = made_at(run.run_id) if run is not None else None
+    ended = commit.at.astimezone(UTC)
+    return EndedRun(
+        tenant=head.tenant,
+        session_id=head.session_id,
+        run_id=run.run_id if run is not None else "",
+        commit=commit.number,
+        at=ended,
+        state=str(data.get("state", head.state)),
+        reason=str(data.get("reason") or ""),
+        code=str(data.get("code") or ""),
+        goal_met=data.get("goal_met") is True,
+        generation=run.generation if run is not None else 0,
+        turns=run.iteration if run is not None else 0,
+        tokens=now.tokens - before.tokens,
+        cost_usd=round((now.cost_usd or 0.0) - (before.cost_usd or 0.0), 6) if known else None,
+        seconds=None if began is None else max(0, round(ended.timestamp() - began / 1_000)),
+        waits=now.asked - before.asked,
+        waited_seconds=round((now.waited_ms - before.waited_ms) / 1_000),
+        whole=(run is not None and run.before is not None) or head.tally.done.runs <= 1,
+    )

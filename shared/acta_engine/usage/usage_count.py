@@ -13,7 +13,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from acta_engine.audit.store import Pseudonyms
+from acta_engine.audit.record import Pseudonyms
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
@@ -21,10 +21,9 @@ from acta_engine.store.keys import part_text
 from acta_engine.telemetry import Telemetry
 from acta_engine.tenant_hash import tenant_hash
 from acta_engine.traces.port import CommitName, CommitQueue
-from acta_engine.traces.span import RunName
+from acta_engine.traces.spans import RunName
 from acta_engine.usage.dynamodb import committed_in
-from acta_engine.usage.ended_runs import EndedRun, Progressed
-from acta_engine.usage.fold import Folded, fold
+from acta_engine.usage.fold import Addition, EndedRun, FoldResult, fold
 from acta_engine.usage.store import Partition, UsageStore
 from acta_engine.usage.usage import NOTHING, Amounts
 
@@ -42,7 +41,7 @@ class UsageCount:
     def handle(self, event: dict[str, Any], context: Any = None) -> dict[str, Any]:
         """Raises StoreThrottled, StoreUnavailable, AwsDenied, all of them by the table alone."""
         lines, commits = Lines(self.telemetry.logger), tuple(committed_in(event))
-        folded = fold(self.store, self.pseudonyms, commits, lines.tell, lines.unreadable)
+        folded = fold(self.store, self.pseudonyms, commits, lines.added, lines.unreadable)
         lines.counted(folded)
         if self.traces is not None:
             self._hand_over(self.traces, [CommitName(each.partition, each.number) for each in commits])
@@ -64,21 +63,21 @@ class Lines:
         self._namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta")
         self._more = NOTHING
 
-    def tell(self, progressed: Progressed) -> None:
-        for run in progressed.ended:
+    def added(self, addition: Addition) -> None:
+        for run in addition.ended:
             self._logger.info("run finished", extra=self._run(run))
-        if progressed.unread:
-            ids = _ids(progressed.partition)
-            self._logger.info("run finished", extra={**ids, "state": "unread", "runs": progressed.unread})
-        before = progressed.before.amounts if progressed.before is not None else NOTHING
-        self._more = self._more.plus(progressed.now.amounts.minus(before))
+        if addition.unread:
+            ids = _ids(addition.partition)
+            self._logger.info("run finished", extra={**ids, "state": "unread", "runs": addition.unread})
+        before = addition.before.amounts if addition.before is not None else NOTHING
+        self._more = self._more.plus(addition.now.amounts.minus(before))
 
     def unreadable(self, partition: Partition, error: Exception) -> None:
         """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
         told = {**_ids(partition), "error": type(error).__name__}
         self._logger.error("count unreadable", extra=told)
 
-    def counted(self, folded: Folded) -> None:
+    def counted(self, folded: FoldResult) -> None:
         """The end of the batch."""
         if folded.sessions or folded.unread:
             values = {**_sums(self._more), "Unread": folded.unread}

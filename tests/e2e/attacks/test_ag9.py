@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.store import RecordExists
+from acta_engine.audit.record import RecordExists
 from acta_engine.audit.trail import DynamoTrail, item_record
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

@@ -24,7 +24,7 @@ from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.store.keys import TENANT, key_part, tenant_pk
 from acta_engine.store.query import query
 from acta_engine.turn.endings import restored
-from acta_engine.usage.dynamodb_items import counted_item
+from acta_engine.usage.dynamodb import counted_item
 from acta_engine.usage.store import Partition
 from acta_engine.usage.usage import counted
 from acta_infra.deployed.tenants.backup_format import BackupUnusable, Line, without_rights

@@ -1,15 +1,21 @@
-"""The queue of commits that are to become spans, on SQS.
+"""The commits that are to become spans: their queue on SQS, and how they are read.
 
-Its visibility timeout is the time between two attempts at one message. Messages have keys and no content.
+The queue's visibility timeout is the time between two attempts at one message. Messages have keys and no content.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from acta_engine.aws.clients import Service
-from acta_engine.traces.port import CommitName, HandedOver
+from acta_engine.clock import Clock
+from acta_engine.errors import PoisonedSession
+from acta_engine.store import table_layout as items
+from acta_engine.store.query import batch_get
+from acta_engine.traces.port import CommitName, HandedOver, TracedCommit
+from acta_engine.usage.dynamodb import commit_key
 from acta_engine.usage.store import Partition
 
 MAX_BYTES = 200_000
@@ -61,3 +67,27 @@ def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
 
 def _body(listed: Listed) -> str:
     return json.dumps({"commits": listed}, separators=(",", ":"))
+
+
+class DynamoTracedCommits:
+    """A CommitReader. `client`: a botocore DynamoDB client, where it is not this process's own."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+        self._table = table
+        self._clock = clock
+        self._dynamodb = Service("dynamodb", client)
+
+    def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
+        keys = {name: commit_key(*name) for name in names}
+        by_key = {_text(key): name for name, key in keys.items()}
+        found: list[TracedCommit] = []
+        for item in batch_get(self._dynamodb, self._clock, self._table, keys.values()):
+            if not items.is_tombstone(item):
+                with suppress(PoisonedSession):
+                    name, commit = by_key[_text(item)], items.item_commit(item)
+                    found.append(TracedCommit(name, commit, items.is_restored(item)))
+        return sorted(found, key=lambda each: each.name)
+
+
+def _text(item: items.Item) -> tuple[str, str]:
+    return item["pk"]["S"], item["sk"]["S"]

@@ -1,0 +1,213 @@
+"""Sends notifications: signed POST requests, one attempt, no redirects; or an SNS topic, which signs them, delivers
+them and repeats what was not delivered.
+
+Webhooks that tenants and their sessions name (ADR 68) have addresses that are checked when they are written and again
+here, before each request: the host has to be one of the operator's list, and the address that was checked is the one
+that is dialled.
+"""
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.aws.secrets import CachedSecrets, secret_text
+from acta_engine.clock import Clock
+from acta_engine.egress.address import HTTP_PORT, HTTPS_PORT, AddressGuard, AddressRefused, Target
+from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.notifications.dynamodb import StoredReceivers
+from acta_engine.notifications.notification import Notification, QuestionNotification, ReceiverName
+from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.receiver import signature, signing_key
+from acta_engine.store.keys import RECEIVERS_SECRET, notification_secrets_prefix
+
+SECONDS = 10.0
+"""For one request and its answer."""
+LOCAL_SECRET = "ACTA_NOTIFY_SECRET"
+"""The variable with the secret itself, for a local stack, which has no Secrets Manager."""
+REFUSALS = frozenset((400, 410, 413, 415, 422))
+"""Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
+
+
+class Silent(NotDelivered):
+    """There was no answer, perhaps after all the time that there was for it."""
+
+
+class Webhook:
+    """A Notifier. `secret`: is called for each notification, so that a new secret is used at once. `seconds`: for one
+    request and its answer.
+    """
+
+    def __init__(
+        self, url: str, secret: Callable[[], str], clock: Clock, *, seconds: float = SECONDS
+    ) -> None:
+        self._target = _target(url)
+        self._secret = secret
+        self._clock = clock
+        self._seconds = seconds
+
+    def send(self, notification: Notification) -> None:
+        post(self._target, self._secret(), notification, self._clock, self._seconds)
+
+
+def signing_secret(name: str) -> Callable[[], str]:
+    """Reads the secret called `name`; without a name, the variable of a local stack."""
+    return lambda: secret_text(name) if name else os.environ.get(LOCAL_SECRET, "")
+
+
+def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:
+    """Raises NotDelivered, of which Silent is one, and NotificationRefused. No error has the secret or the URL."""
+    from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
+
+    try:
+        key = signing_key(secret)
+    except ValueError as unusable:
+        raise NotDelivered(f"the secret is not usable: {unusable}") from None
+    now, body = int(clock.now().timestamp()), notification.to_body()
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "acta",
+        "webhook-id": notification.notification_id,
+        "webhook-timestamp": str(now),
+        "webhook-signature": signature(key, notification.notification_id, now, body),
+    }
+    try:
+        answer = exchange(target, "POST", headers, body, seconds)
+    except (NotSent, NoAnswer, AnswerTooLarge) as silent:
+        raise Silent(f"no answer: {type(silent).__name__}") from None
+    if 200 <= answer.status < 300:
+        return
+    if answer.status in REFUSALS:
+        raise NotificationRefused(f"answered with status {answer.status}")
+    raise NotDelivered(f"answered with status {answer.status}")
+
+
+def _target(url: str) -> Target:
+    """The host is looked up with each request. `acta_engine.settings` has checked the URL."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, host, port, path, ip=host)
+
+
+class Topic:
+    """A Notifier. Subscriptions can filter by the attributes `event` and `tenant`, and those to interventions
+    by `type`, too."""
+
+    def __init__(self, arn: str, client: Any = None) -> None:
+        self._arn = arn
+        self._sns = Service("sns", client)
+
+    def send(self, notification: Notification) -> None:
+        attributes = {"event": notification.event, "tenant": notification.tenant}
+        if isinstance(notification, QuestionNotification):
+            attributes["type"] = notification.type
+        try:
+            self._sns.call(
+                "publish",
+                TopicArn=self._arn,
+                Message=notification.to_body().decode(),
+                MessageAttributes={
+                    name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
+                },
+            )
+        except (StoreThrottled, StoreUnavailable, AwsDenied) as failed:
+            raise NotDelivered(type(failed).__name__) from None
+        except AwsRefused as refused:
+            raise NotDelivered(refused.code) from None
+
+
+TENANT_SECONDS = 5.0
+"""For one request and its answer. What a tenant names must not use up the concurrency of all."""
+REST_SECONDS = 30.0
+"""A server that was silent to a tenant is left alone for so long by this worker, for that tenant: others' notifications
+come first, and several may have their webhooks at one host.
+"""
+RESTING_KEPT = 100
+
+SECRET_SECONDS = 60
+"""How long a worker signs with a tenant's secret that was replaced."""
+SECRETS_KEPT = 200
+
+Origin = tuple[str, str, int]
+Resting = tuple[str, Origin]
+"""The tenant's partition, and the server."""
+
+
+def secrets_of_tenants(environment: str) -> Callable[[str], str]:
+    """From a tenant to the secret that its notifications are signed with; empty: it has none."""
+    secrets = CachedSecrets(seconds=SECRET_SECONDS, kept=SECRETS_KEPT)
+    return lambda tenant: secrets(notification_secrets_prefix(environment, tenant) + RECEIVERS_SECRET)
+
+
+class OwnWebhooks:
+    """OwnReceivers. `stored`: from the tenant's partition and a session's id to what was named. `secret`: from a
+    tenant's name to what its notifications are signed with; empty: nothing. `now`: a clock in seconds.
+    """
+
+    def __init__(
+        self,
+        stored: Callable[[str, str], StoredReceivers],
+        guard: AddressGuard,
+        secret: Callable[[str], str],
+        clock: Clock,
+        *,
+        seconds: float = TENANT_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stored = stored
+        self._guard = guard
+        self._secret = secret
+        self._clock = clock
+        self._seconds = seconds
+        self._now = now
+        self._resting: OrderedDict[Resting, float] = OrderedDict()
+
+    def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
+        stored = self._stored(partition, notification.session_id)
+        if stored.tenant is None:
+            return ()
+        own, names = stored.session_url, list[ReceiverName]()
+        if stored.tenant.url is not None and notification.may_be_told("tenant"):
+            names.append("tenant")
+        if own is not None and (own != stored.tenant.url or not names):
+            names.append("session")
+        return tuple(names)
+
+    def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
+        stored = self._stored(partition, notification.session_id)
+        if stored.tenant is None:
+            return
+        url = stored.session_url if to == "session" else stored.tenant.url
+        if url is None:
+            return
+        target = self._target(url, partition)
+        try:
+            post(target, self._secret(stored.tenant.tenant), notification, self._clock, self._seconds)
+        except Silent:
+            self._resting[partition, target.origin] = self._now()
+            if len(self._resting) > RESTING_KEPT:
+                self._resting.popitem(last=False)
+            raise
+
+    def _target(self, url: str, partition: str) -> Target:
+        """Raises NotificationRefused where the operator does not allow the host any more, and NotDelivered."""
+        try:
+            resting = partition, self._guard.check(url).origin
+        except AddressRefused:
+            raise NotificationRefused("its host is not one of those that the operator allows") from None
+        silent_since = self._resting.pop(resting, None)
+        if silent_since is not None and self._now() - silent_since < REST_SECONDS:
+            self._resting[resting] = silent_since
+            raise NotDelivered("it was silent a moment ago")
+        try:
+            return self._guard.resolve(url)
+        except AddressRefused:
+            raise NotDelivered("its host is not at a public address") from None
+        except OSError:
+            raise NotDelivered("its host was not found") from None
