@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from acta_engine.models.providers import WITH_KEY
 from acta_engine.settings import PREFIX, Settings
 from acta_infra.environments import PROD
 from acta_infra.sizing import FunctionName
@@ -56,7 +57,7 @@ def test_an_operator_may_have_it_be_private(tmp_path: Path) -> None:
 
 def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> None:
     secrets = json.loads(str(variables(prod, "step")["ACTA_PROVIDER_SECRETS"]))
-    assert secrets == {"anthropic": "acta/prod/anthropic", "openai": "acta/prod/openai"}
+    assert secrets == {provider.name: f"acta/prod/{provider.name}" for provider in WITH_KEY}
     for function in set(FUNCTIONS) - {"step"}:
         assert not any("SECRET" in name for name in set(variables(prod, function)) - {"ACTA_AUDIT_SECRET"})
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from acta_engine.models.providers import WITH_KEY
 from acta_engine.recovery.store import ROUNDS
 from tests.infra.conftest import Synthesised, listed
 
@@ -20,6 +21,8 @@ ERASE = EDIT | {"s3:DeleteObjectVersion"}
 START = {"states:StartExecution", "states:SendTaskSuccess"}
 LOOK_UP = {"states:DescribeExecution"}
 READ_KEY = {"secretsmanager:GetSecretValue"}
+KEYS = tuple(f"{provider.name.capitalize()}Key" for provider in WITH_KEY)
+"""The secrets of the model providers."""
 SET_SECRETS = {
     "secretsmanager:CreateSecret",
     "secretsmanager:DeleteSecret",
@@ -90,8 +93,7 @@ OWN: Mapping[str, Granted] = {
     "step": {
         OF_NO_TENANT: {"dynamodb:GetItem"},
         **PSEUDONYMS,
-        "AnthropicKey": READ_KEY,
-        "OpenaiKey": READ_KEY,
+        **dict.fromkeys(KEYS, READ_KEY),
     },
     "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
     "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
@@ -317,7 +319,7 @@ def test_only_step_reads_the_models_keys(prod: Synthesised) -> None:
         for function in DATA
         for statement in prod.stateless.statements(function.capitalize())
         if "secretsmanager:GetSecretValue" in actions(statement)
-        and any("AnthropicKey" in key or "OpenaiKey" in key for key in resources(statement))
+        and any(each in key for each in KEYS for key in resources(statement))
     }
     assert readers == {"step"}
 

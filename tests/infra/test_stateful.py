@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.providers import NO_KEY_YET
+from acta_engine.models.providers import NO_KEY_YET, WITH_KEY
 from acta_engine.store import table_layout as items
 from acta_infra.names import LIVE_INDEX, OPEN_INDEX
 from tests.infra.conftest import HASH, Synthesised
@@ -151,7 +151,7 @@ def test_production_can_be_set_back_in_time_and_is_not_deleted_by_accident(prod:
 
 def test_no_template_holds_a_key(each: Synthesised) -> None:
     secrets = each.stateful.properties("AWS::SecretsManager::Secret")
-    names = [] if each.environment.is_local else ["anthropic", "openai"]
+    names = [] if each.environment.is_local else [provider.name for provider in WITH_KEY]
     assert [secret["Name"] for secret in secrets] == [
         f"acta/{each.environment.name}/{name}" for name in names
     ]

@@ -13,6 +13,7 @@ from acta_engine.app import App
 from acta_engine.errors import AwsDenied
 from acta_engine.models.choose import Secrets
 from acta_engine.models.configured_models import ConfiguredModels
+from acta_engine.models.providers import PROVIDERS
 from acta_engine.models.routes import build
 from acta_engine.settings import Settings
 from tests.api.gateway import TENANT, Gateway, claims
@@ -75,10 +76,11 @@ def test_where_the_stand_in_is_not_there_it_is_not_offered_and_the_default_has_n
     found = deployment.models()
 
     assert found["default"] == {"provider": "anthropic", "model": "claude-sonnet-5-5"}
-    assert {one["provider"]: one["key"] for one in found["providers"]} == {
-        "anthropic": "missing",
-        "openai": "missing",
-        "bedrock": "not_needed",
+    states = {one["provider"]: one["key"] for one in found["providers"]}
+    assert states == {
+        each.name: "missing" if each.key_variable else "not_needed"
+        for each in PROVIDERS.values()
+        if each.name != "offline"
     }
     assert {one["provider"] for one in found["models"]} == {"anthropic"}
 
@@ -121,7 +123,8 @@ def test_the_state_of_a_key_is_shown_and_not_the_key(stored: str | None, state: 
 
     keys = {one["provider"]: one["key"] for one in deployment.models()["providers"]}
 
-    assert keys == {"anthropic": state, "openai": "missing", "bedrock": "not_needed", "offline": "not_needed"}
+    without = {each.name: "missing" if each.key_variable else "not_needed" for each in PROVIDERS.values()}
+    assert keys == {**without, "anthropic": state}
 
 
 def test_a_check_of_a_deployment_without_keys_asks_nobody() -> None:
@@ -129,10 +132,7 @@ def test_a_check_of_a_deployment_without_keys_asks_nobody() -> None:
 
     statuses = {one["provider"]: one["status"] for one in answer.data["providers"]}
     assert statuses == {
-        "anthropic": "missing",
-        "openai": "missing",
-        "bedrock": "unchecked",
-        "offline": "unchecked",
+        each.name: "missing" if each.key_variable else "unchecked" for each in PROVIDERS.values()
     }
 
 

@@ -17,49 +17,48 @@ from acta_engine.log.conversation import EndedTurns, Entry
 from acta_engine.queue.places import ProviderLimits
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
+"""What each means for the run: `wire.py`."""
 
 
 class ToolDefinition(NamedTuple):
-    """A tool as a model sees it. `input_schema`: a JSON Schema of type object."""
+    """A tool as a model sees it."""
 
     name: str
     description: str
     input_schema: dict[str, Any]
+    """A JSON Schema of type object."""
 
 
 class StreamOptions(NamedTuple):
-    """What happens while an answer arrives. `begins_within`: seconds in which its first byte must arrive; None: no such
-    limit; only `FallbackModel` (`shared/acta_engine/models/fallback.py`) sets one. `on_text`: is called with each new
-    piece of the text. `on_limits`: is called with the provider and what its answer says that it takes. Both must
+    """What happens while an answer arrives. A model that gets its answer at once may ignore this. The callbacks must
     return at once and must not raise.
-
-    An adapter that gets the whole answer at once may ignore them.
     """
 
     begins_within: float | None = None
+    """Seconds in which the first byte of the answer must arrive. None: there is no such limit. Only `FallbackModel`
+    (`fallback.py`) sets one.
+    """
     on_text: Callable[[str], None] | None = None
+    """Is called with each new piece of the text."""
     on_limits: Callable[[str, ProviderLimits], None] | None = None
+    """Is called with the provider and the limits that its answer names."""
 
 
 class Fallbacks(Protocol):
-    """Who makes a request decides whether further models are asked, and hears how each one went. Only `FallbackModel`
-    (`shared/acta_engine/models/fallback.py`) calls it, from the caller's own thread.
+    """Decides for the caller whether further models are asked, and hears how each one went. Only `FallbackModel`
+    (`fallback.py`) calls it, from the caller's own thread.
     """
 
     def ended(self, error: SessionError | TransientError) -> None:
         """The model that was asked last has raised this, and another one may answer."""
 
     def may_ask(self, provider: str, model: str) -> bool:
-        """Whether this one may be asked now. If so, it counts as asked, and the caller asks it."""
+        """Whether this model may be asked now. If so, it counts as asked, and the caller asks it."""
 
 
 class ModelRequest(NamedTuple):
-    """`system`, `tools` and `entries`: from one turn to the next they only grow at the end, so that the provider can
-    cache them. All contents are loaded. `suffix`: plan status, memories and hints; it changes each turn, so it comes
-    last. `max_tokens`: of the answer: the turn's (`Turn.max_output_tokens`) or a summary's, cut to what the
-    budget carries (`mark_call` in `shared/acta_engine/turn/model_call.py`). `tool_choice`: `auto`, or the name of the
-    one tool that the model must call. `fallbacks`: None: every further model may be asked. `ended_turns`: keeps what
-    is made of the turns that have ended for the conversation's next request; None: nothing is kept.
+    """From one turn to the next, `system`, `tools` and `entries` only grow at their ends, so that the provider can
+    cache them. All contents are loaded.
     """
 
     model: str
@@ -67,86 +66,97 @@ class ModelRequest(NamedTuple):
     tools: tuple[ToolDefinition, ...]
     entries: tuple[Entry, ...]
     suffix: str
+    """Plan status, memories and hints. It changes each turn, so it comes last."""
     max_tokens: int
+    """Of the answer: the turn's (`Turn.max_output_tokens`) or a summary's, cut to what the budget carries (`mark_call`
+    in `shared/acta_engine/turn/model_call.py`).
+    """
     tool_choice: str = "auto"
+    """`auto`, or the name of the one tool that the model must call."""
     stream_options: StreamOptions = StreamOptions()
     fallbacks: Fallbacks | None = None
+    """None: every further model may be asked."""
     ended_turns: EndedTurns | None = None
+    """Keeps what is rendered of the turns that have ended, for the conversation's next request. None: nothing is kept.
+    """
 
 
 class TokenUsage(NamedTuple):
-    """Tokens of one call. `input` includes `cached_input` (read from the provider's cache) and `cache_write` (written
-    to it).
-    """
+    """Tokens of one call."""
 
     input: int = 0
+    """Including `cached_input` and `cache_write`."""
     output: int = 0
     cached_input: int = 0
+    """Read from the provider's cache."""
     cache_write: int = 0
+    """Written to the provider's cache."""
 
 
 class RequestedCall(NamedTuple):
-    """A tool call as the model wrote it. `input` None: it is no JSON object, and `malformed` says what is wrong; the
-    model is told so by `apply_reply` (`shared/acta_engine/turn/reply.py`).
-    """
+    """A tool call as the model wrote it."""
 
     name: str
     input: dict[str, Any] | None
+    """None: it is no JSON object."""
     malformed: str | None = None
+    """What is wrong with it. `apply_reply` (`shared/acta_engine/turn/reply.py`) tells the model."""
 
 
 class FailedModel(NamedTuple):
-    """A model that was asked earlier in the same turn and failed. `code`: as in events."""
+    """A model that was asked earlier in the same turn and failed."""
 
     provider: str
     model: str
     code: str
+    """As in events."""
 
 
 class ModelReply(NamedTuple):
-    """`calls`: in the model's order. `stop` `max_tokens`: the reply is cut off, and its last call may be malformed.
-    `stop` `pause`: the reply is unfinished, and the provider wants to be asked again. `provider`, `model`: who
-    answered; empty: the one that was asked. `raw`: parts that only this provider understands. `failed_models`: those
-    that were asked before.
-    """
-
     text: str
     calls: tuple[RequestedCall, ...]
+    """In the model's order."""
     stop: StopReason
+    """`max_tokens`: the reply is cut off, and its last call may be malformed. `pause`: the reply is unfinished, and the
+    provider wants to be asked again.
+    """
     usage: TokenUsage
     thinking: str = ""
     raw: Any = None
+    """Parts that only this provider understands."""
     provider: str = ""
+    """Who answered, as `model` is. Empty: the model that was asked."""
     model: str = ""
     failed_models: tuple[FailedModel, ...] = ()
+    """Those that were asked before."""
 
 
 class BackgroundResponse(NamedTuple):
-    """An answer that a provider makes while nobody waits for it. `response_id`: the provider's. `model`, `bytes`: of
-    its request.
-    """
+    """An answer that a provider makes while nobody waits for it."""
 
     response_id: str
+    """The provider's."""
     model: str
+    """Of its request, as `bytes` is."""
     bytes: int
 
 
 class BackgroundCalls(Protocol):
-    """Model calls that the provider makes by itself and keeps for whoever asks for them later. Every method ends within
-    `timeout` seconds and raises the errors named above where the provider cannot be asked.
+    """Model calls whose answers the provider makes by itself and keeps until somebody asks for them. Every method ends
+    within `timeout` seconds, and raises the errors named above where the provider cannot be asked.
     """
 
     def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
-        """Makes the request. The response's id; a reply where it is there at once."""
+        """Makes the request. Returns the response's id, or the reply if it is there at once."""
 
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        """The reply; None: it is not there yet. An error is returned where the response has ended without a reply, or
-        is kept no longer: StreamBroken where it may have to be paid for.
+        """Returns the reply, or None if it is not there yet. Returns an error if the response has ended without a reply
+        or is no longer kept: StreamBroken if it may have to be paid for.
         """
 
     def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        """Ends a response that is no longer wanted, and may be repeated. Returns what `result` does: an answer that was
-        faster, or an error.
+        """Ends a response that is no longer wanted. May be repeated. Returns what `result` does: a reply that came
+        before the end, or an error.
         """
 
     def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
@@ -160,11 +170,11 @@ def in_background(model: "Model") -> BackgroundCalls | None:
 
 
 class Model(Protocol):
-    """One that also answers in the background has a property `in_background` (`BackgroundCalls`)."""
+    """A model that can answer in the background has a property `in_background` (`BackgroundCalls`)."""
 
     @property
     def provider(self) -> str:
-        """`anthropic`, `openai`, `bedrock` or `offline`."""
+        """Its name in `providers.py`."""
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Makes one call. It ends within `timeout` seconds: `Turn.seconds_left`, or a part of it. Raises the errors

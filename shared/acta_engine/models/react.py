@@ -61,6 +61,86 @@ When everything the user wants is done:
 The tools, one a line, with the JSON Schema of their action_input:"""
 
 REMINDER = "Reply with one JSON object and nothing else."
+_ACTION_KEYS = {"thought", "action", "action_input"}
+_ANSWER_KEYS = {"thought", "final_answer"}
+_SHOWN_KEY_CHARS = 40
+
+
+class Unreadable(Exception):
+    """The reply has neither form. The message completes "Your reply could not be read: …", for the model."""
+
+
+class Action(NamedTuple):
+    """`name`: of the tool."""
+
+    thought: str
+    name: str
+    input: dict[str, Any]
+
+
+class FinalAnswer(NamedTuple):
+    thought: str
+    text: str
+
+
+class ReActModel:
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property
+    def provider(self) -> str:
+        return self._inner.provider
+
+    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+        reply = self._inner.complete(to_inner(request), timeout=timeout)._replace(raw=None)
+        if reply.stop == "refusal":
+            return reply._replace(calls=())
+        try:
+            step = _parse(reply, request.tool_choice)
+        except Unreadable as error:
+            return _unreadable(reply, str(error))
+        match step:
+            case Action():
+                return _with_call(reply, step)
+            case FinalAnswer():
+                return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
+
+
+def _parse(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
+    if reply.stop == "max_tokens":
+        raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
+    if reply.stop == "pause":
+        raise Unreadable("it was not finished")
+    if reply.calls:
+        raise Unreadable("it calls a tool in another way than by the JSON object")
+    step = parse_reply(reply.text)
+    if isinstance(step, FinalAnswer) and tool_choice != "auto":
+        raise Unreadable(f"only the action {tool_choice} is possible now, and no final_answer")
+    return step
+
+
+def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
+    """The words become `thinking`. As `text` they could by accident complete the run or ask the user a question."""
+    call = RequestedCall(UNREADABLE, None, feedback(reason))
+    words = reply.text or ", ".join(call.name for call in reply.calls)
+    stop: StopReason = "max_tokens" if reply.stop == "max_tokens" else "tools"
+    return reply._replace(text="", thinking=words, calls=(call,), stop=stop)
+
+
+def _with_call(reply: ModelReply, step: Action) -> ModelReply:
+    """The thought is the text beside the call. But it becomes `thinking` where it could be taken for the run's answer:
+    beside the end of a plan, or where it begins with the marker.
+    """
+    call = RequestedCall(step.name, step.input)
+    ends_plan = step.name == UPDATE_PLAN and step.input.get("action") == "complete"
+    if ends_plan or claims_completion(step.thought):
+        return reply._replace(text="", thinking=step.thought, calls=(call,), stop="tools")
+    thinking = reply.thinking if step.thought.strip() else ""
+    return reply._replace(text=step.thought, thinking=thinking, calls=(call,), stop="tools")
+
+
+def _completing(answer: str) -> str:
+    return answer.lstrip() if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"
 
 
 def to_inner(request: ModelRequest) -> ModelRequest:
@@ -192,28 +272,6 @@ def _json(**parts: Any) -> str:
     return json.dumps(parts, ensure_ascii=False)
 
 
-_ACTION_KEYS = {"thought", "action", "action_input"}
-_ANSWER_KEYS = {"thought", "final_answer"}
-_SHOWN_KEY_CHARS = 40
-
-
-class Unreadable(Exception):
-    """The reply has neither form. The message completes "Your reply could not be read: …", for the model."""
-
-
-class Action(NamedTuple):
-    """`name`: of the tool."""
-
-    thought: str
-    name: str
-    input: dict[str, Any]
-
-
-class FinalAnswer(NamedTuple):
-    thought: str
-    text: str
-
-
 def parse_reply(text: str) -> Action | FinalAnswer:
     """Raises Unreadable."""
     found = _object(text)
@@ -263,63 +321,3 @@ def _nonblank(found: dict[str, Any], key: str) -> str:
     if not value.strip():
         raise Unreadable(f"{key} is empty")
     return value
-
-
-class ReActModel:
-    def __init__(self, inner: Model) -> None:
-        self._inner = inner
-
-    @property
-    def provider(self) -> str:
-        return self._inner.provider
-
-    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        reply = self._inner.complete(to_inner(request), timeout=timeout)._replace(raw=None)
-        if reply.stop == "refusal":
-            return reply._replace(calls=())
-        try:
-            step = _parse(reply, request.tool_choice)
-        except Unreadable as error:
-            return _unreadable(reply, str(error))
-        match step:
-            case Action():
-                return _with_call(reply, step)
-            case FinalAnswer():
-                return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
-
-
-def _parse(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
-    if reply.stop == "max_tokens":
-        raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
-    if reply.stop == "pause":
-        raise Unreadable("it was not finished")
-    if reply.calls:
-        raise Unreadable("it calls a tool in another way than by the JSON object")
-    step = parse_reply(reply.text)
-    if isinstance(step, FinalAnswer) and tool_choice != "auto":
-        raise Unreadable(f"only the action {tool_choice} is possible now, and no final_answer")
-    return step
-
-
-def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
-    """The words become `thinking`. As `text` they could by accident complete the run or ask the user a question."""
-    call = RequestedCall(UNREADABLE, None, feedback(reason))
-    words = reply.text or ", ".join(call.name for call in reply.calls)
-    stop: StopReason = "max_tokens" if reply.stop == "max_tokens" else "tools"
-    return reply._replace(text="", thinking=words, calls=(call,), stop=stop)
-
-
-def _with_call(reply: ModelReply, step: Action) -> ModelReply:
-    """The thought is the text beside the call. But it becomes `thinking` where it could be taken for the run's answer:
-    beside the end of a plan, or where it begins with the marker.
-    """
-    call = RequestedCall(step.name, step.input)
-    ends_plan = step.name == UPDATE_PLAN and step.input.get("action") == "complete"
-    if ends_plan or claims_completion(step.thought):
-        return reply._replace(text="", thinking=step.thought, calls=(call,), stop="tools")
-    thinking = reply.thinking if step.thought.strip() else ""
-    return reply._replace(text=step.thought, thinking=thinking, calls=(call,), stop="tools")
-
-
-def _completing(answer: str) -> str:
-    return answer.lstrip() if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"

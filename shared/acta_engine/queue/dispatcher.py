@@ -45,6 +45,18 @@ from acta_engine.turn.workflow import Workflow
 
 SESSIONS_PER_SECOND = 25.0
 """Of one invocation. They need half of the CPU that it has (ADR 108)."""
+Outcome = Literal["admitted", "dropped", "passed_over", "full"]
+"""`passed_over`: the place stays and may be served later. `full`: the bucket does not carry the call yet."""
+PAGE = 100
+"""Places that one request reads."""
+SHORTEST, LONGEST = 0.5, 5.0
+"""Seconds between two looks at a line."""
+WORK = timedelta(seconds=10)
+"""Workers admit what they were handed within this time. It includes the start of their invocations."""
+SETTLED = timedelta(seconds=2)
+"""An admission that has begun is over after this. Together with `WORK` this is less than a burst, so the bucket loses
+nothing while other dispatchers leave the line alone.
+"""
 
 
 class Pace:
@@ -107,212 +119,6 @@ class AdmissionCounts(NamedTuple):
 
     def plus(self, name: str, count: int = 1) -> "AdmissionCounts":
         return self._replace(**{name: getattr(self, name) + count})
-
-
-Outcome = Literal["admitted", "dropped", "passed_over", "full"]
-"""`passed_over`: the place stays and may be served later. `full`: the bucket does not carry the call yet."""
-
-
-class Admitter:
-    """Serves places and counts the outcomes. Several threads may use it.
-
-    `pay`: takes what the call may use from the bucket, and returns whether the bucket carried it. `is_paid_ahead`: the
-    places were paid for when they were read. So a place admits only the wait that it was read for.
-    """
-
-    def __init__(
-        self, deps: AdmitDeps, pay: Callable[[QueuePlace], bool], *, is_paid_ahead: bool = False
-    ) -> None:
-        self._deps = deps
-        self._pay = pay
-        self._is_paid_ahead = is_paid_ahead
-        self._clock = deps.repository.clock
-        self._lock = Lock()
-        self._passed_over: dict[QueuePlace, datetime] = {}
-        """When each place was first passed over, as the store says. It is stored once, however often the place is
-        met."""
-        self.counts = AdmissionCounts()
-
-    def serve(self, place: QueuePlace) -> Outcome:
-        try:
-            outcome = self._serve(place, self._deps.repository.newest(place.tenant, place.session_id))
-        except (SessionNotFound, Fenced):  # deleted
-            outcome = "dropped"
-        except Exception as error:  # whatever it is, it concerns this session alone
-            self._deps.on_error(place.session_id, error)
-            self.count("unanswered")
-            # A release that cannot read the session now will not read it at the next look either.
-            is_temporary = isinstance(error, TransientError) and not isinstance(error, SchemaUnknown)
-            outcome = "passed_over" if is_temporary else "dropped"
-        if outcome == "passed_over" and self._is_too_old(place):
-            outcome = "dropped"
-        if outcome in ("admitted", "dropped"):
-            self._deps.store.leave(place)
-            self.count(outcome)
-        return outcome
-
-    def count(self, name: str, count: int = 1) -> None:
-        with self._lock:
-            self.counts = self.counts.plus(name, count)
-
-    def _is_too_old(self, place: QueuePlace) -> bool:
-        """Whether the place was passed over for too long. While it stays, the line goes on and everybody else stays in
-        it. Dropping it takes nothing from its session for good: the session joins again at its next call, which
-        recovery starts at the latest when its wait is over (`ASKS_AGAIN`).
-        """
-        now = self._clock.now()
-        if place not in self._passed_over:
-            with suppress(TransientError):
-                self._passed_over[place] = self._deps.store.pass_over(place, now)
-        return now - self._passed_over.get(place, now) > PASSED_OVER_FOR
-
-    def _serve(self, place: QueuePlace, session: Session) -> Outcome:
-        head = session.head
-        delay = head.delay
-        if head.is_over:
-            return "dropped"
-        if delay is None or not delay.is_queued:  # the commit that begins the wait comes after the place
-            return "passed_over"
-        if (
-            delay.admitted
-        ):  # an earlier dispatcher committed this, and nobody knows whether it started the session
-            self._start(session)
-            return "dropped"
-        if delay.until is None:  # somebody resumed it: it is on its way to its call, or asks a person now
-            return "dropped" if head.interventions else "passed_over"
-        if not delay.is_ahead(self._clock.now()):  # its wait is over, and it goes on by itself
-            return "dropped"
-        if self._is_paid_ahead and delay.since != place.since:  # meanwhile it waits in another place
-            return "dropped"
-        if head.interventions:  # a session that waits for a person needs no call now
-            self._end_wait(session, is_admitted=False)
-            return "dropped"
-        if not self._pay(place):
-            return "full"
-        self._end_wait(session, is_admitted=True)
-        return "admitted"
-
-    def _end_wait(self, session: Session, *, is_admitted: bool) -> None:
-        def build(_: Session, change: Change) -> CommitDraft | None:
-            delay = change.head.delay
-            if delay is None or not delay.is_queued or not delay.is_ahead(change.now):
-                return None
-            try_now(change, admitted=is_admitted)
-            return CommitDraft(change, next_decision(change.head, change.now))
-
-        if self._deps.repository.commit(session, position(session.head).key("admit"), build) is not None:
-            self._start(session)
-
-    def _start(self, session: Session) -> None:
-        """Starts the session's next generation, which overtakes the execution before. The execution's name makes this
-        happen once, however often it is called.
-        """
-        head = session.head
-        if not head.is_over and not self._deps.workflow.start(next_decision(head, self._clock.now())):
-            restart(self._deps.repository, self._deps.workflow, session)
-
-
-PAGE = 100
-"""Places that one request reads."""
-
-
-class SharedPlaces:
-    """Places of one line that a dispatcher has paid for and handed over. They may still be in the line."""
-
-    def __init__(self) -> None:
-        self._places: set[QueuePlace] = set()
-        self._furthest: dict[str, QueuePlace] = {}
-
-    def __contains__(self, one: object) -> bool:
-        return one in self._places
-
-    def add(self, one: QueuePlace) -> None:
-        self._places.add(one)
-        self._furthest[one.tenant] = one
-
-    def furthest_of(self, one: QueuePlace) -> QueuePlace:
-        """The furthest place of the same tenant that was handed over; the given one if none was."""
-        return self._furthest.get(one.tenant, one)
-
-
-class RoundRobin:
-    """The places of a line, one of each tenant, then another one of each, beginning with the tenant after `last`.
-    Places in `handed_over` are left out. It reads no further than its reader goes.
-    """
-
-    def __init__(
-        self, store: AdmissionStore, provider: str, last: str, handed_over: SharedPlaces, page: int = PAGE
-    ) -> None:
-        self._store, self._provider, self._last = store, provider, last
-        self._handed_over = handed_over
-        self._page = page
-        self.read = 0
-        """How many places it has read."""
-
-    def __iter__(self) -> Iterator[QueuePlace]:
-        turns: list[Iterator[QueuePlace]] = []
-        for own, is_cut in self._tenants():
-            turn = self._of_tenant(own, is_cut=is_cut)
-            if (one := next(turn, None)) is not None:
-                turns.append(turn)
-                yield one
-        while turns:
-            left = []
-            for turn in turns:
-                if (one := next(turn, None)) is not None:
-                    left.append(turn)
-                    yield one
-            turns = left
-
-    def _tenants(self) -> Iterator[tuple[list[QueuePlace], bool]]:
-        """Goes once around the line: each tenant's first places, and whether it may have more."""
-        seen: set[str] = set()
-        after, is_around = self._last, not self._last
-        while True:
-            page = self._counted(self._store.page_after(self._provider, after, self._page))
-            is_cut = len(page) == self._page
-            for tenant, own in groupby(page, lambda one: one.tenant):
-                if tenant in seen:
-                    return
-                seen.add(tenant)
-                yield list(own), is_cut and tenant == page[-1].tenant
-            if is_cut:
-                after = page[-1].tenant
-            elif is_around:
-                return
-            else:
-                after, is_around = "", True
-
-    def _of_tenant(self, own: list[QueuePlace], *, is_cut: bool) -> Iterator[QueuePlace]:
-        places, furthest, may_jump = deque(own), own[-1], True
-        while True:
-            while places:
-                one = places.popleft()
-                if one not in self._handed_over:
-                    may_jump = False
-                    yield one
-            if not is_cut:
-                return
-            behind = self._handed_over.furthest_of(furthest) if may_jump else furthest
-            may_jump = False
-            page = self._counted(self._store.page_behind(behind, self._page))
-            is_cut = len(page) == self._page
-            places.extend(page)
-            furthest = page[-1] if page else behind
-
-    def _counted(self, page: list[QueuePlace]) -> list[QueuePlace]:
-        self.read += len(page)
-        return page
-
-
-SHORTEST, LONGEST = 0.5, 5.0
-"""Seconds between two looks at a line."""
-WORK = timedelta(seconds=10)
-"""Workers admit what they were handed within this time. It includes the start of their invocations."""
-SETTLED = timedelta(seconds=2)
-"""An admission that has begun is over after this. Together with `WORK` this is less than a burst, so the bucket loses
-nothing while other dispatchers leave the line alone.
-"""
 
 
 class DispatchResult(NamedTuple):
@@ -508,3 +314,191 @@ class _Dispatcher:
         if limits == LEARN:
             limits = (bucket or self._store.bucket(place.provider)).limits
         return Price.of(limits, Reservation(place.tokens))
+
+
+class SharedPlaces:
+    """Places of one line that a dispatcher has paid for and handed over. They may still be in the line."""
+
+    def __init__(self) -> None:
+        self._places: set[QueuePlace] = set()
+        self._furthest: dict[str, QueuePlace] = {}
+
+    def __contains__(self, one: object) -> bool:
+        return one in self._places
+
+    def add(self, one: QueuePlace) -> None:
+        self._places.add(one)
+        self._furthest[one.tenant] = one
+
+    def furthest_of(self, one: QueuePlace) -> QueuePlace:
+        """The furthest place of the same tenant that was handed over; the given one if none was."""
+        return self._furthest.get(one.tenant, one)
+
+
+class RoundRobin:
+    """The places of a line, one of each tenant, then another one of each, beginning with the tenant after `last`.
+    Places in `handed_over` are left out. It reads no further than its reader goes.
+    """
+
+    def __init__(
+        self, store: AdmissionStore, provider: str, last: str, handed_over: SharedPlaces, page: int = PAGE
+    ) -> None:
+        self._store, self._provider, self._last = store, provider, last
+        self._handed_over = handed_over
+        self._page = page
+        self.read = 0
+        """How many places it has read."""
+
+    def __iter__(self) -> Iterator[QueuePlace]:
+        turns: list[Iterator[QueuePlace]] = []
+        for own, is_cut in self._tenants():
+            turn = self._of_tenant(own, is_cut=is_cut)
+            if (one := next(turn, None)) is not None:
+                turns.append(turn)
+                yield one
+        while turns:
+            left = []
+            for turn in turns:
+                if (one := next(turn, None)) is not None:
+                    left.append(turn)
+                    yield one
+            turns = left
+
+    def _tenants(self) -> Iterator[tuple[list[QueuePlace], bool]]:
+        """Goes once around the line: each tenant's first places, and whether it may have more."""
+        seen: set[str] = set()
+        after, is_around = self._last, not self._last
+        while True:
+            page = self._counted(self._store.page_after(self._provider, after, self._page))
+            is_cut = len(page) == self._page
+            for tenant, own in groupby(page, lambda one: one.tenant):
+                if tenant in seen:
+                    return
+                seen.add(tenant)
+                yield list(own), is_cut and tenant == page[-1].tenant
+            if is_cut:
+                after = page[-1].tenant
+            elif is_around:
+                return
+            else:
+                after, is_around = "", True
+
+    def _of_tenant(self, own: list[QueuePlace], *, is_cut: bool) -> Iterator[QueuePlace]:
+        places, furthest, may_jump = deque(own), own[-1], True
+        while True:
+            while places:
+                one = places.popleft()
+                if one not in self._handed_over:
+                    may_jump = False
+                    yield one
+            if not is_cut:
+                return
+            behind = self._handed_over.furthest_of(furthest) if may_jump else furthest
+            may_jump = False
+            page = self._counted(self._store.page_behind(behind, self._page))
+            is_cut = len(page) == self._page
+            places.extend(page)
+            furthest = page[-1] if page else behind
+
+    def _counted(self, page: list[QueuePlace]) -> list[QueuePlace]:
+        self.read += len(page)
+        return page
+
+
+class Admitter:
+    """Serves places and counts the outcomes. Several threads may use it.
+
+    `pay`: takes what the call may use from the bucket, and returns whether the bucket carried it. `is_paid_ahead`: the
+    places were paid for when they were read. So a place admits only the wait that it was read for.
+    """
+
+    def __init__(
+        self, deps: AdmitDeps, pay: Callable[[QueuePlace], bool], *, is_paid_ahead: bool = False
+    ) -> None:
+        self._deps = deps
+        self._pay = pay
+        self._is_paid_ahead = is_paid_ahead
+        self._clock = deps.repository.clock
+        self._lock = Lock()
+        self._passed_over: dict[QueuePlace, datetime] = {}
+        """When each place was first passed over, as the store says. It is stored once, however often the place is
+        met."""
+        self.counts = AdmissionCounts()
+
+    def serve(self, place: QueuePlace) -> Outcome:
+        try:
+            outcome = self._serve(place, self._deps.repository.newest(place.tenant, place.session_id))
+        except (SessionNotFound, Fenced):  # deleted
+            outcome = "dropped"
+        except Exception as error:  # whatever it is, it concerns this session alone
+            self._deps.on_error(place.session_id, error)
+            self.count("unanswered")
+            # A release that cannot read the session now will not read it at the next look either.
+            is_temporary = isinstance(error, TransientError) and not isinstance(error, SchemaUnknown)
+            outcome = "passed_over" if is_temporary else "dropped"
+        if outcome == "passed_over" and self._is_too_old(place):
+            outcome = "dropped"
+        if outcome in ("admitted", "dropped"):
+            self._deps.store.leave(place)
+            self.count(outcome)
+        return outcome
+
+    def count(self, name: str, count: int = 1) -> None:
+        with self._lock:
+            self.counts = self.counts.plus(name, count)
+
+    def _is_too_old(self, place: QueuePlace) -> bool:
+        """Whether the place was passed over for too long. While it stays, the line goes on and everybody else stays in
+        it. Dropping it takes nothing from its session for good: the session joins again at its next call, which
+        recovery starts at the latest when its wait is over (`ASKS_AGAIN`).
+        """
+        now = self._clock.now()
+        if place not in self._passed_over:
+            with suppress(TransientError):
+                self._passed_over[place] = self._deps.store.pass_over(place, now)
+        return now - self._passed_over.get(place, now) > PASSED_OVER_FOR
+
+    def _serve(self, place: QueuePlace, session: Session) -> Outcome:
+        head = session.head
+        delay = head.delay
+        if head.is_over:
+            return "dropped"
+        if delay is None or not delay.is_queued:  # the commit that begins the wait comes after the place
+            return "passed_over"
+        if (
+            delay.admitted
+        ):  # an earlier dispatcher committed this, and nobody knows whether it started the session
+            self._start(session)
+            return "dropped"
+        if delay.until is None:  # somebody resumed it: it is on its way to its call, or asks a person now
+            return "dropped" if head.interventions else "passed_over"
+        if not delay.is_ahead(self._clock.now()):  # its wait is over, and it goes on by itself
+            return "dropped"
+        if self._is_paid_ahead and delay.since != place.since:  # meanwhile it waits in another place
+            return "dropped"
+        if head.interventions:  # a session that waits for a person needs no call now
+            self._end_wait(session, is_admitted=False)
+            return "dropped"
+        if not self._pay(place):
+            return "full"
+        self._end_wait(session, is_admitted=True)
+        return "admitted"
+
+    def _end_wait(self, session: Session, *, is_admitted: bool) -> None:
+        def build(_: Session, change: Change) -> CommitDraft | None:
+            delay = change.head.delay
+            if delay is None or not delay.is_queued or not delay.is_ahead(change.now):
+                return None
+            try_now(change, admitted=is_admitted)
+            return CommitDraft(change, next_decision(change.head, change.now))
+
+        if self._deps.repository.commit(session, position(session.head).key("admit"), build) is not None:
+            self._start(session)
+
+    def _start(self, session: Session) -> None:
+        """Starts the session's next generation, which overtakes the execution before. The execution's name makes this
+        happen once, however often it is called.
+        """
+        head = session.head
+        if not head.is_over and not self._deps.workflow.start(next_decision(head, self._clock.now())):
+            restart(self._deps.repository, self._deps.workflow, session)

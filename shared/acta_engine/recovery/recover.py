@@ -36,126 +36,45 @@ MOST_RESTARTS = 5
 
 RestartResult = Literal["nothing", "restarted"]
 """`nothing`: the session has moved on or is deleted."""
-
-
-def restart(
-    repository: SessionRepository, workflow: Workflow, session: Session, limits: OutageLimits = DEFAULT_LIMITS
-) -> RestartResult:
-    """Starts the next generation of a session whose execution has closed.
-
-    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
-    is made only where none has.
-
-    `limits`: of the pause before one restart too many; whether a person is asked after it is the next turn's to say
-    (`asks_after_waiting` in `shared/acta_engine/recovery/wait_out.py`).
-    """
-    at = position(session.head)
-    key = at.key("revive")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        run = change.head.run
-        if run is None or change.head.is_over or is_overtaken(change.head, at):
-            return None
-        restarts = _counted(change, run)
-        begin_next_generation(change, run, restarts)
-        if restarts.count > MOST_RESTARTS:
-            head, now = change.head, change.now
-            outage = failed_again(head.outage, EXECUTION_LOST, now)
-            change.set(outage=outage)
-            change.begin_wait(outage.pause(head.session_id, now, limits))
-            return CommitDraft(change, outage_wait(change.head, now))
-        return CommitDraft(change, next_decision(change.head, change.now))
-
-    try:
-        done = repository.commit(session, key, build)
-    except Fenced:  # deleted
-        return "nothing"
-    if done is None or done.decision is None:  # the session has moved on
-        return "nothing"
-    workflow.start(done.decision)
-    return "restarted"
-
-
-def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parked: bool = False) -> None:
-    """Sets the head to the run's next generation: its execution has no events yet and waits for nobody. `restarts`: the
-    turn's, this one included where it is one. `parked`: nobody starts that execution yet.
-    """
-    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts, "parked": parked}
-    change.set(run=run.model_copy(update=following), wait=None)
-
-
-def is_waiting(head: Head, now: datetime) -> bool:
-    """Whether the engine waits for the next try, and for nobody's decision."""
-    return head.coarse_state == "active" and head.delay_at(now) is not None
-
-
-def try_now(change: Change, *, admitted: bool = False) -> None:
-    """Ends the present wait before its time. `admitted`: as in `Delay`.
-
-    The execution that waits cannot be woken, so the next generation goes on. One that waits for people is woken by its
-    token, and one that still runs other calls comes to the lost ones by itself.
-    """
-    head, run = change.head, change.head.run
-    if head.delay is None or run is None:
-        return
-    if head.delay_at(change.now) and head.wait is None and not _runs_calls(head):
-        begin_next_generation(change, run, Restarts())
-    change.end_wait(
-        head.delay.model_copy(update={"until": None, "admitted": admitted or head.delay.admitted})
-    )
-
-
-def decide_to_go_on(change: Change) -> None:
-    """Somebody has decided that the session goes on: its patience with what has failed begins again."""
-    if change.head.outage is not None:
-        change.set(outage=change.head.outage.decided(change.now))
-
-
-def _runs_calls(head: Head) -> bool:
-    """Whether the execution may still run calls beside those that wait."""
-    lost = head.outage.lost_calls if head.outage is not None else ()
-    return bool(lost) and any(
-        call.state == "started" and call.task is None and call.call_id not in lost
-        for call in head.unfinished_calls
-    )
-
-
-def _counted(change: Change, run: Run) -> Restarts:
-    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
-    outlast many restarts of what the engine runs on.
-    """
-    open_ones = change.head.interventions
-    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
-        return run.restarts
-    before = run.restarts.count if run.restarts.turn == run.turn else 0
-    return Restarts(turn=run.turn, count=before + 1)
-
-
-def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
-    """Commits the next generation, then starts its execution. A repeated call only starts it again.
-
-    A run that has ended gets none. Raises Fenced where another run or generation has the session.
-    """
-    session = repository.turn(at)
-    key = at.key("roll_over")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        check_run(change.head, at)
-        run = change.head.run
-        if run is None or change.head.is_over:
-            return None
-        begin_next_generation(change, run, run.restarts)
-        return CommitDraft(change, next_decision(change.head, change.now))
-
-    done = repository.commit(session, key, build)
-    if done is not None and done.decision is not None:
-        workflow.start(done.decision)
-
-
 UNLISTED_UNTIL = timedelta(seconds=60)
 """The engine's list may be so old. Where it is older the session's execution is fenced, and a turn made twice."""
 
 RecoveryResult = Literal["nothing", "started", "restarted", "woken"]
+PAGE = 500
+
+
+def recover_ended(
+    repository: SessionRepository,
+    session_index: SessionIndex,
+    workflow: Workflow,
+    ended: EndedExecution,
+    limits: OutageLimits = DEFAULT_LIMITS,
+) -> RecoveryResult:
+    """`nothing` where the run is over, has gone on in another execution or is deleted. Raises what `recover` raises,
+    but SessionNotFound. `limits`: as in `restart`.
+    """
+    tenant = ended.tenant if ended.tenant is not None else _tenant(session_index, ended.session_id)
+    if tenant is None:
+        return "nothing"
+    try:
+        return recover(repository, workflow, tenant, ended.session_id, ended, limits)
+    except (SessionNotFound, Fenced):
+        return "nothing"
+
+
+def _tenant(session_index: SessionIndex, session_id: str) -> str | None:
+    """Whose live session it is. None: it is at rest."""
+    for kind in get_args(LiveKind):
+        cursor: str | None = None
+        while True:
+            page = session_index.live(kind, live_shard(session_id), before=None, limit=PAGE, cursor=cursor)
+            for session in page.sessions:
+                if session.session_id == session_id:
+                    return session.tenant
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return None
 
 
 def recover(
@@ -221,6 +140,131 @@ def _unlisted(
     return restart(repository, workflow, session, limits)
 
 
+def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -> bool:
+    """Sends the stored task token. Returns whether an execution waited for it."""
+    if head.wait is None or head.interventions:
+        return False
+    try:
+        workflow.wake(head.wait.token, next_decision(head, repository.clock.now()))
+    except TokenGone:
+        return False
+    return True
+
+
+def restart(
+    repository: SessionRepository, workflow: Workflow, session: Session, limits: OutageLimits = DEFAULT_LIMITS
+) -> RestartResult:
+    """Starts the next generation of a session whose execution has closed.
+
+    A last commit of that execution, a roll-over or another recovery may have come since the head was read. The commit
+    is made only where none has.
+
+    `limits`: of the pause before one restart too many; whether a person is asked after it is the next turn's to say
+    (`asks_after_waiting` in `shared/acta_engine/recovery/wait_out.py`).
+    """
+    at = position(session.head)
+    key = at.key("revive")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        run = change.head.run
+        if run is None or change.head.is_over or is_overtaken(change.head, at):
+            return None
+        restarts = _counted(change, run)
+        begin_next_generation(change, run, restarts)
+        if restarts.count > MOST_RESTARTS:
+            head, now = change.head, change.now
+            outage = failed_again(head.outage, EXECUTION_LOST, now)
+            change.set(outage=outage)
+            change.begin_wait(outage.pause(head.session_id, now, limits))
+            return CommitDraft(change, outage_wait(change.head, now))
+        return CommitDraft(change, next_decision(change.head, change.now))
+
+    try:
+        done = repository.commit(session, key, build)
+    except Fenced:  # deleted
+        return "nothing"
+    if done is None or done.decision is None:  # the session has moved on
+        return "nothing"
+    workflow.start(done.decision)
+    return "restarted"
+
+
+def _counted(change: Change, run: Run) -> Restarts:
+    """The restarts of this turn, this one included. A wait for people whose time is not over is not counted: it may
+    outlast many restarts of what the engine runs on.
+    """
+    open_ones = change.head.interventions
+    if open_ones and all(one.timeout_at is None or one.timeout_at > change.now for one in open_ones):
+        return run.restarts
+    before = run.restarts.count if run.restarts.turn == run.turn else 0
+    return Restarts(turn=run.turn, count=before + 1)
+
+
+def begin_next_generation(change: Change, run: Run, restarts: Restarts, *, parked: bool = False) -> None:
+    """Sets the head to the run's next generation: its execution has no events yet and waits for nobody. `restarts`: the
+    turn's, this one included where it is one. `parked`: nobody starts that execution yet.
+    """
+    following = {"generation": run.generation + 1, "events": 0, "restarts": restarts, "parked": parked}
+    change.set(run=run.model_copy(update=following), wait=None)
+
+
+def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -> None:
+    """Commits the next generation, then starts its execution. A repeated call only starts it again.
+
+    A run that has ended gets none. Raises Fenced where another run or generation has the session.
+    """
+    session = repository.turn(at)
+    key = at.key("roll_over")
+
+    def build(_: Session, change: Change) -> CommitDraft | None:
+        check_run(change.head, at)
+        run = change.head.run
+        if run is None or change.head.is_over:
+            return None
+        begin_next_generation(change, run, run.restarts)
+        return CommitDraft(change, next_decision(change.head, change.now))
+
+    done = repository.commit(session, key, build)
+    if done is not None and done.decision is not None:
+        workflow.start(done.decision)
+
+
+def is_waiting(head: Head, now: datetime) -> bool:
+    """Whether the engine waits for the next try, and for nobody's decision."""
+    return head.coarse_state == "active" and head.delay_at(now) is not None
+
+
+def try_now(change: Change, *, admitted: bool = False) -> None:
+    """Ends the present wait before its time. `admitted`: as in `Delay`.
+
+    The execution that waits cannot be woken, so the next generation goes on. One that waits for people is woken by its
+    token, and one that still runs other calls comes to the lost ones by itself.
+    """
+    head, run = change.head, change.head.run
+    if head.delay is None or run is None:
+        return
+    if head.delay_at(change.now) and head.wait is None and not _runs_calls(head):
+        begin_next_generation(change, run, Restarts())
+    change.end_wait(
+        head.delay.model_copy(update={"until": None, "admitted": admitted or head.delay.admitted})
+    )
+
+
+def _runs_calls(head: Head) -> bool:
+    """Whether the execution may still run calls beside those that wait."""
+    lost = head.outage.lost_calls if head.outage is not None else ()
+    return bool(lost) and any(
+        call.state == "started" and call.task is None and call.call_id not in lost
+        for call in head.unfinished_calls
+    )
+
+
+def decide_to_go_on(change: Change) -> None:
+    """Somebody has decided that the session goes on: its patience with what has failed begins again."""
+    if change.head.outage is not None:
+        change.set(outage=change.head.outage.decided(change.now))
+
+
 def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:
     """Wakes the engine where it waits and nothing is open any more, and stops it where the run is over. May be
     repeated.
@@ -259,51 +303,3 @@ def end_engine(repository: SessionRepository, workflow: Workflow, head: Head, ru
         return
     workflow.stop(head.session_id, run.run_id, run.generation - 1)
     workflow.start(next_decision(head, repository.clock.now()))
-
-
-def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -> bool:
-    """Sends the stored task token. Returns whether an execution waited for it."""
-    if head.wait is None or head.interventions:
-        return False
-    try:
-        workflow.wake(head.wait.token, next_decision(head, repository.clock.now()))
-    except TokenGone:
-        return False
-    return True
-
-
-PAGE = 500
-
-
-def recover_ended(
-    repository: SessionRepository,
-    session_index: SessionIndex,
-    workflow: Workflow,
-    ended: EndedExecution,
-    limits: OutageLimits = DEFAULT_LIMITS,
-) -> RecoveryResult:
-    """`nothing` where the run is over, has gone on in another execution or is deleted. Raises what `recover` raises,
-    but SessionNotFound. `limits`: as in `restart`.
-    """
-    tenant = ended.tenant if ended.tenant is not None else _tenant(session_index, ended.session_id)
-    if tenant is None:
-        return "nothing"
-    try:
-        return recover(repository, workflow, tenant, ended.session_id, ended, limits)
-    except (SessionNotFound, Fenced):
-        return "nothing"
-
-
-def _tenant(session_index: SessionIndex, session_id: str) -> str | None:
-    """Whose live session it is. None: it is at rest."""
-    for kind in get_args(LiveKind):
-        cursor: str | None = None
-        while True:
-            page = session_index.live(kind, live_shard(session_id), before=None, limit=PAGE, cursor=cursor)
-            for session in page.sessions:
-                if session.session_id == session_id:
-                    return session.tenant
-            cursor = page.cursor
-            if cursor is None:
-                break
-    return None

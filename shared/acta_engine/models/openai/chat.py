@@ -52,6 +52,30 @@ OPTIONAL = (TOOL_CHOICE, *THINKING_FIELDS)
 Message = dict[str, Any]
 
 
+class OpenAIModel(OpenAIStreamed):
+    optional = OPTIONAL
+
+    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
+        super().__init__(api_key, base_url, provider)
+        self._refused: dict[str, frozenset[str]] = {}
+
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
+        """Asks again without a parameter that the server refuses, and leaves it out of the model's requests from then
+        on. A refusal is not charged for.
+        """
+        while True:
+            refused = self._refused.get(request.model, frozenset())
+            body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
+            create = self._client.sdk_client.chat.completions.create
+            try:
+                return self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
+            except ParameterRefused as error:
+                if not is_in(body, error.parameter):
+                    raise
+                parameter = error.parameter
+            self._refused[request.model] = refused | {parameter}
+
+
 def to_body(
     request: ModelRequest, *, official: bool, without: Collection[str] = (), provider: str = PROVIDER
 ) -> dict[str, Any]:
@@ -344,27 +368,3 @@ def _thinking_in(delta: Any) -> tuple[str, str]:
         if isinstance(value, str) and value:
             return field, value
     return "", ""
-
-
-class OpenAIModel(OpenAIStreamed):
-    optional = OPTIONAL
-
-    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
-        super().__init__(api_key, base_url, provider)
-        self._refused: dict[str, frozenset[str]] = {}
-
-    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        """Asks again without a parameter that the server refuses, and leaves it out of the model's requests from then
-        on. A refusal is not charged for.
-        """
-        while True:
-            refused = self._refused.get(request.model, frozenset())
-            body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
-            create = self._client.sdk_client.chat.completions.create
-            try:
-                return self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
-            except ParameterRefused as error:
-                if not is_in(body, error.parameter):
-                    raise
-                parameter = error.parameter
-            self._refused[request.model] = refused | {parameter}

@@ -83,6 +83,112 @@ Item = dict[str, Any]
 
 
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
+_REJECTED_CODES = frozenset({"invalid_prompt", "data_residency_mismatch"})
+"""Codes of a failed response that no retry changes."""
+T = TypeVar("T")
+UNFINISHED = ("queued", "in_progress")
+
+
+class OpenAIResponsesModel(OpenAIStreamed):
+    @property
+    def in_background(self) -> BackgroundCalls:
+        return ResponsesInBackground(self._client)
+
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
+        """Asks again without the kept reasoning where the server cannot read it. A key of another organisation makes it
+        unreadable for good, and the session could never go on.
+        """
+        try:
+            return self._send(request, timeout, progress, reasoning=True)
+        except ReasoningUnreadable:
+            pass
+        return self._send(request, timeout, progress, reasoning=False)
+
+    def _send(
+        self, request: ModelRequest, timeout: float, progress: CallProgress, *, reasoning: bool
+    ) -> ModelReply:
+        body = to_body(request, official=self._client.official, reasoning=reasoning, provider=self.provider)
+        create = self._client.sdk_client.responses.create
+        return self._client.call(create, body, ResponsesReplyBuilder, request, timeout, progress)
+
+
+class ResponsesInBackground:
+    """See `BackgroundCalls` in `shared/acta_engine/models/model.py`."""
+
+    def __init__(self, client: OpenAIClient) -> None:
+        self._client = client
+
+    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
+        """Raises ProviderTimeout and ProviderUnavailable also where the response may have been made: nobody knows its
+        id.
+        """
+        try:
+            created, size = self._create(request, timeout, reasoning=True)
+        except ReasoningUnreadable:
+            created, size = self._create(request, timeout, reasoning=False)
+        if created.status in UNFINISHED:
+            return str(created.id)
+        ended = self._ended(created, request.model, size)
+        if isinstance(ended, ActaError):
+            raise ended
+        return ended
+
+    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        include = [ENCRYPTED_REASONING] if returns_encrypted_reasoning(response.model) else []
+        retrieve = self._responses.retrieve
+
+        def send(**limits: Any) -> Any:
+            return retrieve(response.response_id, include=include, **limits)
+
+        return self._read(response, send, timeout)
+
+    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
+        cancel = self._responses.cancel
+        try:
+            return self._read(response, lambda **limits: cancel(response.response_id, **limits), timeout)
+        except ProviderRejected:  # it has ended already
+            return self.result(response, timeout=timeout)
+
+    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+        delete = self._responses.delete
+        with suppress(NotFoundThere):
+            self._within(timeout, lambda **limits: delete(response.response_id, **limits))
+
+    @property
+    def _responses(self) -> Any:
+        self._client.load()
+        return self._client.sdk_client.responses
+
+    def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> tuple[Any, int]:
+        body = to_body(
+            request,
+            official=self._client.official,
+            reasoning=reasoning,
+            background=True,
+            provider=self._client.provider,
+        )
+        create = self._responses.create
+        return self._within(timeout, lambda **limits: create(**body, **limits)), body_size(body)
+
+    def _read(
+        self, response: BackgroundResponse, send: Callable[..., Any], timeout: float
+    ) -> ModelReply | ActaError | None:
+        try:
+            found = self._within(timeout, send)
+        except NotFoundThere:
+            return StreamBroken(f"{self._client.provider}: the response is kept no longer")
+        return None if found.status in UNFINISHED else self._ended(found, response.model, response.bytes)
+
+    def _within(self, timeout: float, send: Callable[..., T]) -> T:
+        return run_within(timeout, self._client.provider, lambda _: self._client.ask(send, timeout))
+
+    def _ended(self, response: Any, model: str, request_bytes: int) -> ModelReply | ActaError:
+        builder = ResponsesReplyBuilder(model, lambda: request_bytes, provider=self._client.provider)
+        builder.take(response)
+        try:
+            return builder.reply()
+        except ActaError as error:
+            return error
 
 
 def to_body(
@@ -458,10 +564,6 @@ def _thinking(items: list[_Item]) -> list[str]:
     ]
 
 
-_REJECTED_CODES = frozenset({"invalid_prompt", "data_residency_mismatch"})
-"""Codes of a failed response that no retry changes."""
-
-
 def _failure(provider: str, error: Any, *, begun: bool) -> ActaError:
     """`error`: an `error` event, or a failed response's error. A server may give neither code nor message."""
     code, kind = getattr(error, "code", None), getattr(error, "type", None)
@@ -469,109 +571,3 @@ def _failure(provider: str, error: Any, *, begun: bool) -> ActaError:
     message = getattr(error, "message", None)
     names = (code, kind if kind != "error" else None, rejected, name_in(message))
     return error_from_stream(provider, {}, names=names, begun=begun)
-
-
-T = TypeVar("T")
-UNFINISHED = ("queued", "in_progress")
-
-
-class ResponsesInBackground:
-    """See `BackgroundCalls` in `shared/acta_engine/models/model.py`."""
-
-    def __init__(self, client: OpenAIClient) -> None:
-        self._client = client
-
-    def start(self, request: ModelRequest, *, timeout: float) -> str | ModelReply:
-        """Raises ProviderTimeout and ProviderUnavailable also where the response may have been made: nobody knows its
-        id.
-        """
-        try:
-            created, size = self._create(request, timeout, reasoning=True)
-        except ReasoningUnreadable:
-            created, size = self._create(request, timeout, reasoning=False)
-        if created.status in UNFINISHED:
-            return str(created.id)
-        ended = self._ended(created, request.model, size)
-        if isinstance(ended, ActaError):
-            raise ended
-        return ended
-
-    def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        include = [ENCRYPTED_REASONING] if returns_encrypted_reasoning(response.model) else []
-        retrieve = self._responses.retrieve
-
-        def send(**limits: Any) -> Any:
-            return retrieve(response.response_id, include=include, **limits)
-
-        return self._read(response, send, timeout)
-
-    def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        cancel = self._responses.cancel
-        try:
-            return self._read(response, lambda **limits: cancel(response.response_id, **limits), timeout)
-        except ProviderRejected:  # it has ended already
-            return self.result(response, timeout=timeout)
-
-    def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
-        delete = self._responses.delete
-        with suppress(NotFoundThere):
-            self._within(timeout, lambda **limits: delete(response.response_id, **limits))
-
-    @property
-    def _responses(self) -> Any:
-        self._client.load()
-        return self._client.sdk_client.responses
-
-    def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> tuple[Any, int]:
-        body = to_body(
-            request,
-            official=self._client.official,
-            reasoning=reasoning,
-            background=True,
-            provider=self._client.provider,
-        )
-        create = self._responses.create
-        return self._within(timeout, lambda **limits: create(**body, **limits)), body_size(body)
-
-    def _read(
-        self, response: BackgroundResponse, send: Callable[..., Any], timeout: float
-    ) -> ModelReply | ActaError | None:
-        try:
-            found = self._within(timeout, send)
-        except NotFoundThere:
-            return StreamBroken(f"{self._client.provider}: the response is kept no longer")
-        return None if found.status in UNFINISHED else self._ended(found, response.model, response.bytes)
-
-    def _within(self, timeout: float, send: Callable[..., T]) -> T:
-        return run_within(timeout, self._client.provider, lambda _: self._client.ask(send, timeout))
-
-    def _ended(self, response: Any, model: str, request_bytes: int) -> ModelReply | ActaError:
-        builder = ResponsesReplyBuilder(model, lambda: request_bytes, provider=self._client.provider)
-        builder.take(response)
-        try:
-            return builder.reply()
-        except ActaError as error:
-            return error
-
-
-class OpenAIResponsesModel(OpenAIStreamed):
-    @property
-    def in_background(self) -> BackgroundCalls:
-        return ResponsesInBackground(self._client)
-
-    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        """Asks again without the kept reasoning where the server cannot read it. A key of another organisation makes it
-        unreadable for good, and the session could never go on.
-        """
-        try:
-            return self._send(request, timeout, progress, reasoning=True)
-        except ReasoningUnreadable:
-            pass
-        return self._send(request, timeout, progress, reasoning=False)
-
-    def _send(
-        self, request: ModelRequest, timeout: float, progress: CallProgress, *, reasoning: bool
-    ) -> ModelReply:
-        body = to_body(request, official=self._client.official, reasoning=reasoning, provider=self.provider)
-        create = self._client.sdk_client.responses.create
-        return self._client.call(create, body, ResponsesReplyBuilder, request, timeout, progress)
