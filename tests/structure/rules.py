@@ -19,8 +19,8 @@ SERVICE = re.compile(
     r"(aws|egress)\b"
     r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
     r"|store\.(query|transaction|objects)$"
-    r"|(notifications\.(sqs|webhook|own_webhooks)|traces\.(otlp|queue|commits)|audit\.trail|files\.credentials"
-    r"|tools\.secret_reader|limits\.concurrency|recovery\.execution_events)$"
+    r"|(notifications\.(sqs|webhooks)|traces\.otlp|audit\.trail|files\.credentials"
+    r"|tools\.secret_reader|limits\.concurrency)$"
     r"|models\.(anthropic|openai)\b"
     r")"
 )
