@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from acta_engine.log.store import SessionIndex, SessionLog
     from acta_engine.memories.relevant import RelevantMemories
     from acta_engine.memories.store import MemoryStore
-    from acta_engine.models.model import Models
+    from acta_engine.models.model import ModelChooser
     from acta_engine.notifications.notifications import Notifications
     from acta_engine.notifications.notifier import Notifier, OwnReceivers, TenantReceivers
     from acta_engine.people.resolve import ResolveDeps
@@ -256,7 +256,7 @@ class App:
     # Turns.
 
     @cached_property
-    def models(self) -> Models:
+    def models(self) -> ModelChooser:
         """Only `step` may ask a model: its handler gives this part."""
         raise LookupError("this function asks no model")
 
@@ -573,13 +573,13 @@ class App:
     def notifications(self) -> Notifications:
         from acta_engine.notifications.notification import Addresses
         from acta_engine.notifications.notifications import Notifications
-        from acta_engine.notifications.sqs import Queue
+        from acta_engine.notifications.sqs import NotificationQueue
         from acta_engine.store.stream import StreamedChanges
 
         chosen = self.settings
         return Notifications(
             StreamedChanges(chosen.table),
-            Queue(chosen.notify_queue_url),
+            NotificationQueue(chosen.notify_queue_url),
             self.notifier,
             self.own_receivers if chosen.tells_tenants else None,
             Addresses(chosen.notify_api_url, chosen.notify_console_url),
@@ -589,13 +589,13 @@ class App:
     @cached_property
     def notifier(self) -> Notifier | None:
         """None: the deployment names no receiver, as a local stack without a URL."""
-        from acta_engine.notifications.webhooks import Topic, Webhook, signing_secret
+        from acta_engine.notifications.webhooks import DeploymentWebhook, SnsTopic, signing_secret
 
         if self.settings.notify_topic_arn:
-            return Topic(self.settings.notify_topic_arn)
+            return SnsTopic(self.settings.notify_topic_arn)
         if self.settings.notify_webhook_url:
             secret = signing_secret(self.settings.notify_secret_name)
-            return Webhook(self.settings.notify_webhook_url, secret, self.clock)
+            return DeploymentWebhook(self.settings.notify_webhook_url, secret, self.clock)
         return None
 
     @cached_property

@@ -9,7 +9,7 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store.documents import to_commit
-from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 
 
@@ -19,7 +19,7 @@ class MemoryUsage:
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self._rows: dict[tuple[str, RowKey], Amounts] = {}
-        self._counted: dict[Partition, Counted] = {}
+        self._counted: dict[UsagePartition, Counted] = {}
         self._until: dict[str, datetime] = {}
         self.lost = 0
         self.writes = 0
@@ -27,12 +27,12 @@ class MemoryUsage:
     def committed(self) -> list[Committed]:
         """Every commit that the table has, or had before a deletion."""
         return [
-            Committed(Partition(*name), number, to_commit(stored.version, stored.body).at)
+            Committed(UsagePartition(*name), number, to_commit(stored.version, stored.body).at)
             for name, commits in self._table.commits.items()
             for number, stored in commits.items()
         ]
 
-    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
         found = {each: self._counted[each] for each in partitions if each in self._counted}
         return {each: None if now.standing == "deleted" else now for each, now in found.items()}
 
@@ -44,14 +44,14 @@ class MemoryUsage:
                 heads[each] = to_commit(stored.version, stored.body).head
         return heads
 
-    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+    def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
         if partition in self._table.deleted:
             return []
         stored = self._table.commits.get(partition, {})
         wanted = sorted((number for number in numbers if number in stored), reverse=True)
         return [to_commit(stored[number].version, stored[number].body) for number in wanted]
 
-    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
         left = self._table.left.get(partition)
         return None if left is None else (partition.tenant, left)
 

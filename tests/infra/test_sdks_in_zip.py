@@ -29,9 +29,9 @@ from acta_engine.models.configured_models import _SDKS
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
 from acta_engine.log.conversation import Content, UserEntry
-from acta_engine.models.model import ModelRequest, ToolDefinition
+from acta_engine.models.model import ModelRequest, OfferedTool
 
-tool = ToolDefinition("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
+tool = OfferedTool("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 hello = UserEntry(message_id="u", content=Content.of("Hello"))
 asked = ModelRequest("test-model", "You work.", (tool,), (hello,), "", 99)
 answered = {}

@@ -10,7 +10,7 @@ from acta_engine.errors import (
     SessionError,
     TransientError,
 )
-from acta_engine.models.fallback import FallbackModel, NamedModel, with_fallbacks
+from acta_engine.models.fallback import AskedModel, ModelChain, with_fallbacks
 from acta_engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
 from acta_engine.turn.answer_time import AnswerTime
 from tests.in_process.scripted import ScriptedModel, says
@@ -44,8 +44,8 @@ class Slow:
         return says("Done.")
 
 
-def chain(watch: Watch, *models: Model) -> FallbackModel:
-    return FallbackModel([NamedModel(model, f"m{number}") for number, model in enumerate(models)], watch)
+def chain(watch: Watch, *models: Model) -> ModelChain:
+    return ModelChain([AskedModel(model, f"m{number}") for number, model in enumerate(models)], watch)
 
 
 def test_each_model_has_the_time_left_and_begins_within_an_equal_share_of_it() -> None:
@@ -62,7 +62,7 @@ def test_a_silent_model_leaves_the_next_one_the_time_for_a_whole_long_answer() -
     models = [Slow(watch, 170), Slow(watch, 600, answers=True)]
     long = ASKED._replace(max_tokens=24_000)
     answer_time = AnswerTime(first_token=40, tokens_per_second=40)
-    chained = FallbackModel([NamedModel(each, "m") for each in models], watch, answer_time)
+    chained = ModelChain([AskedModel(each, "m") for each in models], watch, answer_time)
     assert chained.complete(long, timeout=840).text == "Done."
     assert [model.given for model in models] == [[(840, 200)], [(670, None)]]
 

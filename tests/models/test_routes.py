@@ -11,8 +11,8 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import AgentDefinition, Fallback, Models
 from acta_engine.app import App
 from acta_engine.errors import AwsDenied
-from acta_engine.models.choose import Secrets
-from acta_engine.models.configured_models import ConfiguredModels
+from acta_engine.models.choose import SecretReader
+from acta_engine.models.configured_models import ModelListing
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.models.routes import build
 from acta_engine.settings import Settings
@@ -21,7 +21,7 @@ from tests.api.gateway import TENANT, Gateway, claims
 KEY = "sk-ant-not-to-be-shown"
 
 
-def _secrets(texts: Mapping[str, str | None]) -> Secrets:
+def _secrets(texts: Mapping[str, str | None]) -> SecretReader:
     def read(name: str, *, refresh: bool = False) -> str:
         text = texts[name]
         if text is None:
@@ -39,7 +39,7 @@ class Deployment:
         chosen = Settings(**{**named, **settings})
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
-        models = ConfiguredModels(chosen, self.environ, _secrets(secrets or {}))
+        models = ModelListing(chosen, self.environ, _secrets(secrets or {}))
         app = App(chosen, definitions=self.definitions, audit=None, limiter=None)
         api = build(app, models)
         self._handler = api.handler

@@ -22,8 +22,8 @@ from acta_engine.notifications.dynamodb import (
 from acta_engine.notifications.notification import question_notification
 from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
 from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.notifications.sqs import Queue
-from acta_engine.notifications.webhooks import Topic
+from acta_engine.notifications.sqs import NotificationQueue
+from acta_engine.notifications.webhooks import SnsTopic
 from acta_engine.store import table_layout as items
 from acta_engine.store.stream import StreamedChanges
 from acta_engine.store.versions import CURRENT
@@ -138,7 +138,7 @@ def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> No
             Endpoint=attributes["Attributes"]["QueueArn"],
             Attributes={"FilterPolicy": json.dumps({"type": [notification.type]})},
         )
-        Topic(arn, sns).send(notification)
+        SnsTopic(arn, sns).send(notification)
         (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
     told = json.loads(message["Body"])
     assert told["Message"] == notification.to_body().decode()
@@ -153,7 +153,7 @@ def test_a_topic_that_is_not_there_is_tried_again() -> None:
     notification = question_notification("acme", make_intervention("ses_1", "int_1"), is_new=True)
     assert notification is not None
     with mock_aws(), pytest.raises(NotDelivered, match="NotFound"):
-        Topic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)
+        SnsTopic("arn:aws:sns:us-east-1:123456789012:gone", make_client("sns", **WHERE)).send(notification)
 
 
 def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothing_but_its_key(
@@ -164,7 +164,7 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
     with mock_aws():
         sqs = make_client("sqs", **WHERE)
         url = sqs.create_queue(QueueName="again")["QueueUrl"]
-        queue = Queue(url, sqs)
+        queue = NotificationQueue(url, sqs)
         queue.put(brought_first)
         (message,) = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=5)["Messages"]
     delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
@@ -180,7 +180,9 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
 
 
 def test_a_queue_that_is_not_there_says_so() -> None:
-    queue = Queue("https://sqs.us-east-1.amazonaws.com/123456789012/gone", make_client("sqs", **WHERE))
+    queue = NotificationQueue(
+        "https://sqs.us-east-1.amazonaws.com/123456789012/gone", make_client("sqs", **WHERE)
+    )
     change = record({"pk": {"S": "T#acme"}, "sk": {"S": "I#int_1"}})
     with mock_aws(), pytest.raises(AwsRefused):
         queue.put(change)
@@ -217,7 +219,7 @@ def test_who_is_to_be_told_comes_out_of_the_queue_and_is_no_part_of_the_change(t
     with mock_aws():
         sqs = make_client("sqs", **WHERE)
         url = sqs.create_queue(QueueName="own")["QueueUrl"]
-        queue = Queue(url, sqs)
+        queue = NotificationQueue(url, sqs)
         queue.put(change, to, at_once=True)
         (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
     delivered = {"messageId": message["MessageId"], "body": message["Body"], "eventSource": "aws:sqs"}
@@ -228,6 +230,6 @@ def test_who_is_to_be_told_comes_out_of_the_queue_and_is_no_part_of_the_change(t
 
 def test_who_is_unknown_to_this_release_is_nobody_in_particular() -> None:
     body = json.dumps({"eventName": "INSERT", "dynamodb": {"Keys": {}}, "to": "somebody new"})
-    postponed = Queue("url").parse({"messageId": "m", "body": body, "eventSource": "aws:sqs"})
+    postponed = NotificationQueue("url").parse({"messageId": "m", "body": body, "eventSource": "aws:sqs"})
     assert postponed is not None
     assert postponed.to is None

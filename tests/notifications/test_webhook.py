@@ -14,7 +14,7 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta_engine.notifications.notification import Notification, question_notification
 from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
-from acta_engine.notifications.webhooks import Webhook
+from acta_engine.notifications.webhooks import DeploymentWebhook
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
 from tests.doubles.http_sink import Reply, Sink
@@ -37,8 +37,8 @@ def notification() -> Notification:
     return found
 
 
-def webhook(sink: Sink, path: str = "/hook", secret: str = SECRET, seconds: float = 10) -> Webhook:
-    return Webhook(sink.url(path), lambda: secret, FakeClock(), seconds=seconds)
+def webhook(sink: Sink, path: str = "/hook", secret: str = SECRET, seconds: float = 10) -> DeploymentWebhook:
+    return DeploymentWebhook(sink.url(path), lambda: secret, FakeClock(), seconds=seconds)
 
 
 def test_what_arrives_verifies_as_the_readme_says(sink: Sink, notification: Notification) -> None:
@@ -65,7 +65,7 @@ def test_the_example_of_the_page_tells_what_is_genuine(
     page: dict[str, Any] = {}
     exec(code, page)  # noqa: S102
     is_genuine = page["is_genuine"]
-    Webhook(sink.url(), lambda: secret, SystemClock()).send(notification)
+    DeploymentWebhook(sink.url(), lambda: secret, SystemClock()).send(notification)
     (heard,) = sink.heard
     body = notification.to_body()
     assert is_genuine(heard.headers, body, secret)

@@ -18,9 +18,9 @@ from acta_engine.queue.places import (
     BURST,
     LINE,
     PASSED_OVER_FOR,
-    Bucket,
     Grant,
-    Price,
+    GrantPrice,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
     in_milliseconds,
@@ -334,13 +334,13 @@ class Counting:
     def __getattr__(self, method: str) -> Any:
         return getattr(self._store, method)
 
-    def take(self, provider: str, price: Price, now: datetime) -> Grant:
+    def take(self, provider: str, price: GrantPrice, now: datetime) -> Grant:
         self.calls["take"] += 1
         took: Grant = self._store.take(provider, price, now)
         self.taken += price.tokens if took.granted else 0
         return took
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
+    def take_for(self, tenant: str, provider: str, price: GrantPrice, now: datetime) -> Grant:
         took: Grant = self._store.take_for(tenant, provider, price, now)
         self.taken += price.tokens if took.granted else 0
         return took
@@ -396,7 +396,7 @@ def test_tokens_whose_give_back_is_unclear_are_not_given_back_again_and_not_used
 def admitted_with_deaths(deaths: Deaths) -> None:
     """The dispatcher pays for one call, and the worker that makes it may die before its reply is kept."""
     one = house(tokens=60_000)
-    one.line.take("scripted", Price(tokens=BURST), one.clock.now())
+    one.line.take("scripted", GrantPrice(tokens=BURST), one.clock.now())
     session, log = start(one, "acme")[0], one.log
     one.line = counting = Counting(one.line)  # type: ignore[assignment]
     one.admission = Admission(one.line, one.clock, one.settings.limits_of_providers)
@@ -555,4 +555,4 @@ def test_a_provider_that_names_no_limit_costs_no_write() -> None:
     sessions = start(one, "acme", 20)
     one.run()
     assert {one.of("acme", each).state for each in sessions} == {"completed"}
-    assert one.line.bucket("scripted") == Bucket()
+    assert one.line.bucket("scripted") == ProviderBucket()

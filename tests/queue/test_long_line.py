@@ -13,7 +13,7 @@ from acta_engine.errors import StoreThrottled
 from acta_engine.log.repository import SessionRepository
 from acta_engine.queue.admission import Admission
 from acta_engine.queue.dispatcher import SETTLED, WORK, RoundRobin, SharedPlaces, Sharing
-from acta_engine.queue.places import Price, QueuePlace, in_milliseconds
+from acta_engine.queue.places import GrantPrice, QueuePlace, in_milliseconds
 from acta_engine.recovery.store import PaidPlaces
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
@@ -50,7 +50,7 @@ def fill(one: QueueHouse, seconds: float) -> None:
     paid = max(one.line.bucket(PROVIDER).requests - in_milliseconds(now), 0)
     if paid:
         one.clock.advance(paid / 1_000)
-    one.line.take_for("", PROVIDER, Price(requests=round(seconds * 1_000)), one.clock.now())
+    one.line.take_for("", PROVIDER, GrantPrice(requests=round(seconds * 1_000)), one.clock.now())
 
 
 def admitted(one: QueueHouse, sessions: list[Any]) -> list[str]:

@@ -6,19 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.queue.places import BURST, HOLD, Bucket, Holding, Price, ProviderLimits, Reservation
+from acta_engine.queue.places import (
+    BURST,
+    HOLD,
+    CallSize,
+    GrantPrice,
+    Holding,
+    ProviderBucket,
+    ProviderLimits,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-prices = st.builds(Price, st.integers(0, 2 * BURST), st.integers(0, 2 * BURST))
+prices = st.builds(GrantPrice, st.integers(0, 2 * BURST), st.integers(0, 2 * BURST))
 asked = st.lists(st.tuples(st.integers(0, BURST), prices), max_size=60)
 """Milliseconds since the one before, and what is wanted then."""
 
 
 @given(asked)
 def test_in_any_time_no_more_is_granted_than_that_time_a_burst_and_one_call(
-    calls: list[tuple[int, Price]],
+    calls: list[tuple[int, GrantPrice]],
 ) -> None:
-    bucket, now, granted = Bucket(), 1_000_000, list[tuple[int, Price]]()
+    bucket, now, granted = ProviderBucket(), 1_000_000, list[tuple[int, GrantPrice]]()
     for pause, price in calls:
         now += pause
         after = bucket.after(price, now)
@@ -36,9 +44,9 @@ def test_in_any_time_no_more_is_granted_than_that_time_a_burst_and_one_call(
 
 @given(asked, prices)
 def test_what_is_refused_is_granted_when_the_bucket_says(
-    calls: list[tuple[int, Price]], price: Price
+    calls: list[tuple[int, GrantPrice]], price: GrantPrice
 ) -> None:
-    bucket, now = Bucket(), 1_000_000
+    bucket, now = ProviderBucket(), 1_000_000
     for pause, taken in calls:
         now += pause
         bucket = bucket.after(taken, now) or bucket
@@ -50,8 +58,8 @@ def test_what_is_refused_is_granted_when_the_bucket_says(
 
 def test_a_price_is_time_at_the_limits_rate() -> None:
     limits = ProviderLimits(tokens_per_minute=60_000)
-    assert Price.of(limits, Reservation(500, 3)) == Price(500, 0)
-    assert Price.of(ProviderLimits(requests_per_minute=60), Reservation(500, 3)) == Price(0, 3_000)
+    assert GrantPrice.of(limits, CallSize(500, 3)) == GrantPrice(500, 0)
+    assert GrantPrice.of(ProviderLimits(requests_per_minute=60), CallSize(500, 3)) == GrantPrice(0, 3_000)
 
 
 def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
@@ -63,31 +71,31 @@ def test_what_a_worker_holds_ends_and_never_becomes_a_debt() -> None:
     assert held.at(NOW, ProviderLimits(6_000)) == Holding(limits=ProviderLimits(6_000)), (
         "at a price of their own"
     )
-    assert Holding(100, 2, NOW).lacks(Reservation(150)) == Reservation(50, 0)
+    assert Holding(100, 2, NOW).lacks(CallSize(150)) == CallSize(50, 0)
 
 
 @pytest.mark.parametrize(
     ("price", "is_idle", "is_worth"),
     [
-        (Price(BURST // 10 + 1), True, True),
-        (Price(BURST // 10), True, False),
-        (Price(BURST // 100), False, True),
-        (Price(BURST // 100 - 1), False, False),
+        (GrantPrice(BURST // 10 + 1), True, True),
+        (GrantPrice(BURST // 10), True, False),
+        (GrantPrice(BURST // 100), False, True),
+        (GrantPrice(BURST // 100 - 1), False, False),
     ],
 )
 def test_little_is_not_given_back_and_more_where_others_take_too(
-    price: Price, is_idle: bool, is_worth: bool
+    price: GrantPrice, is_idle: bool, is_worth: bool
 ) -> None:
     assert price.is_worth_returning(is_idle=is_idle) == is_worth
 
 
 def test_a_lower_limit_is_believed_at_once_and_a_higher_one_later() -> None:
     high, low = ProviderLimits(100_000, 50), ProviderLimits(80_000, 50)
-    bucket = Bucket(limits=low, learnt=1_000)
+    bucket = ProviderBucket(limits=low, learnt=1_000)
     half_an_hour = 30 * 60_000
 
-    assert Bucket().has_to_learn(high, 1_000)
-    assert Bucket(limits=high, learnt=1_000).has_to_learn(low, 1_001)
+    assert ProviderBucket().has_to_learn(high, 1_000)
+    assert ProviderBucket(limits=high, learnt=1_000).has_to_learn(low, 1_001)
     assert not bucket.has_to_learn(high, 1_001)
     assert bucket.has_to_learn(high, 1_000 + half_an_hour)
     assert not bucket.has_to_learn(low, 1_001)

@@ -11,8 +11,8 @@ from acta_engine.queue.dynamodb import DynamoAdmission, client_that_repeats_noth
 from acta_engine.queue.places import (
     BURST,
     AdmissionStore,
-    Bucket,
-    Price,
+    GrantPrice,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
     in_milliseconds,
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.contract
 
 ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 SECOND = timedelta(seconds=1)
-HALF = Price(tokens=BURST // 2, requests=1_000)
+HALF = GrantPrice(tokens=BURST // 2, requests=1_000)
 
 
 @pytest.fixture(params=["memory", *ACCOUNTS])
@@ -53,33 +53,36 @@ def test_a_bucket_carries_a_burst_and_then_what_time_brings(store: AdmissionStor
 
 
 def test_each_of_the_two_values_can_be_what_is_short(store: AdmissionStore, provider: str) -> None:
-    assert store.take(provider, Price(tokens=0, requests=BURST), NOW).granted
-    assert not store.take(provider, Price(tokens=1, requests=1), NOW).granted
-    assert store.take(provider, Price(tokens=1, requests=0), NOW).granted
+    assert store.take(provider, GrantPrice(tokens=0, requests=BURST), NOW).granted
+    assert not store.take(provider, GrantPrice(tokens=1, requests=1), NOW).granted
+    assert store.take(provider, GrantPrice(tokens=1, requests=0), NOW).granted
 
 
 def test_a_price_above_a_burst_fits_where_nothing_is_owed(store: AdmissionStore, provider: str) -> None:
-    dear = Price(tokens=4 * BURST)
+    dear = GrantPrice(tokens=4 * BURST)
     assert store.take(provider, dear, NOW).granted
     assert not store.take(provider, dear, NOW + SECOND).granted
     assert store.take(provider, dear, NOW + timedelta(milliseconds=4 * BURST)).granted
 
 
 def test_what_was_not_used_is_given_back_and_can_be_taken_again(store: AdmissionStore, provider: str) -> None:
-    store.take(provider, Price(tokens=BURST, requests=BURST), NOW)
-    assert not store.take(provider, Price(tokens=1), NOW).granted
+    store.take(provider, GrantPrice(tokens=BURST, requests=BURST), NOW)
+    assert not store.take(provider, GrantPrice(tokens=1), NOW).granted
 
     store.give_back(provider, BURST // 2, NOW)
 
     bucket = store.bucket(provider)
     assert bucket.tokens == in_milliseconds(NOW) + BURST // 2
     assert bucket.requests == in_milliseconds(NOW) + BURST, "the request was made"
-    assert [store.take(provider, Price(tokens=BURST // 2), NOW).granted for _ in range(2)] == [True, False]
+    assert [store.take(provider, GrantPrice(tokens=BURST // 2), NOW).granted for _ in range(2)] == [
+        True,
+        False,
+    ]
 
 
 def test_a_give_back_never_moves_the_bucket_to_before_now(store: AdmissionStore, provider: str) -> None:
     """What time has paid for already is not given back once more."""
-    store.take(provider, Price(tokens=4 * BURST), NOW)
+    store.take(provider, GrantPrice(tokens=4 * BURST), NOW)
     store.give_back(provider, 3 * BURST, NOW + timedelta(milliseconds=2 * BURST))
     assert store.bucket(provider).tokens == in_milliseconds(NOW) + 2 * BURST
 
@@ -87,7 +90,7 @@ def test_a_give_back_never_moves_the_bucket_to_before_now(store: AdmissionStore,
     store.give_back(f"{provider}-untouched", BURST, NOW)
 
     assert store.bucket(provider).tokens == in_milliseconds(NOW) + 2 * BURST
-    assert store.bucket(f"{provider}-untouched") == Bucket()
+    assert store.bucket(f"{provider}-untouched") == ProviderBucket()
 
 
 def test_what_others_take_meanwhile_stays_taken_when_tokens_are_given_back(
@@ -95,13 +98,13 @@ def test_what_others_take_meanwhile_stays_taken_when_tokens_are_given_back(
 ) -> None:
     """Another worker takes from the bucket between the read and the write of the give-back."""
     store, other = (DynamoAdmission(moto_account.table, moto_account.dynamodb) for _ in range(2))
-    store.take(provider, Price(tokens=BURST // 4), NOW)
+    store.take(provider, GrantPrice(tokens=BURST // 4), NOW)
     late, due = NOW + timedelta(milliseconds=BURST // 8), [True]
 
     def take(**_: object) -> None:
         if due:
             due.clear()
-            assert other.take(provider, Price(tokens=BURST // 2), late).granted
+            assert other.take(provider, GrantPrice(tokens=BURST // 2), late).granted
 
     moto_account.dynamodb.meta.events.register("before-call.dynamodb.UpdateItem", take)
     store.give_back(provider, BURST // 4, late)
@@ -151,8 +154,8 @@ def test_of_two_dispatchers_that_saw_the_same_line_one_ends_or_renews_it(
 
 
 def test_a_bucket_that_nobody_has_touched_is_full(store: AdmissionStore, provider: str) -> None:
-    assert store.bucket(provider) == Bucket()
-    store.keep_line(provider, Bucket(), None)
+    assert store.bucket(provider) == ProviderBucket()
+    store.keep_line(provider, ProviderBucket(), None)
     assert store.first_after(provider, "") is None
 
 
@@ -258,7 +261,7 @@ def test_a_line_is_read_by_pages_tenant_after_tenant(store: AdmissionStore, prov
 
 def test_a_line_is_shared_out_by_one_at_a_time(store: AdmissionStore, provider: str) -> None:
     """What is short for another one is not the bucket."""
-    price, until = Price(requests=BURST // 10), NOW + 12 * SECOND
+    price, until = GrantPrice(requests=BURST // 10), NOW + 12 * SECOND
     store.join(waiting(provider, "acme", 1), NOW, NOW + 60 * SECOND)
 
     first = store.share_out("acme", provider, price, NOW, until)
@@ -276,7 +279,7 @@ def test_a_line_is_shared_out_by_one_at_a_time(store: AdmissionStore, provider: 
 def test_what_is_shared_out_is_what_the_bucket_carries(store: AdmissionStore, provider: str) -> None:
     until = NOW + 12 * SECOND
     store.take(provider, HALF, NOW)
-    assert not store.share_out("acme", provider, Price(tokens=BURST), NOW, until).granted
+    assert not store.share_out("acme", provider, GrantPrice(tokens=BURST), NOW, until).granted
     assert store.bucket(provider).shared == 0
     assert store.share_out("acme", provider, HALF, NOW, until).granted
 

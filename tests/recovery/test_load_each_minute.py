@@ -7,7 +7,7 @@ import pytest
 
 from acta_engine.errors import Refused, StoreThrottled
 from acta_engine.limits.store import LoadMeter, LongPolls
-from acta_engine.recovery.store import ROUNDS, RecoveryScan, Tally
+from acta_engine.recovery.store import ROUNDS, RoundCounts, RoundResult
 from tests.api.gateway import Context
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans
@@ -71,8 +71,8 @@ def test_what_a_round_did_is_written_down_with_when_it_ended() -> None:
     assert recovered(house, MemoryLongPolls(), None, {"round": "woken"}, scans) == 0
     now = house.clock.now()
     assert scans.last() == {
-        "due": RecoveryScan(now, Tally(looked=1, restarted=1)),
-        "woken": RecoveryScan(now, Tally()),
+        "due": RoundResult(now, RoundCounts(looked=1, restarted=1)),
+        "woken": RoundResult(now, RoundCounts()),
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.errors import ProviderUnavailable
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, live_shard
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import WAKE_SECONDS
 from tests.in_process.scripted import ScriptedModel
 from tests.runs.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
@@ -51,7 +51,7 @@ def test_a_lost_wake_up_is_found_however_late_and_nobody_else_is_looked_at(later
     at_work(house, 40)
     house.clock.advance(later)
 
-    assert house.sweep() == Tally(looked=1, woken=1)
+    assert house.sweep() == RoundCounts(looked=1, woken=1)
     house.run()
 
     head = house.head(session)
@@ -63,9 +63,9 @@ def test_whoever_has_decided_is_left_some_seconds_to_wake_the_execution() -> Non
     approved_without_a_wake_up(house)
 
     house.clock.advance(WAKE_SECONDS)
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
     house.clock.advance(0.001)
-    assert house.sweep() == Tally(looked=1, woken=1)
+    assert house.sweep() == RoundCounts(looked=1, woken=1)
 
 
 def test_a_woken_session_is_in_the_index_as_such_until_its_next_turn() -> None:
@@ -98,7 +98,7 @@ def test_a_woken_session_that_is_on_its_way_is_looked_at_and_left_alone() -> Non
     (asked,) = house.head(session).interventions
     house.resolve(session, asked, "approve")
 
-    assert house.recover() == Tally(looked=1)
+    assert house.recover() == RoundCounts(looked=1)
     house.run()
 
     assert house.head(session).state == "completed"
@@ -110,7 +110,7 @@ def test_a_woken_session_that_lost_its_execution_too_goes_on_in_the_next() -> No
     session = approved_without_a_wake_up(house)
     house.lose(session)
 
-    assert house.recover() == Tally(looked=1, restarted=1)
+    assert house.recover() == RoundCounts(looked=1, restarted=1)
     assert live_kinds(house, session) == [("active", live_shard(session))]
     house.run()
 
@@ -133,7 +133,7 @@ def test_an_answer_and_an_expiry_leave_a_woken_session_as_an_approval_does() -> 
     with pytest.raises(Crash):
         expired.say(session, "Are you there?")  # an expiry that somebody else commits
     assert live_kinds(expired, session) == [("woken", live_shard(session))]
-    assert expired.recover() == Tally(looked=1, woken=1)
+    assert expired.recover() == RoundCounts(looked=1, woken=1)
 
 
 def test_a_wait_that_somebody_ended_goes_on_once_its_old_execution_waits_no_longer() -> None:
@@ -148,9 +148,9 @@ def test_a_wait_that_somebody_ended_goes_on_once_its_old_execution_waits_no_long
         house.resume(session)
 
     assert live_kinds(house, session) == [("active", live_shard(session))]
-    assert house.recover() == Tally()
+    assert house.recover() == RoundCounts()
     house._execute(waiting, lambda decision: None)
-    assert house.recover() == Tally(looked=1, started=1)
+    assert house.recover() == RoundCounts(looked=1, started=1)
     house.run()
     assert house.head(session).interventions[0].type == "approval_required"
     assert live_kinds(house, session)[0][0] in ("waiting", "parked")

@@ -10,7 +10,7 @@ from acta_engine.errors import EngineError, ProviderUnavailable
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.queue.places import Price
+from acta_engine.queue.places import GrantPrice
 from acta_engine.recovery.outage import MOST_CRASHES
 from acta_engine.recovery.recover import recover
 from acta_engine.sessions.views import session_view
@@ -84,7 +84,7 @@ def at_a_busy_provider(error: Exception) -> Slow:
     session = house.start("Look", token_budget=5_000_000).session_id
 
     def fill() -> None:
-        house.line.take_for("", "scripted", Price(0, 20_000), house.clock.now())
+        house.line.take_for("", "scripted", GrantPrice(0, 20_000), house.clock.now())
 
     return Slow(house, session, fill)
 

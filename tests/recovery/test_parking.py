@@ -10,7 +10,7 @@ from acta_engine.errors import Fenced, ProviderOverloaded
 from acta_engine.log.commit import Decision
 from acta_engine.log.store import live_shard
 from acta_engine.recovery.handle_error import park
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.turn.engine_decision import LEAD, LEAST, position
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import Turn, completes, plans, says, step
@@ -71,7 +71,7 @@ def test_a_session_that_waits_for_people_for_long_has_no_execution_and_shows_not
 
     assert running(house) == []
     assert (seen(house, session), house.head(session).state) == before
-    assert house.recover() == house.recover() == Tally()  # a scan does not even look at it
+    assert house.recover() == house.recover() == RoundCounts()  # a scan does not even look at it
 
 
 @pytest.mark.parametrize("option", ["approve", "reject"])
@@ -94,7 +94,7 @@ def test_a_decision_whose_worker_died_before_it_started_the_execution_is_found()
     with pytest.raises(Crash):
         house.resolve(session, asked, "approve")
 
-    assert house.recover() == Tally(looked=1, started=1)
+    assert house.recover() == RoundCounts(looked=1, started=1)
     house.run()
     assert (house.head(session).state, files(house)) == ("completed", [])
 
@@ -104,11 +104,11 @@ def test_it_has_an_execution_again_before_the_warning_and_then_until_it_expires(
     left = APPROVAL - WARN - PARK_AFTER - LEAD.total_seconds()
 
     house.clock.advance(left - 1)
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
     house.clock.advance(2)
-    assert house.sweep() == Tally(looked=1, started=1)
+    assert house.sweep() == RoundCounts(looked=1, started=1)
     house.run()
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
     house.clock.advance(LEAD.total_seconds())
     house.time_out(session)
     assert [one.warned for one in house.head(session).interventions] == [True]
@@ -140,8 +140,8 @@ def test_a_question_without_a_deadline_waits_for_years_and_is_looked_at_by_nobod
     house, session = parked([*ASKS, says("", step(1, "completed", "ok")), completes("That one.")])
 
     house.clock.advance(3 * 365 * 86_400)
-    assert house.sweep() == Tally()
-    assert house.sweep(everything=True) == Tally(looked=1)
+    assert house.sweep() == RoundCounts()
+    assert house.sweep(everything=True) == RoundCounts(looked=1)
     assert running(house) == []
 
     house.say(session, "The blue one")
@@ -154,7 +154,7 @@ def test_a_parked_session_that_is_cancelled_or_deleted_starts_nothing() -> None:
     house, session = parked()
     house.cancel(session)
     assert (house.head(session).state, running(house), house.workflow.take()) == ("cancelled", [], None)
-    assert house.sweep(everything=True) == Tally()
+    assert house.sweep(everything=True) == RoundCounts()
 
 
 def test_a_paused_session_is_parked_and_goes_on_when_it_is_resumed() -> None:
@@ -180,7 +180,7 @@ def test_of_two_questions_the_last_decision_starts_it() -> None:
     house.resolve(session, asked, "approve")
     assert (running(house), house.workflow.take()) == ([], None)
     house.clock.advance(3_600)
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
     house.resolve(session, paused, "continue")
     house.run()
     assert house.head(session).state == "completed"
@@ -237,9 +237,9 @@ def test_a_long_wait_for_the_world_has_no_execution_and_is_over_in_time() -> Non
     assert listed.at == head.delay.until
 
     house.clock.advance((head.delay.until - house.clock.now() - LEAD).total_seconds() - 1)
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
     house.clock.advance(2)
-    assert house.sweep() == Tally(looked=1, started=1)
+    assert house.sweep() == RoundCounts(looked=1, started=1)
     assert running(house) == [session]
 
 

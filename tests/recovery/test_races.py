@@ -11,7 +11,7 @@ from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage
 from acta_engine.recovery.outage import MOST_CRASHES
 from acta_engine.recovery.recover import MOST_RESTARTS, restart
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.fragile import GRACE, SCRIPT, Crash, FragileHouse, generation
@@ -22,8 +22,8 @@ def test_a_session_that_is_at_work_is_not_disturbed() -> None:
     session = house.start("Tidy up").session_id
     house.run_until("think")
 
-    assert house.recover() == Tally()  # its execution runs, and it waits for nobody
-    assert house.sweep(everything=True) == Tally(looked=1)
+    assert house.recover() == RoundCounts()  # its execution runs, and it waits for nobody
+    assert house.sweep(everything=True) == RoundCounts(looked=1)
     assert generation(house.head(session)) == 1
 
 
@@ -72,7 +72,7 @@ def test_a_roll_over_that_died_before_its_start_is_finished_in_the_same_generati
     assert run is not None
     house.workflow.stop(session, run.run_id, run.generation - 1)
 
-    assert house.recover() == Tally(looked=1, started=1)
+    assert house.recover() == RoundCounts(looked=1, started=1)
     house.run()
 
     head = house.head(session)
@@ -99,12 +99,12 @@ def test_a_turn_that_loses_its_engine_again_and_again_waits_before_it_goes_on() 
     session = house.start("Tidy up").session_id
     for _ in range(MOST_RESTARTS):
         house.lose(session)
-        assert house.recover() == Tally(looked=1, restarted=1)
+        assert house.recover() == RoundCounts(looked=1, restarted=1)
     house.lose(session)
 
     pauses = []
     for _ in range(3):
-        assert house.recover() == Tally(looked=1, restarted=1)
+        assert house.recover() == RoundCounts(looked=1, restarted=1)
         head = house.head(session)
         assert (head.state, head.state_reason) == ("planning", "waiting_for_aws")
         assert head.outage is not None
@@ -141,7 +141,7 @@ def test_a_turn_that_loses_its_engine_after_all_these_waits_asks_a_person_and_do
     assert (head.state, asked.type, asked.timeout_at) == ("waiting_for_user", "error_recovery", None)
     assert asked.context["outage"]["code"] == "EXECUTION_LOST"
     assert head.usage.llm_calls == 0
-    assert house.recover() == Tally()
+    assert house.recover() == RoundCounts()
 
     house.resolve(session, asked, "retry")
     house.run()
@@ -199,11 +199,11 @@ def test_a_wait_that_is_over_counts_although_another_question_is_still_open() ->
 
     for _ in range(MOST_RESTARTS):
         house.lose(session)
-        assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
+        assert house.sweep(everything=True) == RoundCounts(looked=1, restarted=1)
     assert house.head(session).outage is None
     house.lose(session)
 
-    assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
+    assert house.sweep(everything=True) == RoundCounts(looked=1, restarted=1)
     assert house.head(session).outage is not None
 
 
@@ -214,7 +214,7 @@ def test_one_session_that_cannot_be_read_does_not_stop_the_others() -> None:
         house.lose(session)
     house.log = NewerLog(house, sessions[1])
 
-    assert house.recover() == Tally(looked=3, restarted=2, unreadable=1)
+    assert house.recover() == RoundCounts(looked=3, restarted=2, unreadable=1)
     assert house.told == [(sessions[1], "SchemaUnknown")]
 
 
@@ -239,11 +239,11 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
     kinds = 3
     shards = LIVE_SHARDS
 
-    assert house.sweep(time_is_left=lambda: False) == Tally(unread=kinds * shards)
+    assert house.sweep(time_is_left=lambda: False) == RoundCounts(unread=kinds * shards)
     house.index = index = FindingIndex(house)
     tally = house.sweep(time_is_left=lambda: not index.has_found)
     assert (tally.looked, tally.left) == (0, 1)
-    assert house.sweep() == Tally(looked=1, restarted=1)
+    assert house.sweep() == RoundCounts(looked=1, restarted=1)
 
 
 class FindingIndex(MemoryIndex):
@@ -279,7 +279,7 @@ def test_sessions_on_every_page_of_the_index_are_recovered() -> None:
     for _ in range(5 * LIVE_SHARDS):
         house.lose(house.start("Tidy up").session_id)
 
-    assert house.recover() == Tally(looked=5 * LIVE_SHARDS, restarted=5 * LIVE_SHARDS)
+    assert house.recover() == RoundCounts(looked=5 * LIVE_SHARDS, restarted=5 * LIVE_SHARDS)
 
 
 def test_sessions_at_rest_and_deleted_ones_are_not_looked_at() -> None:
@@ -289,4 +289,4 @@ def test_sessions_at_rest_and_deleted_ones_are_not_looked_at() -> None:
     house.run_until("think")
     house.delete(gone)
 
-    assert house.recover() == house.sweep(everything=True) == Tally()
+    assert house.recover() == house.sweep(everything=True) == RoundCounts()

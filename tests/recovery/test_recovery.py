@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.runs.fragile import ASKS, REFUND, SCRIPT, Crash, FragileHouse, generation, outcome
@@ -15,8 +15,8 @@ def test_a_run_whose_starter_died_before_the_execution_was_started_is_started() 
         house.start("Tidy up")
     (entry,) = house.index.sessions(TENANT, states=(), agent_id=None, limit=2, cursor=None).entries
 
-    assert house.sweep() == Tally()  # the starter may be at it still
-    assert house.recover() == Tally(looked=1, started=1)
+    assert house.sweep() == RoundCounts()  # the starter may be at it still
+    assert house.recover() == RoundCounts(looked=1, started=1)
     house.run()
 
     head = house.head(entry.session_id)
@@ -38,7 +38,7 @@ def test_a_session_whose_execution_was_stopped_ends_as_an_undisturbed_one(state:
     house.run()
 
     assert outcome(house, session) == outcome(clean, undisturbed)
-    assert tally == (Tally() if state == "done" else Tally(looked=1, restarted=1))
+    assert tally == (RoundCounts() if state == "done" else RoundCounts(looked=1, restarted=1))
 
 
 def test_a_call_of_the_kind_once_that_had_started_is_asked_about_and_not_repeated() -> None:
@@ -48,7 +48,7 @@ def test_a_call_of_the_kind_once_that_had_started_is_asked_about_and_not_repeate
         house.run()
     house.lose(session)
 
-    assert house.recover() == Tally(looked=1, restarted=1)
+    assert house.recover() == RoundCounts(looked=1, restarted=1)
     house.run()
 
     (asked,) = house.head(session).interventions
@@ -83,9 +83,9 @@ def test_a_decision_whose_wake_up_was_never_sent_goes_on() -> None:
     house.mortal.dies_before = "wake"
     with pytest.raises(Crash):
         house.resolve(session, asked, "approve")
-    assert house.sweep() == Tally()
+    assert house.sweep() == RoundCounts()
 
-    assert house.recover() == Tally(looked=1, woken=1)
+    assert house.recover() == RoundCounts(looked=1, woken=1)
     house.run()
 
     head = house.head(session)
@@ -100,7 +100,7 @@ def test_a_message_whose_sender_died_before_the_wake_up_is_answered_once() -> No
     with pytest.raises(Crash):
         house.say(session, "The blue one")
 
-    assert house.recover() == Tally(looked=1, woken=1)
+    assert house.recover() == RoundCounts(looked=1, woken=1)
     house.run()
 
     assert house.head(session).state == "completed"

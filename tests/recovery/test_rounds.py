@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from acta_engine.log.store import LIVE_SHARDS, LiveKind
-from acta_engine.queue.places import Price
-from acta_engine.recovery.store import Tally
+from acta_engine.queue.places import GrantPrice
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
 from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse
@@ -28,7 +28,7 @@ def slow(house: QueueHouse | FragileHouse) -> None:
     house.workflow.status = told  # type: ignore[method-assign]
 
 
-def round_of(house: QueueHouse | FragileHouse, sought: Sought) -> Tally:
+def round_of(house: QueueHouse | FragileHouse, sought: Sought) -> RoundCounts:
     end = house.clock.now() + timedelta(seconds=SECONDS)
     time_is_left: Callable[[], bool] = lambda: house.clock.now() < end  # noqa: E731
     deps = SweepDeps(
@@ -52,7 +52,7 @@ def test_sessions_at_their_first_call_after_a_line_keep_recovery_from_no_lost_on
         house.start("Look")
     while (decision := house.workflow.take()) is not None:
         house.workflow.close(decision)
-    house.line.take_for("", PROVIDER, Price(0, 60_000), house.clock.now())
+    house.line.take_for("", PROVIDER, GrantPrice(0, 60_000), house.clock.now())
     for _ in range(OTHERS):
         house.start("Look")
     house.run()
@@ -63,8 +63,8 @@ def test_sessions_at_their_first_call_after_a_line_keep_recovery_from_no_lost_on
     slow(house)
     house.clock.advance(GRACE)
 
-    assert round_of(house, "due") == Tally(looked=LOST, restarted=LOST)
-    assert round_of(house, "woken") == Tally()
+    assert round_of(house, "due") == RoundCounts(looked=LOST, restarted=LOST)
+    assert round_of(house, "woken") == RoundCounts()
 
 
 def test_decisions_whose_wake_up_may_be_lost_keep_recovery_from_no_deadline() -> None:
@@ -81,7 +81,7 @@ def test_decisions_whose_wake_up_may_be_lost_keep_recovery_from_no_deadline() ->
     slow(house)
     house.clock.advance(GRACE + 1)
 
-    assert round_of(house, "due") == Tally(looked=1, restarted=1)
+    assert round_of(house, "due") == RoundCounts(looked=1, restarted=1)
     woken = round_of(house, "woken")
     assert (woken.looked, woken.left) == (SECONDS, OTHERS - SECONDS)
 

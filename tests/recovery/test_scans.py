@@ -9,11 +9,11 @@ from acta_engine.recovery.store import (
     LATE_AFTER,
     ROUNDS,
     EndedPlace,
-    Place,
-    RecoveryScan,
+    HousekeepingPlace,
     RecoveryScans,
     Round,
-    Tally,
+    RoundCounts,
+    RoundResult,
     is_late,
     together,
 )
@@ -35,41 +35,48 @@ def scans(request: pytest.FixtureRequest) -> RecoveryScans:
 
 def test_the_last_scan_of_each_round_stays_beside_those_of_the_others(scans: RecoveryScans) -> None:
     assert scans.last() == {}
-    expected: dict[Round, RecoveryScan] = {}
-    for minute, tally in enumerate((Tally(*range(1, 10)), Tally())):
+    expected: dict[Round, RoundResult] = {}
+    for minute, tally in enumerate((RoundCounts(*range(1, 10)), RoundCounts())):
         for seconds, round in enumerate(ROUNDS):
-            expected[round] = RecoveryScan(NOW + timedelta(minutes=minute, seconds=seconds), tally)
+            expected[round] = RoundResult(NOW + timedelta(minutes=minute, seconds=seconds), tally)
             scans.put(round, expected[round])
             assert scans.last() == expected
 
 
 @pytest.mark.parametrize(
     "place",
-    [Place("e", EndedPlace(29_000_000, "c")), Place(None, EndedPlace(29_000_001)), Place("e"), Place()],
+    [
+        HousekeepingPlace("e", EndedPlace(29_000_000, "c")),
+        HousekeepingPlace(None, EndedPlace(29_000_001)),
+        HousekeepingPlace("e"),
+        HousekeepingPlace(),
+    ],
 )
-def test_housekeeping_finds_the_place_where_it_stopped(scans: RecoveryScans, place: Place) -> None:
-    assert scans.place() == Place()
-    scans.put_place(Place("before", EndedPlace(1, "before")))
-    scans.put("due", RecoveryScan(NOW, Tally()))
+def test_housekeeping_finds_the_place_where_it_stopped(
+    scans: RecoveryScans, place: HousekeepingPlace
+) -> None:
+    assert scans.place() == HousekeepingPlace()
+    scans.put_place(HousekeepingPlace("before", EndedPlace(1, "before")))
+    scans.put("due", RoundResult(NOW, RoundCounts()))
     scans.put_place(place)
     assert scans.place() == place
 
 
 def test_every_number_is_stored() -> None:
-    assert set(NUMBERS) == set(Tally._fields)
+    assert set(NUMBERS) == set(RoundCounts._fields)
     assert len(set(NUMBERS.values())) == len(NUMBERS)
 
 
 def test_all_rounds_together_are_as_old_as_the_oldest() -> None:
-    due = RecoveryScan(NOW, Tally(looked=2, restarted=1))
-    woken = RecoveryScan(NOW + timedelta(seconds=5), Tally(looked=1, woken=1))
+    due = RoundResult(NOW, RoundCounts(looked=2, restarted=1))
+    woken = RoundResult(NOW + timedelta(seconds=5), RoundCounts(looked=1, woken=1))
     assert together({"due": due, "woken": woken}) is None
-    both = together({"woken": woken, "due": due, "housekeeping": RecoveryScan(woken.ended_at, Tally())})
-    assert both == RecoveryScan(NOW, Tally(looked=3, restarted=1, woken=1))
+    both = together({"woken": woken, "due": due, "housekeeping": RoundResult(woken.ended_at, RoundCounts())})
+    assert both == RoundResult(NOW, RoundCounts(looked=3, restarted=1, woken=1))
 
 
 def test_it_is_late_once_two_are_missing_and_where_there_was_none() -> None:
-    scan = RecoveryScan(NOW, Tally())
+    scan = RoundResult(NOW, RoundCounts())
     assert not is_late(scan, NOW + LATE_AFTER)
     assert is_late(scan, NOW + LATE_AFTER + timedelta(seconds=1))
     assert is_late(None, NOW)

@@ -17,7 +17,7 @@ from acta_engine.errors import PoisonedSession, StoreThrottled
 from acta_engine.ids import SESSION
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LIVE_SHARDS, IndexEntry, Live, LivePage
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import Unreadable
 from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.house import TENANT
@@ -147,7 +147,7 @@ class Disaster(FragileHouse):
                 self.resolve(session, self.head(session).interventions[0], "approve")
         return sessions
 
-    def scan(self) -> Tally:
+    def scan(self) -> RoundCounts:
         """One minute's, and the next turn of the executions that it has woken."""
         self.clock.advance(60)
         self.requests.begin()
@@ -186,7 +186,7 @@ def test_all_that_stand_still_go_on_within_the_scans_that_their_requests_take(
         lost=lost, woken=woken, damaged=damaged, throttled=THROTTLED // part, at_work=AT_WORK // part
     )
     needed = PER_RESTART * lost + PER_WAKE_UP * woken
-    tallies: list[Tally] = []
+    tallies: list[RoundCounts] = []
 
     while house.standing_still() - {*house.throttled}:
         tallies.append(house.scan())
@@ -201,7 +201,7 @@ def test_all_that_stand_still_go_on_within_the_scans_that_their_requests_take(
         tallies.append(house.scan())
     assert house.standing_still() == set()
     last = house.scan()
-    assert last == Tally(
+    assert last == RoundCounts(
         looked=last.unreadable, unreadable=last.unreadable, put_off=damaged - last.unreadable
     )
 

@@ -7,7 +7,7 @@ from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, TransactionItems, live_shard
 from acta_engine.models.model import TokenUsage
 from acta_engine.recovery.recover import restart
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.turn.engine_decision import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
@@ -19,17 +19,17 @@ def test_a_wait_whose_execution_was_lost_still_warns_and_expires() -> None:
     session = house.start("Tidy up").session_id
     house.run()
     house.lose(session)
-    assert house.recover() == Tally()  # there is time until the warning
+    assert house.recover() == RoundCounts()  # there is time until the warning
 
     house.clock.advance(1_800 - WARN)
-    assert house.sweep() == Tally(looked=1, restarted=1)
+    assert house.sweep() == RoundCounts(looked=1, restarted=1)
     house.run()
     (asked,) = house.head(session).interventions
     assert asked.warned
 
     house.lose(session)
     house.clock.advance(WARN)
-    assert house.sweep() == Tally(looked=1, restarted=1)
+    assert house.sweep() == RoundCounts(looked=1, restarted=1)
     house.run()
     events = [seen.event.type for seen in house.poll(session).events]
     assert events.count("intervention.expired") == events.count("intervention.warned") == 1
@@ -75,7 +75,7 @@ def test_a_paused_session_that_lost_its_execution_goes_on_when_it_is_resumed() -
     house.run_until("think")
     house.pause(session)
     house.lose(session)
-    assert house.recover() == Tally()
+    assert house.recover() == RoundCounts()
 
     house.resume(session)
     house.recover()
@@ -107,9 +107,9 @@ def test_a_repair_of_everything_lets_sessions_that_wait_for_people_wait_in_an_ex
     session = house.start("Ask").session_id
     house.run()
     house.lose(session)
-    assert house.recover() == Tally()
+    assert house.recover() == RoundCounts()
 
-    assert house.sweep(everything=True) == Tally(looked=1, restarted=1)
+    assert house.sweep(everything=True) == RoundCounts(looked=1, restarted=1)
     house.run()
     assert house.head(session).wait is not None
     house.say(session, "The blue one")
@@ -127,7 +127,7 @@ def test_a_session_that_was_cancelled_meanwhile_is_left_alone() -> None:
     house.cancel(session)
 
     assert restart(house.fresh_repository(), house.workflow, stored) == "nothing"
-    assert house.recover() == house.sweep(everything=True) == Tally()
+    assert house.recover() == house.sweep(everything=True) == RoundCounts()
     assert house.head(session).state == "cancelled"
 
 

@@ -18,7 +18,7 @@ from acta_engine.errors import (
 )
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.turn.workflow import ExecutionStatus
 from tests.in_process.house import House
 from tests.runs.fragile import GRACE, FragileHouse
@@ -103,7 +103,7 @@ def test_a_shard_that_cannot_be_read_costs_its_own_sessions_a_minute_and_no_othe
     assert (tally.unreadable > 0) is isinstance(error, RuntimeError)
     assert house.told == [("index", type(error).__name__)] * 3
     house.index = whole
-    assert house.sweep() == Tally(looked=len(there), restarted=len(there))
+    assert house.sweep() == RoundCounts(looked=len(there), restarted=len(there))
 
 
 def test_a_page_in_the_middle_of_a_shard_that_is_refused_leaves_what_was_read_before_it() -> None:
@@ -136,7 +136,7 @@ def test_a_list_of_executions_that_breaks_off_costs_needless_looks_and_nothing_e
 
     tally = house.sweep()
 
-    assert tally == Tally(looked=LOST + 6, restarted=LOST, unanswered=1)
+    assert tally == RoundCounts(looked=LOST + 6, restarted=LOST, unanswered=1)
     assert house.told == [("executions", "StoreThrottled")]
 
 
@@ -145,9 +145,9 @@ def test_a_session_whose_execution_cannot_be_asked_for_is_left_for_the_next_minu
     before = house.workflow
     house.workflow = RefusingWorkflow(house, unanswered=frozenset(sessions[:2]))
 
-    assert house.sweep() == Tally(looked=LOST, restarted=LOST - 2, unanswered=2)
+    assert house.sweep() == RoundCounts(looked=LOST, restarted=LOST - 2, unanswered=2)
     house.workflow = before
-    assert house.sweep() == Tally(looked=2, restarted=2)
+    assert house.sweep() == RoundCounts(looked=2, restarted=2)
 
 
 def test_where_not_one_page_can_be_read_the_scan_fails() -> None:
@@ -162,18 +162,18 @@ def test_sessions_that_could_not_be_read_come_last_and_the_damaged_ones_ever_mor
     throttled, damaged = sessions[0], sessions[1]
     log = RefusingLog(house, {throttled: THROTTLED, damaged: PoisonedSession("damaged")})
     house.log = log
-    assert house.sweep() == Tally(looked=LOST, restarted=LOST - 2, unanswered=1, unreadable=1)
+    assert house.sweep() == RoundCounts(looked=LOST, restarted=LOST - 2, unanswered=1, unreadable=1)
     others = [house.start("Tidy up").session_id for _ in range(LOST)]
     for session in others:
         house.lose(session)
 
     log.asked.clear()
     tally = house.recover()  # a minute later
-    assert tally == Tally(looked=LOST + 2, restarted=LOST, unanswered=1, unreadable=1)
+    assert tally == RoundCounts(looked=LOST + 2, restarted=LOST, unanswered=1, unreadable=1)
     assert {throttled, damaged} <= set(log.asked[-2:])
 
     log.asked.clear()
-    assert house.recover() == Tally(looked=1, unanswered=1, put_off=1)
+    assert house.recover() == RoundCounts(looked=1, unanswered=1, put_off=1)
     assert set(log.asked) == {throttled}
     assert house.sweep(everything=True).looked == LOST * 2, "an operator's repair puts nothing off"
 
@@ -182,18 +182,18 @@ def test_a_missing_permission_and_a_crowd_of_writers_are_no_damage_and_put_nothi
     house, sessions = with_lost_sessions()
     denied: dict[str, Exception] = {sessions[0]: AwsDenied("no"), sessions[1]: CommitContention("others")}
     house.log = RefusingLog(house, denied)
-    assert house.sweep() == Tally(looked=LOST, restarted=LOST - 2, unanswered=2)
-    assert house.recover() == Tally(looked=2, unanswered=2)
+    assert house.sweep() == RoundCounts(looked=LOST, restarted=LOST - 2, unanswered=2)
+    assert house.recover() == RoundCounts(looked=2, unanswered=2)
 
 
 def test_a_session_that_can_be_read_again_goes_on() -> None:
     house, sessions = with_lost_sessions(2)
     log = RefusingLog(house, {sessions[0]: PoisonedSession("damaged")})
     house.log = log
-    assert house.sweep() == Tally(looked=2, restarted=1, unreadable=1)
+    assert house.sweep() == RoundCounts(looked=2, restarted=1, unreadable=1)
     log.errors.clear()
 
-    assert house.recover() == Tally(looked=1, restarted=1)
+    assert house.recover() == RoundCounts(looked=1, restarted=1)
 
 
 def test_each_scan_reads_another_shard_first_and_goes_through_the_sessions_in_another_order() -> None:

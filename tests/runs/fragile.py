@@ -10,7 +10,7 @@ from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head
 from acta_engine.people.resolve import ResolveDeps
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import BuiltinRegistry
@@ -94,12 +94,14 @@ class FragileHouse(House):
         with pytest.raises(Crash):
             self.run(before)
 
-    def sweep(self, *, everything: bool = False, time_is_left: Callable[[], bool] = lambda: True) -> Tally:
+    def sweep(
+        self, *, everything: bool = False, time_is_left: Callable[[], bool] = lambda: True
+    ) -> RoundCounts:
         """Everything, or the two rounds of a minute one after the other."""
         deps = self.sweep_deps(time_is_left)
         if everything:
             return sweep(deps, "everything")
-        return Tally(*map(add, sweep(deps, "due"), sweep(deps, "woken")))
+        return RoundCounts(*map(add, sweep(deps, "due"), sweep(deps, "woken")))
 
     def sweep_deps(self, time_is_left: Callable[[], bool]) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
@@ -115,7 +117,7 @@ class FragileHouse(House):
             limits=self.settings.outage_limits,
         )
 
-    def recover(self) -> Tally:
+    def recover(self) -> RoundCounts:
         """A minute and more later."""
         self.clock.advance(GRACE + 1)
         return self.sweep()

@@ -31,12 +31,12 @@ from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.queue.dynamodb import DynamoAdmission
-from acta_engine.queue.places import Price, ProviderLimits, QueuePlace
+from acta_engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
 from acta_engine.recovery.dynamodb import DynamoRecoveryScans
-from acta_engine.recovery.store import ROUNDS, Place, RecoveryScan, Tally
+from acta_engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage
-from acta_engine.usage.store import Fold, Partition
+from acta_engine.usage.store import Fold, UsagePartition
 from acta_engine.usage.usage import Amounts, RowKey, counted
 from acta_infra.deployed.quarantine import SINCE
 from acta_infra.deployed.tenants.erase import TOKENS
@@ -167,8 +167,8 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     line.join(place, NOW, NOW)
     line.pass_over(place, NOW)
     line.learn("anthropic", ProviderLimits(9, 9), NOW)
-    line.take_for(TENANT, "anthropic", Price(1, 1), NOW)
-    line.share_out(TENANT, "anthropic", Price(1, 1), NOW, NOW)
+    line.take_for(TENANT, "anthropic", GrantPrice(1, 1), NOW)
+    line.share_out(TENANT, "anthropic", GrantPrice(1, 1), NOW, NOW)
     stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
     stores.attempts.write(TENANT, SESSION, Marker(), after=None)
     now = stores.clock.now()
@@ -235,8 +235,8 @@ def count_usage(stores: Stores, aws: Aws) -> None:
     now = counted(make_commit(TENANT, SESSION, 1).head, 1, "p_acme_ann")
     gone = now.model_copy(update={"standing": "deleted"})
     hour = datetime.fromtimestamp(7 * 3_600, UTC)
-    usage.add([Fold(Partition(TENANT, SESSION), 0, now)], rows)
-    usage.add([Fold(Partition(TENANT, GONE), 0, gone)], {})
+    usage.add([Fold(UsagePartition(TENANT, SESSION), 0, now)], rows)
+    usage.add([Fold(UsagePartition(TENANT, GONE), 0, gone)], {})
     usage.reach(TENANT, hour)
 
 
@@ -255,8 +255,8 @@ def test_every_item_is_on_the_page_with_its_attributes(moto_account: Aws) -> Non
     DynamoLongPolls(moto_account.table, moto_account.dynamodb).put(LongPolls(0.5), NOW)
     scans = DynamoRecoveryScans(moto_account.table, moto_account.dynamodb)
     for round in ROUNDS:
-        scans.put(round, RecoveryScan(NOW, Tally()))
-    scans.put_place(Place())
+        scans.put(round, RoundResult(NOW, RoundCounts()))
+    scans.put_place(HousekeepingPlace())
 
     found, documented_kinds = stored(moto_account), documented()
 

@@ -16,7 +16,7 @@ from acta_engine.traces.aws import MAX_BYTES, TraceQueue
 from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
 from acta_engine.traces.port import CommitName, SpansNotDelivered, TracedCommit
 from acta_engine.traces.spans import Span
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
@@ -101,7 +101,7 @@ class Place:
 
     @property
     def names(self) -> list[CommitName]:
-        partition = Partition(key_part(TENANT), key_part(self.session_id))
+        partition = UsagePartition(key_part(TENANT), key_part(self.session_id))
         return [CommitName(partition, number) for number in self.numbers]
 
     def deliver(self) -> list[str]:
@@ -216,7 +216,7 @@ def test_a_slow_receiver_does_not_use_up_the_invocation(place: Place) -> None:
 
 def test_a_message_is_no_larger_than_the_queue_takes(place: Place) -> None:
     long = "x" * 200
-    names = [CommitName(Partition(long, f"{long}{n}"), 1_000_000 + n) for n in range(3_000)]
+    names = [CommitName(UsagePartition(long, f"{long}{n}"), 1_000_000 + n) for n in range(3_000)]
     place.queue.put(names)
     assert len(place.sqs.messages) > 1
     assert all(len(each["body"]) <= MAX_BYTES + 1_000 for each in place.sqs.messages)

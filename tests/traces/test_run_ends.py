@@ -11,7 +11,7 @@ from acta_engine.store.keys import key_part
 from acta_engine.traces.export import export
 from acta_engine.traces.port import CommitName, TracedCommit
 from acta_engine.traces.spans import Link, RunName, Span, run_of
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.sessions.test_forks import forked
@@ -22,7 +22,7 @@ from tests.traces.test_exporting import Commits, Receiver
 def exported(house: House, session_id: str) -> list[Span]:
     """As if each commit were handed over alone."""
     receiver = Receiver()
-    partition = Partition(key_part(TENANT), session_id)
+    partition = UsagePartition(key_part(TENANT), session_id)
     for commit in house.repository.commits(TENANT, session_id, 1):
         export(Commits(house), receiver, [CommitName(partition, commit.number)])
     return receiver.taken
@@ -109,10 +109,12 @@ def test_sessions_of_two_tenants_with_one_id_are_each_read_in_their_own_log() ->
     """A restore into another tenant keeps ids. Of the other one's session there is the last commit alone."""
     house, session_id = repaired()
     commits = house.repository.commits(TENANT, session_id, 1)
-    kept = {CommitName(Partition(TENANT, session_id), each.number): each for each in commits}
+    kept = {CommitName(UsagePartition(TENANT, session_id), each.number): each for each in commits}
     last = commits[-1]
     theirs = last.head.model_copy(update={"tenant": "other"})
-    kept[CommitName(Partition("other", session_id), last.number)] = last.model_copy(update={"head": theirs})
+    kept[CommitName(UsagePartition("other", session_id), last.number)] = last.model_copy(
+        update={"head": theirs}
+    )
 
     receiver = Receiver()
     export(Kept(kept), receiver, [name for name in kept if name.number == last.number])

@@ -10,7 +10,7 @@ from acta_engine.store.keys import key_part
 from acta_engine.store.versions import NEXT
 from acta_engine.traces.aws import DynamoTracedCommits
 from acta_engine.traces.port import CommitName
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 from tests.stores.backends import SPOILED, Aws, aws_stores
 from tests.stores.documents import make_commit
 
@@ -31,7 +31,7 @@ class Place:
             aws_stores(self.account).log.append(make_commit(self.tenant, "ses_1", number))
 
     def name(self, number: int) -> CommitName:
-        return CommitName(Partition(key_part(self.tenant), "ses_1"), number)
+        return CommitName(UsagePartition(key_part(self.tenant), "ses_1"), number)
 
     def read(self, *numbers: int) -> list[int]:
         return [each.commit.number for each in self.reader.read([self.name(number) for number in numbers])]

@@ -21,7 +21,7 @@ from acta_engine.tenant_hash import tenant_hash
 from acta_engine.traces.spans import RunName
 from acta_engine.turn.endings import cancelled, completed, failed
 from acta_engine.usage.fold import Addition, fold
-from acta_engine.usage.store import Committed, Partition
+from acta_engine.usage.store import Committed, UsagePartition
 from acta_engine.usage.usage_count import Lines
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
@@ -59,7 +59,7 @@ class World:
         erasure = Erasure(TENANT, self.session_id, self.now) if made.head.deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
         self.head = made.head
-        self.commits.append(Committed(Partition(TENANT, self.session_id), self.number, self.now))
+        self.commits.append(Committed(UsagePartition(TENANT, self.session_id), self.number, self.now))
 
     def run(self, which: int, end: Callable[[Change], object], tokens: int, turns: int = 3) -> None:
         run_id = id_at(RUN, self.now, which)

@@ -16,7 +16,7 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.head import SessionState, Usage
 from acta_engine.log.store import Erasure, TransactionItems
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.tally import Done, ModelUse, Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, Rows, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
@@ -37,7 +37,7 @@ class World:
     def commit(self, made: Commit) -> Committed:
         erasure = Erasure(TENANT, made.head.session_id, made.at) if made.head.deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
-        return Committed(Partition(TENANT, made.head.session_id), made.number, made.at)
+        return Committed(UsagePartition(TENANT, made.head.session_id), made.number, made.at)
 
     def fold(self, *commits: Committed) -> FoldResult:
         return fold(self.usage, WHO, commits)
@@ -177,7 +177,7 @@ def test_a_deleted_session_stays_counted_whatever_it_had_used_last() -> None:
     (found,) = world.sums("tenant").values()
     assert (found.output, found.deleted, found.active) == (60, 1, 0)
     assert set(world.sums("user")) == {"p_acme_ann"}, "the subject itself is stored nowhere"
-    assert world.usage.left(Partition(TENANT, "ses_1")) is None, "nothing is left of it"
+    assert world.usage.left(UsagePartition(TENANT, "ses_1")) is None, "nothing is left of it"
     assert world.fold(gone) == FoldResult(sessions=0, unread=1, writes=0)
 
 
@@ -254,9 +254,9 @@ class Damaged(MemoryUsage):
 
     def __init__(self, usage: MemoryUsage, session: str, error: Exception) -> None:
         vars(self).update(vars(usage))
-        self._bad, self._error = Partition(TENANT, session), error
+        self._bad, self._error = UsagePartition(TENANT, session), error
 
-    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
         if self._bad in partitions:
             raise self._error
         return super().counted(partitions)
@@ -267,13 +267,13 @@ def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error
     world = World()
     sessions = [f"ses_{number}" for number in range(30)]
     commits = [world.commit(of(session, 1)) for session in sessions]
-    told: list[tuple[Partition, Exception]] = []
+    told: list[tuple[UsagePartition, Exception]] = []
     damaged = Damaged(world.usage, "ses_7", error)
 
     done = fold(damaged, WHO, commits, on_unreadable=lambda *what: told.append(what))
 
     assert (done.sessions, done.unread) == (29, 1)
-    assert told == [(Partition(TENANT, "ses_7"), error)]
+    assert told == [(UsagePartition(TENANT, "ses_7"), error)]
     assert world.fold(*commits).sessions == 1, "once it can be read again a commit of it counts all"
     assert world.sums("tenant")[""].calls == 30
 

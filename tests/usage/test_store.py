@@ -18,7 +18,7 @@ from acta_engine.log.store import Erasure, SessionLog, TransactionItems
 from acta_engine.store.stream import StreamedChanges
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.tally import Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
@@ -52,7 +52,7 @@ class Backend(NamedTuple):
         made: Commit = make_commit(self.tenant, session, number, head=head)
         erasure = Erasure(self.tenant, session, NOW) if deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
-        return Committed(Partition(self.tenant, session), number, NOW)
+        return Committed(UsagePartition(self.tenant, session), number, NOW)
 
     def fold(self, *commits: Committed) -> FoldResult:
         return fold(self.usage, WHO, commits)
@@ -109,7 +109,7 @@ def test_how_far_is_counted_goes_forwards_alone(backend: Backend) -> None:
     assert usage.counted_until(backend.tenant) == NOW + minute
     now = counted(make_head(backend.tenant, "ses_1", updated_at=NOW + hour), 1, "ann")
     row = {RowKey("tenant", hour_of(NOW + hour)): Amounts(runs=1)}
-    usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], row)
+    usage.add([Fold(UsagePartition(backend.tenant, "ses_1"), 0, now)], row)
     assert usage.counted_until(backend.tenant) == NOW + minute, "the newest hour does not say it yet"
     usage.reach(backend.tenant, NOW + hour)
     assert usage.counted_until(backend.tenant) == NOW + hour
@@ -118,7 +118,7 @@ def test_how_far_is_counted_goes_forwards_alone(backend: Backend) -> None:
 def test_one_name_s_rows_are_found_among_those_of_others(backend: Backend) -> None:
     rows = {RowKey("user", day, who): Amounts(runs=1) for day in (7, 8, 9) for who in ("ann", "bob", "cy")}
     now = counted(make_head(backend.tenant, "ses_1", updated_at=NOW), 1, "ann")
-    backend.usage.add([Fold(Partition(backend.tenant, "ses_1"), 0, now)], rows)
+    backend.usage.add([Fold(UsagePartition(backend.tenant, "ses_1"), 0, now)], rows)
     found = backend.usage.rows(backend.tenant, "user", 8, 12, "bob")
     assert list(found) == [(RowKey("user", at, "bob"), Amounts(runs=1)) for at in (8, 9)]
 
@@ -146,7 +146,9 @@ def test_who_asks_for_one_name_reads_nobody_else_s_rows(moto_account: Aws) -> No
     rows = {RowKey("user", 7, f"p_{number}"): Amounts(runs=1) for number in range(50)}
     now = counted(make_head(tenant, "ses_1", updated_at=NOW), 1, "ann")
     client = CountedReads(aws.dynamodb)
-    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add([Fold(Partition(tenant, "ses_1"), 0, now)], rows)
+    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add(
+        [Fold(UsagePartition(tenant, "ses_1"), 0, now)], rows
+    )
 
     assert len(list(DynamoUsage(aws.table, FakeClock(), client).rows(tenant, "user", 7, 8, "p_30"))) == 1
     assert client.items == 1
@@ -164,7 +166,7 @@ class FiveAtOnce:
 
 def test_what_does_not_fit_into_one_answer_is_read_in_as_many_as_it_needs() -> None:
     usage = DynamoUsage("table", FakeClock(), FiveAtOnce())
-    assert len(usage.counted([Partition("acme", f"ses_{number}") for number in range(60)])) == 60
+    assert len(usage.counted([UsagePartition("acme", f"ses_{number}") for number in range(60)])) == 60
 
 
 def test_the_same_commits_again_change_nothing(backend: Backend) -> None:
@@ -217,7 +219,7 @@ def test_a_damaged_count_holds_nobody_up(moto_account: Aws, damage: dict[str, An
     stores, tenant = aws_stores(moto_account), f"tenant-{uuid4().hex}"
     backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
     backend.fold(backend.commit(1), backend.commit(1, "ses_2"))
-    key = counted_key(Partition(tenant, "ses_1"))
+    key = counted_key(UsagePartition(tenant, "ses_1"))
     stored = moto_account.dynamodb.get_item(TableName=moto_account.table, Key=key)["Item"]
     moto_account.dynamodb.put_item(TableName=moto_account.table, Item={**stored, **damage})
 
@@ -236,7 +238,7 @@ def test_the_stream_tells_of_new_commits_alone() -> None:
         {"eventName": "INSERT", "dynamodb": {**told, "Keys": {**keys, "pk": {"S": "T#acme"}}}},
     ]
     event = {"Records": [{"eventName": "INSERT", "dynamodb": told}, *others]}
-    assert list(committed_in(event)) == [Committed(Partition("acme", "ses_1"), 7, at)]
+    assert list(committed_in(event)) == [Committed(UsagePartition("acme", "ses_1"), 7, at)]
 
 
 def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(moto_account: Aws) -> None:

@@ -6,9 +6,9 @@ from threading import RLock
 
 from acta_engine.queue.places import (
     PLACES_COUNTED,
-    Bucket,
     Grant,
-    Price,
+    GrantPrice,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
     QueuePosition,
@@ -20,25 +20,25 @@ from acta_engine.store.keys import key_part
 class MemoryAdmission:
     def __init__(self) -> None:
         self._lock = RLock()
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, ProviderBucket] = {}
         self._line: dict[str, dict[tuple[str, int, str], QueuePlace]] = {}
         self._passed_over: dict[QueuePlace, datetime] = {}
 
-    def take(self, provider: str, price: Price, now: datetime) -> Grant:
+    def take(self, provider: str, price: GrantPrice, now: datetime) -> Grant:
         with self._lock:
             bucket, at = self.bucket(provider), in_milliseconds(now)
             if bucket.has_line(at):
                 return Grant(False, bucket)
             return self._taken(provider, bucket.after(price, at), bucket)
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
+    def take_for(self, tenant: str, provider: str, price: GrantPrice, now: datetime) -> Grant:
         with self._lock:
             bucket = self.bucket(provider)
             after = bucket.after(price, in_milliseconds(now))
             return self._taken(provider, after and after._replace(last=tenant), bucket)
 
     def share_out(
-        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+        self, last: str, provider: str, price: GrantPrice, now: datetime, until: datetime, mine: int = 0
     ) -> Grant:
         with self._lock:
             bucket, at = self.bucket(provider), in_milliseconds(now)
@@ -48,7 +48,7 @@ class MemoryAdmission:
             shared = in_milliseconds(until)
             return self._taken(provider, after and after._replace(last=last, shared=shared), bucket)
 
-    def _taken(self, provider: str, after: Bucket | None, before: Bucket) -> Grant:
+    def _taken(self, provider: str, after: ProviderBucket | None, before: ProviderBucket) -> Grant:
         if after is None:
             return Grant(False, before)
         self._buckets[provider] = after
@@ -63,9 +63,9 @@ class MemoryAdmission:
             bucket = self.bucket(provider)
             self._buckets[provider] = bucket._replace(limits=limits, learnt=in_milliseconds(now))
 
-    def bucket(self, provider: str) -> Bucket:
+    def bucket(self, provider: str) -> ProviderBucket:
         with self._lock:
-            return self._buckets.get(provider, Bucket())
+            return self._buckets.get(provider, ProviderBucket())
 
     def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
         with self._lock:
@@ -107,7 +107,7 @@ class MemoryAdmission:
             self._passed_over.pop(one, None)
             self._line.get(one.provider, {}).pop(_place(one), None)
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
+    def keep_line(self, provider: str, seen: ProviderBucket, until: datetime | None) -> bool:
         with self._lock:
             bucket = self.bucket(provider)
             if bucket.line != seen.line:

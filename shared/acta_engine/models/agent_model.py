@@ -12,7 +12,7 @@ from acta_engine.models.providers import context_window
 from acta_engine.settings import Settings
 
 if TYPE_CHECKING:
-    from acta_engine.models.configured_models import ConfiguredModels
+    from acta_engine.models.configured_models import ModelListing
 
 
 class AgentModels:
@@ -36,11 +36,11 @@ class AgentModels:
         return context_window(model)
 
     @cached_property
-    def configured(self) -> "ConfiguredModels":
+    def configured(self) -> "ModelListing":
         """What the API tells of them. Turns do not pay for it."""
-        from acta_engine.models.configured_models import ConfiguredModels
+        from acta_engine.models.configured_models import ModelListing
 
-        return ConfiguredModels(self._settings, os.environ, secret_text)
+        return ModelListing(self._settings, os.environ, secret_text)
 
     def _named(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[Model, str]:
         return choose_for(self._settings, os.environ, secret_text, provider, model, agent.protocol)

@@ -39,13 +39,13 @@ from acta_engine.settings import Settings
 T = TypeVar("T")
 
 
-class Secrets(Interface):
+class SecretReader(Interface):
     """Returns a secret's text by its name, from what is kept. `refresh`: reads it again."""
 
     def __call__(self, name: str, *, refresh: bool = False) -> str: ...
 
 
-def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> tuple[Model, str]:
+def choose(settings: Settings, environ: Mapping[str, str], secrets: SecretReader) -> tuple[Model, str]:
     """The deployment's model and the name to ask it by: of the provider in the settings, else of the first provider
     with a key, else `offline` where the environment has it. Where there is none of them, the model's first call raises
     ProviderKeyRefused.
@@ -56,7 +56,7 @@ def choose(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> 
 def choose_for(
     settings: Settings,
     environ: Mapping[str, str],
-    secrets: Secrets,
+    secrets: SecretReader,
     provider: str | None,
     model: str | None,
     protocol: Protocol,
@@ -108,7 +108,7 @@ def choose_for(
     return RotatingModel(made, reload), name
 
 
-def _default_provider(settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> str:
+def _default_provider(settings: Settings, environ: Mapping[str, str], secrets: SecretReader) -> str:
     """The deployment's provider. Empty: none has a key; then the secrets were read again, because someone may just have
     stored one.
     """
@@ -133,7 +133,7 @@ def key_of(
     provider: Provider,
     settings: Settings,
     environ: Mapping[str, str],
-    secrets: Secrets,
+    secrets: SecretReader,
     *,
     refresh: bool = False,
 ) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import AwsDenied, ProviderTimeout
 from acta_engine.models.calls import is_sendable, run_within
-from acta_engine.models.choose import Secrets, address_of, choose, choose_for, key_of
+from acta_engine.models.choose import SecretReader, address_of, choose, choose_for, key_of
 from acta_engine.models.providers import OFFLINE, PROVIDERS, Provider, context_window
 from acta_engine.settings import Settings
 
@@ -25,26 +25,26 @@ unchecked    it cannot be asked: it has no key of its own (`bedrock`, `offline`)
 """
 
 
-class ModelUse(NamedTuple):
+class ListedUse(NamedTuple):
     """`agent_id` None: the deployment's default. `purpose`: `default`, one of an agent's purposes, or `fallback`."""
 
     agent_id: str | None
     purpose: str
 
 
-class ConfiguredModel(NamedTuple):
+class ListedModel(NamedTuple):
     """`context_window`: tokens."""
 
     provider: str
     model: str
     context_window: int
-    used_by: tuple[ModelUse, ...]
+    used_by: tuple[ListedUse, ...]
 
 
-class ConfiguredModels:
+class ModelListing:
     """The models of one deployment."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], secrets: Secrets) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], secrets: SecretReader) -> None:
         self._settings = settings
         self._environ = environ
         self._secrets = secrets
@@ -54,18 +54,18 @@ class ConfiguredModels:
         model, name = choose(self._settings, self._environ, self._secrets)
         return model.provider, name
 
-    def models(self, agents: Iterable[AgentDefinition]) -> list[ConfiguredModel]:
+    def models(self, agents: Iterable[AgentDefinition]) -> list[ListedModel]:
         """Each model once, the deployment's first. `offline` is left out where the environment does not have it."""
-        found: dict[tuple[str, str], list[ModelUse]] = {self.default(): [ModelUse(None, "default")]}
+        found: dict[tuple[str, str], list[ListedUse]] = {self.default(): [ListedUse(None, "default")]}
         for agent in agents:
             for purpose in get_args(Purpose):
                 chosen = self._chosen(agent, agent.provider, agent.model_for(purpose))
-                found.setdefault(chosen, []).append(ModelUse(agent.agent_id, purpose))
+                found.setdefault(chosen, []).append(ListedUse(agent.agent_id, purpose))
             for fallback in agent.fallbacks:
                 chosen = self._chosen(agent, fallback.provider or agent.provider, fallback.model)
-                found.setdefault(chosen, []).append(ModelUse(agent.agent_id, "fallback"))
+                found.setdefault(chosen, []).append(ListedUse(agent.agent_id, "fallback"))
         return [
-            ConfiguredModel(
+            ListedModel(
                 provider, model, self._settings.context_window_tokens or context_window(model), tuple(uses)
             )
             for (provider, model), uses in found.items()

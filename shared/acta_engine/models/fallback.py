@@ -29,7 +29,7 @@ AS_RATED = AnswerTime()
 TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable | AwsDenied
 
 
-class NamedModel(NamedTuple):
+class AskedModel(NamedTuple):
     """A model and the name to ask it by."""
 
     model: Model
@@ -40,22 +40,20 @@ def with_fallbacks(
     first: tuple[Model, str], others: Sequence[tuple[Model, str]], answer_time: AnswerTime = AS_RATED
 ) -> tuple[Model, str]:
     """The model that asks them in this order, and the first one's name. A model that comes twice is asked once."""
-    chain: dict[tuple[str, str], NamedModel] = {}
+    chain: dict[tuple[str, str], AskedModel] = {}
     for model, name in (first, *others):
-        chain.setdefault((model.provider, name), NamedModel(model, name))
-    return (
-        (FallbackModel(tuple(chain.values()), answer_time=answer_time), first[1]) if len(chain) > 1 else first
-    )
+        chain.setdefault((model.provider, name), AskedModel(model, name))
+    return (ModelChain(tuple(chain.values()), answer_time=answer_time), first[1]) if len(chain) > 1 else first
 
 
-class FallbackModel:
+class ModelChain:
     """Each model but the last has to begin its answer in an equal share of the time that is left, and early enough for
     the next one to write a whole answer. An answer that has begun has all of the time.
     """
 
     def __init__(
         self,
-        models: Sequence[NamedModel],
+        models: Sequence[AskedModel],
         now: Callable[[], float] = time.monotonic,
         answer_time: AnswerTime = AS_RATED,
     ) -> None:

@@ -20,7 +20,7 @@ StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
 """What each means for the run: `wire.py`."""
 
 
-class ToolDefinition(NamedTuple):
+class OfferedTool(NamedTuple):
     """A tool as a model sees it."""
 
     name: str
@@ -35,7 +35,7 @@ class StreamOptions(NamedTuple):
     """
 
     begins_within: float | None = None
-    """Seconds in which the first byte of the answer must arrive. None: there is no such limit. Only `FallbackModel`
+    """Seconds in which the first byte of the answer must arrive. None: there is no such limit. Only `ModelChain`
     (`fallback.py`) sets one.
     """
     on_text: Callable[[str], None] | None = None
@@ -45,7 +45,7 @@ class StreamOptions(NamedTuple):
 
 
 class Fallbacks(Protocol):
-    """Decides for the caller whether further models are asked, and hears how each one went. Only `FallbackModel`
+    """Decides for the caller whether further models are asked, and hears how each one went. Only `ModelChain`
     (`fallback.py`) calls it, from the caller's own thread.
     """
 
@@ -63,7 +63,7 @@ class ModelRequest(NamedTuple):
 
     model: str
     system: str
-    tools: tuple[ToolDefinition, ...]
+    tools: tuple[OfferedTool, ...]
     entries: tuple[Entry, ...]
     suffix: str
     """Plan status, memories and hints. It changes each turn, so it comes last."""
@@ -182,7 +182,7 @@ class Model(Protocol):
         """
 
 
-class Models(Protocol):
+class ModelChooser(Protocol):
     """The models of a deployment's agents."""
 
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:

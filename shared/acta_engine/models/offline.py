@@ -93,7 +93,7 @@ class Stage(NamedTuple):
 
 
 @dataclass
-class Run:
+class OfflineRun:
     """What the entries say since the last message of a person."""
 
     message: str = ""
@@ -186,7 +186,7 @@ def _reply(request: ModelRequest) -> tuple[Any, ...]:
 
 
 def _work_on(
-    goal: Goal | None, stages: Sequence[Stage], run: Run, offered: set[str], room: int
+    goal: Goal | None, stages: Sequence[Stage], run: OfflineRun, offered: set[str], room: int
 ) -> tuple[Any, ...]:
     """The calls of the first stage that is not done, or the answer, with the updates of the plan that are due."""
     updates: list[RequestedCall] = []
@@ -218,7 +218,7 @@ def _work_on(
     return f"{GOAL_COMPLETE}\n\n{answer}\n\n{LABEL}", *updates, _update("complete", reason=gist[:300])
 
 
-def _stages(goal: Goal | None, run: Run, room: int) -> list[Stage]:
+def _stages(goal: Goal | None, run: OfflineRun, room: int) -> list[Stage]:
     if goal is None:
         return [Stage(f"Say that “{run.message.strip()[:100]}” takes a language model", "", ())]
     if goal.call is not None:
@@ -236,7 +236,7 @@ def _stages(goal: Goal | None, run: Run, room: int) -> list[Stage]:
     return stages
 
 
-def _create(run: Run, path: str, content: str) -> RequestedCall:
+def _create(run: OfflineRun, path: str, content: str) -> RequestedCall:
     """A file that is there already is replaced: the person has named it."""
     create = RequestedCall("create_file", {"path": path, "content": content})
     made = run.results.get(_key(create))
@@ -244,7 +244,7 @@ def _create(run: Run, path: str, content: str) -> RequestedCall:
     return RequestedCall("create_file", {**(create.input or {}), "replace": True}) if is_taken else create
 
 
-def _answer(goal: Goal | None, run: Run, room: int) -> str:
+def _answer(goal: Goal | None, run: OfflineRun, room: int) -> str:
     if goal is None:
         return f"I cannot do this. Nothing was done. {HOW_TO_GET_A_MODEL}"
     found = _found(goal, run, room)
@@ -254,7 +254,7 @@ def _answer(goal: Goal | None, run: Run, room: int) -> str:
     return f"{last.content.loaded.strip().splitlines()[0][:300]}\n\n{found}"
 
 
-def _found(goal: Goal, run: Run, room: int) -> str:
+def _found(goal: Goal, run: OfflineRun, room: int) -> str:
     """At most `room` characters."""
     if goal.call is not None:
         found = _summary(run, goal.call) if goal.summarizes else f"{goal.call.name}: {_said(run, goal.call)}"
@@ -281,7 +281,7 @@ def _found(goal: Goal, run: Run, room: int) -> str:
     return "\n\n".join(parts)[:room]
 
 
-def _files(goal: Goal, run: Run) -> dict[str, str]:
+def _files(goal: Goal, run: OfflineRun) -> dict[str, str]:
     """Path -> size, as the listing has it, without the file that the run itself writes."""
     listing = run.results.get(_key(_LIST))
     text = unquoted(listing.content.loaded) if listing is not None and listing.ok else ""
@@ -289,11 +289,11 @@ def _files(goal: Goal, run: Run) -> dict[str, str]:
     return {path: size for path, size in sorted(found.items()) if path != goal.target}
 
 
-def _reads(goal: Goal, run: Run) -> list[RequestedCall]:
+def _reads(goal: Goal, run: OfflineRun) -> list[RequestedCall]:
     return [RequestedCall("read_file", {"path": path}) for path in list(_files(goal, run))[:MAX_FILES]]
 
 
-def _summary(run: Run, call: RequestedCall) -> str:
+def _summary(run: OfflineRun, call: RequestedCall) -> str:
     """The headings and the first sentences of a file, or the size of a table."""
     if not _is_ok(run, call):
         return f"Could not be read: {_said(run, call)}"
@@ -310,15 +310,15 @@ def _summary(run: Run, call: RequestedCall) -> str:
     return " ".join(part for part in (headings and f"Headings: {headings[:300]}.", sentences, size) if part)
 
 
-def _run_of(entries: Sequence[Entry]) -> Run:
-    run = Run()
+def _run_of(entries: Sequence[Entry]) -> OfflineRun:
+    run = OfflineRun()
     results = {entry.call_id: entry for entry in entries if isinstance(entry, ToolEntry)}
     for entry in entries:
         if isinstance(entry, UserEntry) and entry.origin == "user":
             text = entry.content.loaded
             if run.is_asked and _WITHOUT_TEXT.fullmatch(run.message.strip()):  # the answer is the file's text
                 text = f"{run.message.strip(' .!?')} with the text {text}"
-            run = Run(text, run.questions)
+            run = OfflineRun(text, run.questions)
         elif isinstance(entry, AssistantEntry):
             for call in entry.calls:
                 result, given = results.get(call.call_id), call.input or {}
@@ -343,12 +343,12 @@ def _key(call: RequestedCall) -> str:
     return call.name + json.dumps(call.input, sort_keys=True)
 
 
-def _is_ok(run: Run, call: RequestedCall) -> bool:
+def _is_ok(run: OfflineRun, call: RequestedCall) -> bool:
     result = run.results.get(_key(call))
     return result is not None and result.ok
 
 
-def _said(run: Run, call: RequestedCall) -> str:
+def _said(run: OfflineRun, call: RequestedCall) -> str:
     """What the tool returned; of an error, its sentence and what is quoted below it."""
     result = run.results.get(_key(call))
     if result is None:

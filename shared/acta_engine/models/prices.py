@@ -14,7 +14,7 @@ _SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})\Z")
 _BILLIONTHS = 1_000
 
 
-class Tokens(Protocol):
+class PricedTokens(Protocol):
     """The tokens of a call. `input` includes `cached_input` (read from the cache) and `cache_write` (written to it)."""
 
     @property
@@ -27,13 +27,13 @@ class Tokens(Protocol):
     def cache_write(self) -> int: ...
 
 
-def cost_usd(provider: str, model: str, used: Tokens) -> float | None:
+def cost_usd(provider: str, model: str, used: PricedTokens) -> float | None:
     """US dollars, with six decimals; None: the model's price is unknown."""
     cost = cost_microdollars(provider, model, used)
     return None if cost is None else cost / 1_000_000
 
 
-def cost_microdollars(provider: str, model: str, used: Tokens) -> int | None:
+def cost_microdollars(provider: str, model: str, used: PricedTokens) -> int | None:
     """Millionths of a US dollar; None: the model's price is unknown."""
     price = price_of(provider, model)
     if price is None:
@@ -83,7 +83,7 @@ def most_output(models: Sequence[NamedModel], input_tokens: int, usd: float, at_
     )
 
 
-def charged_tokens(model: NamedModel, used: Tokens) -> int:
+def charged_tokens(model: NamedModel, used: PricedTokens) -> int:
     """The tokens that a call counts in a token budget: input that was read from the cache counts by its price relative
     to fresh input, rounded up. Where the price is unknown it counts in full.
     """

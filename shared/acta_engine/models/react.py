@@ -18,9 +18,9 @@ from acta_engine.models.model import (
     Model,
     ModelReply,
     ModelRequest,
+    OfferedTool,
     RequestedCall,
     StopReason,
-    ToolDefinition,
 )
 from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, wire_tool_name
 from acta_engine.plans.plan import UPDATE_PLAN
@@ -66,11 +66,11 @@ _ANSWER_KEYS = {"thought", "final_answer"}
 _SHOWN_KEY_CHARS = 40
 
 
-class Unreadable(Exception):
+class UnreadableReply(Exception):
     """The reply has neither form. The message completes "Your reply could not be read: …", for the model."""
 
 
-class Action(NamedTuple):
+class ReActAction(NamedTuple):
     """`name`: of the tool."""
 
     thought: str
@@ -78,7 +78,7 @@ class Action(NamedTuple):
     input: dict[str, Any]
 
 
-class FinalAnswer(NamedTuple):
+class ReActAnswer(NamedTuple):
     thought: str
     text: str
 
@@ -97,25 +97,25 @@ class ReActModel:
             return reply._replace(calls=())
         try:
             step = _parse(reply, request.tool_choice)
-        except Unreadable as error:
+        except UnreadableReply as error:
             return _unreadable(reply, str(error))
         match step:
-            case Action():
+            case ReActAction():
                 return _with_call(reply, step)
-            case FinalAnswer():
+            case ReActAnswer():
                 return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
 
 
-def _parse(reply: ModelReply, tool_choice: str) -> Action | FinalAnswer:
+def _parse(reply: ModelReply, tool_choice: str) -> ReActAction | ReActAnswer:
     if reply.stop == "max_tokens":
-        raise Unreadable("it was cut off at the output limit; be shorter, or do it in smaller pieces")
+        raise UnreadableReply("it was cut off at the output limit; be shorter, or do it in smaller pieces")
     if reply.stop == "pause":
-        raise Unreadable("it was not finished")
+        raise UnreadableReply("it was not finished")
     if reply.calls:
-        raise Unreadable("it calls a tool in another way than by the JSON object")
+        raise UnreadableReply("it calls a tool in another way than by the JSON object")
     step = parse_reply(reply.text)
-    if isinstance(step, FinalAnswer) and tool_choice != "auto":
-        raise Unreadable(f"only the action {tool_choice} is possible now, and no final_answer")
+    if isinstance(step, ReActAnswer) and tool_choice != "auto":
+        raise UnreadableReply(f"only the action {tool_choice} is possible now, and no final_answer")
     return step
 
 
@@ -127,7 +127,7 @@ def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
     return reply._replace(text="", thinking=words, calls=(call,), stop=stop)
 
 
-def _with_call(reply: ModelReply, step: Action) -> ModelReply:
+def _with_call(reply: ModelReply, step: ReActAction) -> ModelReply:
     """The thought is the text beside the call. But it becomes `thinking` where it could be taken for the run's answer:
     beside the end of a plan, or where it begins with the marker.
     """
@@ -166,7 +166,7 @@ def _first_id(entries: Sequence[Entry]) -> str:
     return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 
 
-def _protocol(tools: Sequence[ToolDefinition], marker: str) -> str:
+def _protocol(tools: Sequence[OfferedTool], marker: str) -> str:
     """The rules and the tools. `marker`: the first word of a reply that completes the run, which the agent's prompt
     speaks of.
     """
@@ -196,7 +196,7 @@ def attributed(origin: str, text: str, key: str) -> str:
     return f"[{origin} #{mark}]\n{text}\n[end #{mark}]"
 
 
-def _tool_line(tool: ToolDefinition) -> str:
+def _tool_line(tool: OfferedTool) -> str:
     """JSON on one line, so that no description can pass for a rule."""
     line = {"action": tool.name, "description": tool.description, "action_input": tool.input_schema}
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -272,29 +272,29 @@ def _json(**parts: Any) -> str:
     return json.dumps(parts, ensure_ascii=False)
 
 
-def parse_reply(text: str) -> Action | FinalAnswer:
-    """Raises Unreadable."""
+def parse_reply(text: str) -> ReActAction | ReActAnswer:
+    """Raises UnreadableReply."""
     found = _object(text)
     _check_keys(set(found))
     thought = _string(found, "thought")
     if "final_answer" in found:
-        return FinalAnswer(thought, _nonblank(found, "final_answer"))
+        return ReActAnswer(thought, _nonblank(found, "final_answer"))
     arguments = found["action_input"]
     if not isinstance(arguments, dict):
-        raise Unreadable("action_input is not a JSON object")
-    return Action(thought, _nonblank(found, "action").strip(), arguments)
+        raise UnreadableReply("action_input is not a JSON object")
+    return ReActAction(thought, _nonblank(found, "action").strip(), arguments)
 
 
 def _object(text: str) -> dict[str, Any]:
     stripped = text.strip()
     if not stripped:
-        raise Unreadable("it is empty")
+        raise UnreadableReply("it is empty")
     try:
         return parse_object(without_code_block(stripped))
     except InvalidJson as error:
         begins = stripped.startswith(("{", "```"))
         hint = "" if begins else "; it has to begin with { and must have no text before that"
-        raise Unreadable(f"it is {error}{hint}") from None
+        raise UnreadableReply(f"it is {error}{hint}") from None
 
 
 def _check_keys(keys: set[str]) -> None:
@@ -302,22 +302,22 @@ def _check_keys(keys: set[str]) -> None:
         return
     unknown = sorted(keys - _ACTION_KEYS - _ANSWER_KEYS)
     if unknown:
-        raise Unreadable(f"it has the unknown key {unknown[0][:_SHOWN_KEY_CHARS]!r}")
+        raise UnreadableReply(f"it has the unknown key {unknown[0][:_SHOWN_KEY_CHARS]!r}")
     if "final_answer" in keys and keys & {"action", "action_input"}:
-        raise Unreadable("it has both an action and a final_answer; only one of them is possible")
+        raise UnreadableReply("it has both an action and a final_answer; only one of them is possible")
     wanted = _ANSWER_KEYS if "final_answer" in keys else _ACTION_KEYS
-    raise Unreadable(f"it lacks {' and '.join(sorted(wanted - keys))}")
+    raise UnreadableReply(f"it lacks {' and '.join(sorted(wanted - keys))}")
 
 
 def _string(found: dict[str, Any], key: str) -> str:
     value = found[key]
     if not isinstance(value, str):
-        raise Unreadable(f"{key} is not a string")
+        raise UnreadableReply(f"{key} is not a string")
     return value
 
 
 def _nonblank(found: dict[str, Any], key: str) -> str:
     value = _string(found, key)
     if not value.strip():
-        raise Unreadable(f"{key} is empty")
+        raise UnreadableReply(f"{key} is empty")
     return value

@@ -11,10 +11,10 @@ from acta_engine.models.providers import PRICED_AT, Rates
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.models import answers as definitions
-    from acta_engine.models.configured_models import ConfiguredModels
+    from acta_engine.models.configured_models import ModelListing
 
 
-def build(app: App, configured: "ConfiguredModels") -> Api:
+def build(app: App, configured: "ModelListing") -> Api:
     """`configured`: the models of the deployment."""
     api = Api("step", app.settings, audit=app.audit, limiter=app.limiter)
 

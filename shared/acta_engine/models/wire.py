@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from acta_engine.models.model import ModelRequest, RequestedCall, StopReason, ToolDefinition
+from acta_engine.models.model import ModelRequest, OfferedTool, RequestedCall, StopReason
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 NO_RESULT = "Error: this call has no result."
@@ -42,7 +42,7 @@ class AnsweredCall(NamedTuple):
     ok: bool
 
 
-class Turn(NamedTuple):
+class ConversationTurn(NamedTuple):
     """One reply of the model, its calls in the model's order, and the texts that came after it. `reply` None: the texts
     came before any reply.
     """
@@ -52,18 +52,18 @@ class Turn(NamedTuple):
     texts: tuple[str, ...]
 
 
-def turn_of(entries: Sequence[Entry]) -> Turn:
+def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
     """The turn that these are, as `EndedTurns` splits a conversation.
 
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
     reply = entries[0] if entries else None
     if not isinstance(reply, AssistantEntry):
-        return Turn(None, (), _texts(entries, frozenset()))
+        return ConversationTurn(None, (), _texts(entries, frozenset()))
     following = entries[1:]
     results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
     calls = tuple(_answered(call, results.get(call.call_id)) for call in reply.calls)
-    return Turn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))
+    return ConversationTurn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))
 
 
 def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
@@ -113,19 +113,19 @@ _REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "enum", "not")
 """Keywords of JSON Schema. At the top of a tool's schema Anthropic refuses the first three, OpenAI all of them."""
 
 
-def wire_tools(tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def wire_tools(tools: Sequence[OfferedTool]) -> tuple[OfferedTool, ...]:
     """The tools as every provider accepts them. Keywords that may not stand at the top of a schema move into the
     description. `properties` is always there, because OpenAI refuses a schema without it.
     """
     return tuple(tool._replace(description=_description(tool), input_schema=_schema(tool)) for tool in tools)
 
 
-def _schema(tool: ToolDefinition) -> dict[str, Any]:
+def _schema(tool: OfferedTool) -> dict[str, Any]:
     kept = {key: value for key, value in tool.input_schema.items() if key not in _REFUSED_AT_THE_TOP}
     return kept if "properties" in kept else {**kept, "properties": {}}
 
 
-def _description(tool: ToolDefinition) -> str:
+def _description(tool: OfferedTool) -> str:
     moved = {key: value for key, value in tool.input_schema.items() if key in _REFUSED_AT_THE_TOP}
     if not moved:
         return tool.description

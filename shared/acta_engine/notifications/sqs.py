@@ -17,7 +17,7 @@ FIRST_DELAY_SECONDS = 2
 """The time before the second attempt. A short disturbance is over by then."""
 
 
-class Queue:
+class NotificationQueue:
     """A RetryQueue. A message has the changed item's key, the kind of the change and who has not been told: from these
     the same notification with the same id can be made again.
     """

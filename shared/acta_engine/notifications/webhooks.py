@@ -33,11 +33,11 @@ REFUSALS = frozenset((400, 410, 413, 415, 422))
 """Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
 
 
-class Silent(NotDelivered):
+class ReceiverSilent(NotDelivered):
     """There was no answer, perhaps after all the time that there was for it."""
 
 
-class Webhook:
+class DeploymentWebhook:
     """A Notifier. `secret`: is called for each notification, so that a new secret is used at once. `seconds`: for one
     request and its answer.
     """
@@ -60,7 +60,8 @@ def signing_secret(name: str) -> Callable[[], str]:
 
 
 def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:
-    """Raises NotDelivered, of which Silent is one, and NotificationRefused. No error has the secret or the URL."""
+    """Raises NotDelivered, of which ReceiverSilent is one, and NotificationRefused. No error has the secret or the
+    URL."""
     from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
     try:
@@ -78,7 +79,7 @@ def post(target: Target, secret: str, notification: Notification, clock: Clock, 
     try:
         answer = exchange(target, "POST", headers, body, seconds)
     except (NotSent, NoAnswer, AnswerTooLarge) as silent:
-        raise Silent(f"no answer: {type(silent).__name__}") from None
+        raise ReceiverSilent(f"no answer: {type(silent).__name__}") from None
     if 200 <= answer.status < 300:
         return
     if answer.status in REFUSALS:
@@ -95,7 +96,7 @@ def _target(url: str) -> Target:
     return Target(parts.scheme, host, port, path, ip=host)
 
 
-class Topic:
+class SnsTopic:
     """A Notifier. Subscriptions can filter by the attributes `event` and `tenant`, and those to interventions
     by `type`, too."""
 
@@ -189,7 +190,7 @@ class OwnWebhooks:
         target = self._target(url, partition)
         try:
             post(target, self._secret(stored.tenant.tenant), notification, self._clock, self._seconds)
-        except Silent:
+        except ReceiverSilent:
             self._resting[partition, target.origin] = self._now()
             if len(self._resting) > RESTING_KEPT:
                 self._resting.popitem(last=False)

@@ -27,12 +27,12 @@ from acta_engine.queue.places import (
     LINE,
     MORE,
     AdmissionStore,
-    Bucket,
+    CallSize,
+    GrantPrice,
     Holding,
-    Price,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
-    Reservation,
     in_milliseconds,
 )
 from acta_engine.recovery.outage import QUEUED, Delay
@@ -61,7 +61,7 @@ class Admission:
         self._clock = clock
         self._limits = limits
         self._held: dict[str, Holding] = {}
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, ProviderBucket] = {}
         """Of providers whose limits are learnt, the buckets as they were seen last."""
         self._named: dict[str, ProviderLimits] = {}
         """Limits that answers have named and that are not stored yet."""
@@ -79,10 +79,10 @@ class Admission:
         if queued is not None and queued.admitted:
             self._is_idle[provider] = False  # others wait in the line
             return True
-        wanted, now = Reservation(tokens), self._clock.now()
+        wanted, now = CallSize(tokens), self._clock.now()
         held = self._held.get(provider, Holding()).at(now, limits)
         lacks = held.lacks(wanted)
-        if any(Price.of(limits, lacks)):
+        if any(GrantPrice.of(limits, lacks)):
             taken = self._take(provider, limits, lacks)
             if taken is None:
                 return False
@@ -108,19 +108,19 @@ class Admission:
     def _learn(self, provider: str) -> None:
         """Stores the limits that an answer has named, if they are new."""
         limits, now = self._named.pop(provider, None), self._clock.now()
-        before = self._buckets.get(provider, Bucket())
+        before = self._buckets.get(provider, ProviderBucket())
         if limits is None or not before.has_to_learn(limits, in_milliseconds(now)):
             return
         with suppress(TransientError):
             self._store.learn(provider, limits, now)
             self._buckets[provider] = before._replace(limits=limits, learnt=in_milliseconds(now))
 
-    def _take(self, provider: str, limits: ProviderLimits, lacks: Reservation) -> Reservation | None:
+    def _take(self, provider: str, limits: ProviderLimits, lacks: CallSize) -> CallSize | None:
         """What was taken. None: the bucket does not have enough, or there is a line."""
         now, wanted = self._clock.now(), lacks
-        if self._is_idle.get(provider) and Price.of(limits, lacks).is_small:
-            wanted = Reservation(lacks.tokens * MORE, lacks.requests * MORE)
-        price = Price.of(limits, wanted)
+        if self._is_idle.get(provider) and GrantPrice.of(limits, lacks).is_small:
+            wanted = CallSize(lacks.tokens * MORE, lacks.requests * MORE)
+        price = GrantPrice.of(limits, wanted)
         took = self._store.take(provider, price, now)
         at = in_milliseconds(now)
         if provider in self._buckets:
@@ -145,13 +145,13 @@ class Admission:
         if limits is None:
             return
         if limits == LEARN:  # as they were when the tokens were taken; the answer may have named others
-            limits = self._buckets.get(provider, Bucket()).limits
+            limits = self._buckets.get(provider, ProviderBucket()).limits
         self._learn(provider)
         if not isinstance(answer, ModelReply) or limits == LEARN:
             return
         used, now = charged_tokens(asked, answer.usage), self._clock.now()
         held = self._held.get(provider, Holding()).at(now, limits).plus(reserved - used, 0, now)
-        price = Price.of(limits, Reservation(held.tokens, requests=0))
+        price = GrantPrice.of(limits, CallSize(held.tokens, requests=0))
         if price.is_worth_returning(is_idle=self._is_idle.get(provider, False)):
             # The worker drops them whatever the store answers: then an unclear answer loses tokens and counts none
             # twice.

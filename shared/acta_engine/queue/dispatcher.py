@@ -31,11 +31,11 @@ from acta_engine.queue.places import (
     LINE,
     PASSED_OVER_FOR,
     AdmissionStore,
-    Bucket,
-    Price,
+    CallSize,
+    GrantPrice,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
-    Reservation,
     in_milliseconds,
 )
 from acta_engine.recovery.recover import restart, try_now
@@ -172,7 +172,7 @@ class _Dispatcher:
         self._lines = {provider: _Line(self._clock.now()) for provider in deps.limits}
         self._seconds_until_paid = 0.0
         """Until the bucket carries the call that it did not carry last."""
-        self._bucket = Bucket()
+        self._bucket = ProviderBucket()
         """As it was after the last attempt to pay for a call."""
 
     def run(self) -> DispatchResult:
@@ -215,20 +215,20 @@ class _Dispatcher:
                 return SHORTEST
         return self._serve_alone(provider, bucket.last)
 
-    def _carries(self, bucket: Bucket, places: list[QueuePlace]) -> bool:
-        price = Price()
+    def _carries(self, bucket: ProviderBucket, places: list[QueuePlace]) -> bool:
+        price = GrantPrice()
         for place in places:
             price = price.plus(self._price(place, bucket))
         return bucket.carries_all(price, in_milliseconds(self._clock.now()))
 
-    def _share_out(self, workers: RecoveryWorkers, provider: str, bucket: Bucket) -> bool:
+    def _share_out(self, workers: RecoveryWorkers, provider: str, bucket: ProviderBucket) -> bool:
         """Pays for as many places as the bucket carries and hands them over. Returns False if the bucket carries too
         few now and more sessions wait.
         """
         line, now, sharing = self._lines[provider], self._clock.now(), self._deps.sharing
         most = workers.most * sharing.batch_size
         turns = RoundRobin(self._store, provider, bucket.last, line.handed_over)
-        places, price, are_all = list[QueuePlace](), Price(), True
+        places, price, are_all = list[QueuePlace](), GrantPrice(), True
         for place in turns:
             more = price.plus(self._price(place, bucket))
             if len(places) == most or not bucket.carries_all(more, in_milliseconds(now)):
@@ -308,12 +308,12 @@ class _Dispatcher:
             self._seconds_until_paid = took.bucket.seconds_until(price, in_milliseconds(now))
         return took.granted
 
-    def _price(self, place: QueuePlace, bucket: Bucket | None = None) -> Price:
+    def _price(self, place: QueuePlace, bucket: ProviderBucket | None = None) -> GrantPrice:
         """`bucket`: of the provider, where it was just read."""
         limits = self._deps.limits[place.provider]
         if limits == LEARN:
             limits = (bucket or self._store.bucket(place.provider)).limits
-        return Price.of(limits, Reservation(place.tokens))
+        return GrantPrice.of(limits, CallSize(place.tokens))
 
 
 class SharedPlaces:

@@ -24,9 +24,9 @@ from acta_engine.errors import StoreThrottled
 from acta_engine.queue.places import (
     BURST,
     PLACES_COUNTED,
-    Bucket,
     Grant,
-    Price,
+    GrantPrice,
+    ProviderBucket,
     ProviderLimits,
     QueuePlace,
     QueuePosition,
@@ -53,16 +53,16 @@ class DynamoAdmission(DeploymentTable):
     def __init__(self, table: str, client: Any = None) -> None:
         super().__init__(table, client)
         self._given_client = client
-        self._seen: dict[str, Bucket] = {}
+        self._seen: dict[str, ProviderBucket] = {}
 
-    def take(self, provider: str, price: Price, now: datetime) -> Grant:
+    def take(self, provider: str, price: GrantPrice, now: datetime) -> Grant:
         return self._take(provider, price, in_milliseconds(now))
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
+    def take_for(self, tenant: str, provider: str, price: GrantPrice, now: datetime) -> Grant:
         return self._take(provider, price, in_milliseconds(now), tenant=tenant)
 
     def share_out(
-        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+        self, last: str, provider: str, price: GrantPrice, now: datetime, until: datetime, mine: int = 0
     ) -> Grant:
         share = _Share(in_milliseconds(until), mine)
         return self._take(provider, price, in_milliseconds(now), tenant=last, share=share)
@@ -70,13 +70,13 @@ class DynamoAdmission(DeploymentTable):
     def _take(
         self,
         provider: str,
-        price: Price,
+        price: GrantPrice,
         now: int,
         *,
         tenant: str = "",
         share: "_Share | None" = None,
     ) -> Grant:
-        seen = self._seen.get(provider, Bucket())
+        seen = self._seen.get(provider, ProviderBucket())
         if not tenant and seen.has_line(now):  # a read costs less than an update that is refused
             self._seen[provider] = seen = self.bucket(provider)
             if seen.has_line(now):
@@ -108,7 +108,7 @@ class DynamoAdmission(DeploymentTable):
 
     def _updated(
         self, provider: str, sets: list[str], conditions: list[str], values: dict[str, Any]
-    ) -> tuple[Bucket, bool]:
+    ) -> tuple[ProviderBucket, bool]:
         """The bucket as it is now, and whether it was changed."""
         if any(":none" in each for each in sets):
             values = {**values, ":none": {"S": ""}}
@@ -170,7 +170,7 @@ class DynamoAdmission(DeploymentTable):
             ExpressionAttributeValues=values,
         )
 
-    def bucket(self, provider: str) -> Bucket:
+    def bucket(self, provider: str) -> ProviderBucket:
         return _bucket(get_item(self._dynamodb, self._table, _bucket_key(provider)) or {})
 
     def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
@@ -247,7 +247,7 @@ class DynamoAdmission(DeploymentTable):
         item = _item(one)
         self._dynamodb.call("delete_item", TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
+    def keep_line(self, provider: str, seen: ProviderBucket, until: datetime | None) -> bool:
         values = {":seen": _n(seen.line), ":q": _n(in_milliseconds(until) if until is not None else 0)}
         condition = "q = :seen" if seen.line else "(attribute_not_exists(q) OR q = :seen)"
         return self._updated(provider, ["q = :q"], [condition], values)[1]
@@ -266,7 +266,7 @@ class _Share(NamedTuple):
     mine: int
 
 
-def _update(seen: Bucket, price: Price, now: int) -> tuple[list[str], list[str], dict[str, Any]]:
+def _update(seen: ProviderBucket, price: GrantPrice, now: int) -> tuple[list[str], list[str], dict[str, Any]]:
     """What to set, on which conditions, by what was seen last."""
     sets, conditions, values = [], [], {}
     for name, cost in (("tokens", price.tokens), ("requests", price.requests)):
@@ -293,10 +293,10 @@ def _bucket_key(provider: str) -> Item:
     return {"pk": {"S": f"D#{key_part(provider)}#{ADMISSION}"}, "sk": {"S": BUCKET}}
 
 
-def _bucket(item: Item) -> Bucket:
+def _bucket(item: Item) -> ProviderBucket:
     numbers = {name: int(item[short]["N"]) for name, short in _NAMES.items() if short in item}
     limits = ProviderLimits(*(int(item[short]["N"]) if short in item else None for short in _LIMITS))
-    return Bucket(**numbers, last=item["n"]["S"] if "n" in item else "", limits=limits)
+    return ProviderBucket(**numbers, last=item["n"]["S"] if "n" in item else "", limits=limits)
 
 
 def _sk(one: QueuePlace) -> str:

@@ -57,7 +57,7 @@ LEARN = ProviderLimits()
 """The limits are not configured: they are taken from the provider's answers."""
 
 
-class Reservation(NamedTuple):
+class CallSize(NamedTuple):
     """What a call may use at most."""
 
     tokens: int = 0
@@ -65,21 +65,21 @@ class Reservation(NamedTuple):
     requests: int = 1
 
 
-class Price(NamedTuple):
+class GrantPrice(NamedTuple):
     """What a grant costs, in milliseconds at the limit's rate. 0: there is no such limit."""
 
     tokens: int = 0
     requests: int = 0
 
     @classmethod
-    def of(cls, limits: ProviderLimits, wanted: Reservation) -> "Price":
+    def of(cls, limits: ProviderLimits, wanted: CallSize) -> "GrantPrice":
         return cls(
             _price(wanted.tokens, limits.tokens_per_minute),
             _price(wanted.requests, limits.requests_per_minute),
         )
 
-    def plus(self, more: "Price") -> "Price":
-        return Price(self.tokens + more.tokens, self.requests + more.requests)
+    def plus(self, more: "GrantPrice") -> "GrantPrice":
+        return GrantPrice(self.tokens + more.tokens, self.requests + more.requests)
 
     @property
     def is_small(self) -> bool:
@@ -95,7 +95,7 @@ def _price(amount: int, per_minute: int | None) -> int:
     return math.ceil(max(0, amount) * MINUTE / per_minute) if per_minute else 0
 
 
-class Bucket(NamedTuple):
+class ProviderBucket(NamedTuple):
     """What a provider has granted. Times are milliseconds since 1970."""
 
     tokens: int = 0
@@ -112,14 +112,14 @@ class Bucket(NamedTuple):
     shared: int = 0
     """Until then workers admit what one dispatcher has paid for, and other dispatchers leave the line alone."""
 
-    def after(self, price: Price, now: int) -> "Bucket | None":
+    def after(self, price: GrantPrice, now: int) -> "ProviderBucket | None":
         """The bucket after a grant of this price. None: it does not have enough."""
         if not _carries(self.tokens, price.tokens, now) or not _carries(self.requests, price.requests, now):
             return None
         tokens, requests = _moved(self.tokens, price.tokens, now), _moved(self.requests, price.requests, now)
         return self._replace(tokens=tokens, requests=requests)
 
-    def given_back(self, tokens: int, now: int) -> "Bucket":
+    def given_back(self, tokens: int, now: int) -> "ProviderBucket":
         """`tokens`: the price of those that were taken and not used. A bucket that owes nothing is as full as it can
         be, so it is never moved to before now.
         """
@@ -141,11 +141,11 @@ class Bucket(NamedTuple):
         """Whether another dispatcher shares the line out. `mine`: what `shared` was when the caller did so itself."""
         return self.shared > now and self.shared != mine
 
-    def carries_all(self, price: Price, now: int) -> bool:
+    def carries_all(self, price: GrantPrice, now: int) -> bool:
         """Whether it can grant the price of several calls. Only a single call may cost more than a burst."""
         return max(price) <= BURST and self.after(price, now) is not None
 
-    def seconds_until(self, price: Price, now: int) -> float:
+    def seconds_until(self, price: GrantPrice, now: int) -> float:
         """Until it can grant the price, if nobody else takes anything before."""
         waits = [_wait(self.tokens, price.tokens, now), _wait(self.requests, price.requests, now)]
         return max(0, *waits) / 1_000
@@ -183,9 +183,9 @@ class Holding(NamedTuple):
         is_good = self.until is not None and self.until > now and self.limits == limits
         return self if is_good else Holding(limits=limits)
 
-    def lacks(self, wanted: Reservation) -> Reservation:
+    def lacks(self, wanted: CallSize) -> CallSize:
         """What the worker still has to take before the call."""
-        return Reservation(max(0, wanted.tokens - self.tokens), max(0, wanted.requests - self.requests))
+        return CallSize(max(0, wanted.tokens - self.tokens), max(0, wanted.requests - self.requests))
 
     def plus(self, tokens: int, requests: int, now: datetime) -> "Holding":
         """Never below zero: what a call used beyond its reservation is not paid for later."""
@@ -214,7 +214,7 @@ class Grant(NamedTuple):
     """The answer to a request for a grant."""
 
     granted: bool
-    bucket: Bucket
+    bucket: ProviderBucket
     """As it is now."""
 
 
@@ -230,16 +230,16 @@ class QueuePosition(NamedTuple):
 class AdmissionStore(Protocol):
     """All raise StoreThrottled, StoreUnavailable and AwsDenied. Reads are strongly consistent."""
 
-    def take(self, provider: str, price: Price, now: datetime) -> Grant:
+    def take(self, provider: str, price: GrantPrice, now: datetime) -> Grant:
         """Takes the price, unless there is a line or too little. A repeated call may take it twice."""
 
-    def take_for(self, tenant: str, provider: str, price: Price, now: datetime) -> Grant:
+    def take_for(self, tenant: str, provider: str, price: GrantPrice, now: datetime) -> Grant:
         """The same for a session from the line, so it is granted although there is a line. The bucket remembers the
         tenant as the last one that was admitted.
         """
 
     def share_out(
-        self, last: str, provider: str, price: Price, now: datetime, until: datetime, mine: int = 0
+        self, last: str, provider: str, price: GrantPrice, now: datetime, until: datetime, mine: int = 0
     ) -> Grant:
         """The same for several sessions of the line, which other workers admit by the time `until`. `last`: the tenant
         of the last of them. It is not granted while another dispatcher shares the line out. `mine`: what the bucket's
@@ -247,14 +247,14 @@ class AdmissionStore(Protocol):
         """
 
     def give_back(self, provider: str, tokens: int, now: datetime) -> None:
-        """Gives back unused tokens, by their price (`Bucket.given_back`). This happens once or never: a request whose
-        answer was lost is not repeated, and the caller must not give the same tokens back twice.
+        """Gives back unused tokens, by their price (`ProviderBucket.given_back`). This happens once or never: a
+        request whose answer was lost is not repeated, and the caller must not give the same tokens back twice.
         """
 
     def learn(self, provider: str, limits: ProviderLimits, now: datetime) -> None:
         """Stores the limits that the provider's answers have named."""
 
-    def bucket(self, provider: str) -> Bucket: ...
+    def bucket(self, provider: str) -> ProviderBucket: ...
 
     def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
         """Puts the session in the line. If there is none, a line begins that lasts until `line_until`. An existing line
@@ -281,7 +281,7 @@ class AdmissionStore(Protocol):
     def leave(self, one: QueuePlace) -> None:
         """May be repeated."""
 
-    def keep_line(self, provider: str, seen: Bucket, until: datetime | None) -> bool:
+    def keep_line(self, provider: str, seen: ProviderBucket, until: datetime | None) -> bool:
         """Renews the line until then, or ends it (None). Returns False, and changes nothing, where another dispatcher
         has done so since the bucket was read, or a line has begun.
         """

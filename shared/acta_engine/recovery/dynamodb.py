@@ -10,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from acta_engine.recovery.store import EndedPlace, Place, RecoveryScan, Round, Tally
+from acta_engine.recovery.store import EndedPlace, HousekeepingPlace, Round, RoundCounts, RoundResult
 from acta_engine.store.query import DeploymentTable
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
@@ -28,24 +28,24 @@ NUMBERS = MappingProxyType(
         "unanswered": "ua",
     }
 )
-"""By the number's name in `Tally`, its attribute."""
+"""By the number's name in `RoundCounts`, its attribute."""
 
 
 class DynamoRecoveryScans(DeploymentTable):
-    def last(self) -> Mapping[Round, RecoveryScan]:
+    def last(self) -> Mapping[Round, RoundResult]:
         item = self._item()
         return {round: _scan(item[short]["M"]) for round, short in ROUNDS.items() if short in item}
 
-    def put(self, round: Round, scan: RecoveryScan) -> None:
+    def put(self, round: Round, scan: RoundResult) -> None:
         numbers = {NUMBERS[name]: {"N": str(number)} for name, number in scan.tally._asdict().items()}
         self._set(ROUNDS[round], {"t": {"S": scan.ended_at.isoformat()}, **numbers})
 
-    def place(self) -> Place:
+    def place(self) -> HousekeepingPlace:
         found = self._item().get("p", {"M": {}})["M"]
         erasures, cursor = (found[name]["S"] if name in found else None for name in ("e", "c"))
-        return Place(erasures, EndedPlace(int(found["m"]["N"]), cursor) if "m" in found else None)
+        return HousekeepingPlace(erasures, EndedPlace(int(found["m"]["N"]), cursor) if "m" in found else None)
 
-    def put_place(self, place: Place) -> None:
+    def put_place(self, place: HousekeepingPlace) -> None:
         stored = {} if place.ended is None else {"m": {"N": str(place.ended.minute)}}
         cursors = {"e": place.erasures, "c": place.ended.cursor if place.ended is not None else None}
         stored |= {name: {"S": cursor} for name, cursor in cursors.items() if cursor is not None}
@@ -68,6 +68,6 @@ class DynamoRecoveryScans(DeploymentTable):
         )
 
 
-def _scan(stored: Mapping[str, Any]) -> RecoveryScan:
+def _scan(stored: Mapping[str, Any]) -> RoundResult:
     numbers = {name: int(stored[short]["N"]) for name, short in NUMBERS.items() if short in stored}
-    return RecoveryScan(datetime.fromisoformat(stored["t"]["S"]), Tally(**numbers))
+    return RoundResult(datetime.fromisoformat(stored["t"]["S"]), RoundCounts(**numbers))

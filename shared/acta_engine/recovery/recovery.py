@@ -40,11 +40,11 @@ from acta_engine.recovery.store import (
     SHARE,
     LostSessions,
     PaidPlaces,
-    RecoveryScan,
     RecoveryScans,
     RecoveryWorkers,
     Round,
-    Tally,
+    RoundCounts,
+    RoundResult,
 )
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lost, sweep
 from acta_engine.sessions.housekeeping import Housekeeping
@@ -178,7 +178,7 @@ class Recovery:
 
     def _make_round(self, round: Round, context: Any) -> dict[str, Any]:
         """What a round could not do the next one does, so it is not repeated where it fails."""
-        tally = Tally()
+        tally = RoundCounts()
         match round:
             case "due" | "woken":
                 tally = self._sweep(round, context)
@@ -187,13 +187,13 @@ class Recovery:
             case _:
                 raise Refused("not a round of recovery")
         try:
-            self.scans.put(round, RecoveryScan(self.repository.clock.now(), tally))
+            self.scans.put(round, RoundResult(self.repository.clock.now(), tally))
         except Exception as error:  # the sessions go on all the same
             self._failed("note_round", error)
         self.telemetry.counted("round ended", ROUND_METRICS, {"RecoveryRounds": 1}, [["round"]], round=round)
         return tally._asdict()
 
-    def _sweep(self, sought: Sought, context: Any) -> Tally:
+    def _sweep(self, sought: Sought, context: Any) -> RoundCounts:
         # AWS tells of few executions a second, and a round of woken sessions asks for each of them.
         threads = 1 if sought == "woken" else self.threads
         tally = sweep(self._sweep_deps(context)._replace(threads=threads), sought)
@@ -225,7 +225,7 @@ class Recovery:
             pace=Pace(self.repository.clock),
         )
 
-    def _log_counts(self, message: str, tally: Tally, **ids: object) -> None:
+    def _log_counts(self, message: str, tally: RoundCounts, **ids: object) -> None:
         metrics = {
             "SessionsRecovered": tally.started + tally.restarted + tally.woken,
             "SessionsStuck": tally.unreadable + tally.put_off,

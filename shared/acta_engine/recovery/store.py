@@ -20,7 +20,7 @@ LATE_AFTER = timedelta(minutes=3)
 """Each round begins every minute and takes a minute at most, so after this time two are missing."""
 
 
-class Tally(NamedTuple):
+class RoundCounts(NamedTuple):
     """How many sessions a round has met, by what became of them."""
 
     looked: int = 0
@@ -40,11 +40,11 @@ class Tally(NamedTuple):
     """Requests that AWS throttled or did not answer: for a session, a page of the index or the list of executions."""
 
 
-class RecoveryScan(NamedTuple):
+class RoundResult(NamedTuple):
     """Of all tenants' sessions."""
 
     ended_at: datetime
-    tally: Tally
+    tally: RoundCounts
 
 
 class EndedPlace(NamedTuple):
@@ -56,7 +56,7 @@ class EndedPlace(NamedTuple):
     """In that part; None: its beginning."""
 
 
-class Place(NamedTuple):
+class HousekeepingPlace(NamedTuple):
     """Where housekeeping goes on."""
 
     erasures: str | None = None
@@ -65,17 +65,17 @@ class Place(NamedTuple):
     """None: at the part of the minute in which it goes on."""
 
 
-def together(last: Mapping[Round, RecoveryScan]) -> RecoveryScan | None:
+def together(last: Mapping[Round, RoundResult]) -> RoundResult | None:
     """The last scan of every round as one: as old as the oldest, with what all have done. None: a round has never
     ended.
     """
     if set(last) != set(ROUNDS):
         return None
     sums = (sum(numbers) for numbers in zip(*(scan.tally for scan in last.values()), strict=True))
-    return RecoveryScan(min(scan.ended_at for scan in last.values()), Tally(*sums))
+    return RoundResult(min(scan.ended_at for scan in last.values()), RoundCounts(*sums))
 
 
-def is_late(last: RecoveryScan | None, now: datetime) -> bool:
+def is_late(last: RoundResult | None, now: datetime) -> bool:
     """Whether a newer one should have ended by now. None: none has ended yet."""
     return last is None or now - last.ended_at > LATE_AFTER
 
@@ -83,14 +83,14 @@ def is_late(last: RecoveryScan | None, now: datetime) -> bool:
 class RecoveryScans(Protocol):
     """One for the whole deployment. All raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
-    def last(self) -> Mapping[Round, RecoveryScan]:
+    def last(self) -> Mapping[Round, RoundResult]:
         """Without the rounds that have never ended. Eventually consistent."""
 
-    def put(self, round: Round, scan: RecoveryScan) -> None: ...
+    def put(self, round: Round, scan: RoundResult) -> None: ...
 
-    def place(self) -> Place: ...
+    def place(self) -> HousekeepingPlace: ...
 
-    def put_place(self, place: Place) -> None: ...
+    def put_place(self, place: HousekeepingPlace) -> None: ...
 
 
 SHARE = 1_000

@@ -28,7 +28,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex, SessionName
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, recover
-from acta_engine.recovery.store import LostSessions, RecoveryWorkers, Tally
+from acta_engine.recovery.store import LostSessions, RecoveryWorkers, RoundCounts
 from acta_engine.turn.engine_decision import LEAD
 from acta_engine.turn.workflow import Workflow
 
@@ -145,14 +145,14 @@ class SweepDeps(NamedTuple):
     """Waits until another session may be looked at."""
 
 
-def sweep(deps: SweepDeps, sought: Sought = "due") -> Tally:
+def sweep(deps: SweepDeps, sought: Sought = "due") -> RoundCounts:
     """Recovers every session that is sought and needs it, as far as there is time, and returns what it did. Raises what
     the index raises if not one page of it could be read.
     """
     return _Scan(deps, sought).run()
 
 
-def recover_lost(deps: SweepDeps, lost: LostSessions) -> Tally:
+def recover_lost(deps: SweepDeps, lost: LostSessions) -> RoundCounts:
     """Goes on with sessions that a scan has handed over. While there is time, it tries those again for which AWS did
     not answer.
     """
@@ -176,7 +176,7 @@ class _Scan:
         self._list_is_whole = self._sought == "due"
         self._listed_at: datetime | None = None
 
-    def run(self) -> Tally:
+    def run(self) -> RoundCounts:
         found, at_work = self._found()
         readable: list[LiveSession] = []
         last: list[LiveSession] = []
@@ -193,7 +193,7 @@ class _Scan:
             raise self._error
         return self._tally()
 
-    def run_on(self, lost: LostSessions) -> Tally:
+    def run_on(self, lost: LostSessions) -> RoundCounts:
         self._listed_at = lost.listed_at
         wanted = [LiveSession(*name, self._now) for name in lost.sessions]
         while True:
@@ -344,5 +344,5 @@ class _Scan:
         with self._lock:
             self._counts[name] += more
 
-    def _tally(self) -> Tally:
-        return Tally(**self._counts)
+    def _tally(self) -> RoundCounts:
+        return RoundCounts(**self._counts)

@@ -11,7 +11,7 @@ from acta_engine.limits.store import LoadMeter, LongPollStore
 from acta_engine.log.blobs import BlobStore
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionLog
-from acta_engine.recovery.store import Place, RecoveryScans
+from acta_engine.recovery.store import HousekeepingPlace, RecoveryScans
 from acta_engine.sessions.erasure import ErasureDeps, erase_again
 from acta_engine.sessions.retention import RetentionDeps, delete_ended
 from acta_engine.settings import Settings
@@ -57,7 +57,7 @@ class Housekeeping:
         if limit is not None:
             self.telemetry.logger.info("long_polls", extra={"share": limit.share})
 
-    def _erase_again(self, place: Place, time_is_left: Callable[[], bool]) -> Place:
+    def _erase_again(self, place: HousekeepingPlace, time_is_left: Callable[[], bool]) -> HousekeepingPlace:
         after = self.settings.erase_again_seconds
         erasure = ErasureDeps(
             self.log, self.blobs, self.session_index, self.clock, after, time_is_left, self._failed
@@ -67,7 +67,7 @@ class Housekeeping:
             self.telemetry.logger.info("erased", extra={"sessions": erased.sessions})
         return place._replace(erasures=erased.cursor)
 
-    def _delete_ended(self, place: Place, time_is_left: Callable[[], bool]) -> Place:
+    def _delete_ended(self, place: HousekeepingPlace, time_is_left: Callable[[], bool]) -> HousekeepingPlace:
         retention = RetentionDeps(
             self.repository,
             self.log,

@@ -16,7 +16,7 @@ from acta_engine.store import table_layout as items
 from acta_engine.store.query import batch_get
 from acta_engine.traces.port import CommitName, HandedOver, TracedCommit
 from acta_engine.usage.dynamodb import commit_key
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 
 MAX_BYTES = 200_000
 """Of a message's body. SQS takes 262,144."""
@@ -39,7 +39,7 @@ class TraceQueue:
     def parse(self, record: Mapping[str, Any]) -> HandedOver:
         listed: Listed = json.loads(record["body"])["commits"]
         commits = tuple(
-            CommitName(Partition(tenant, session), number)
+            CommitName(UsagePartition(tenant, session), number)
             for tenant, session, numbers in listed
             for number in numbers
         )
@@ -48,7 +48,7 @@ class TraceQueue:
 
 
 def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
-    sessions: dict[Partition, list[int]] = {}
+    sessions: dict[UsagePartition, list[int]] = {}
     for partition, number in commits:
         sessions.setdefault(partition, []).append(number)
     batch: Listed = []

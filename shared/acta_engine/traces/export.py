@@ -25,7 +25,7 @@ from acta_engine.traces.port import (
     SpansNotDelivered,
 )
 from acta_engine.traces.spans import Link, RunName, Span, ends_run, run_of, spans_of
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 
 AT_ONCE = 50
 """Commits of one read."""
@@ -36,7 +36,7 @@ DOUBLED = 24
 
 
 def completed(
-    reader: CommitReader, partition: Partition, commit: Commit, spans: Sequence[Span]
+    reader: CommitReader, partition: UsagePartition, commit: Commit, spans: Sequence[Span]
 ) -> Sequence[Span]:
     """The commit's spans, the run's with its link and, where the run has ended before, with an id of its own and below
     the first. Of a run that went on after its table was restored nobody knows, so it is taken for one that had. Raises
@@ -58,7 +58,7 @@ def completed(
     return (*others, root)
 
 
-def _ended_before(reader: CommitReader, partition: Partition, commit: Commit) -> bool:
+def _ended_before(reader: CommitReader, partition: UsagePartition, commit: Commit) -> bool:
     """A repair begins the next generation of a run that had failed."""
     run_id, last = run_of(commit), commit.number - 1
     lowest = max(0, last - MOST_READ)
@@ -74,14 +74,14 @@ def _ended_before(reader: CommitReader, partition: Partition, commit: Commit) ->
     return False
 
 
-def _parent(reader: CommitReader, partition: Partition, commit: Commit) -> RunName | None:
+def _parent(reader: CommitReader, partition: UsagePartition, commit: Commit) -> RunName | None:
     """The run that the parent was in at the event that the fork begins after. None: it is no fork, or the parent is
     gone.
     """
     forked = commit.head.forked_from
     if forked is None:
         return None
-    session = Partition(partition.tenant, forked.session_id)
+    session = UsagePartition(partition.tenant, forked.session_id)
     found = _commits(reader, [CommitName(session, 2**power) for power in range(DOUBLED)])
     while True:
         before = [each for each in found if each.head.last_seq < forked.seq]

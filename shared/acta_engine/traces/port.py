@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, Protocol
 
 from acta_engine.log.commit import Commit
 from acta_engine.traces.spans import Span
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 
 
 class CommitName(NamedTuple):
     """A commit as the stream's keys name it."""
 
-    partition: Partition
+    partition: UsagePartition
     number: int
 
 

@@ -11,7 +11,7 @@ from acta_engine.agents.store import Snapshot
 from acta_engine.log.change import Change
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
-from acta_engine.models.model import ModelRequest, ToolDefinition
+from acta_engine.models.model import ModelRequest, OfferedTool
 from acta_engine.plans.plan import UPDATE_PLAN, PlanStep
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.turn.context import Turn
@@ -79,7 +79,7 @@ def turn_request(turn: Turn) -> ModelRequest:
     return ModelRequest(
         model=turn.model_name,
         system=turn.system,
-        tools=tuple(ToolDefinition(spec.name, spec.description, spec.input_schema) for spec in offered),
+        tools=tuple(OfferedTool(spec.name, spec.description, spec.input_schema) for spec in offered),
         entries=entries,
         suffix=suffix,
         max_tokens=turn.max_output_tokens,

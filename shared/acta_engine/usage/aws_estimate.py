@@ -167,7 +167,7 @@ NOT_COUNTED = (
 """Told with each receipt."""
 
 
-class Receipt(NamedTuple):
+class SessionCosts(NamedTuple):
     """A session's receipt: what its models cost, counted, and what AWS asks for it, estimated (ADR 114). In US dollars;
     a price that is unknown makes None what it is part of, never 0. `models`: what each was used for, by its name."""
 
@@ -180,10 +180,10 @@ class Receipt(NamedTuple):
         return total_usd(self.models_usd, self.aws.usd)
 
 
-def receipt_of(head: Head, rates: AwsRates) -> Receipt:
+def receipt_of(head: Head, rates: AwsRates) -> SessionCosts:
     tally = head.tally
     aws = estimated(tally.done, head.usage.llm_calls, rates)
-    return Receipt(tally.models, models_usd(tally.models.values()), aws)
+    return SessionCosts(tally.models, models_usd(tally.models.values()), aws)
 
 
 def models_usd(uses: Iterable[ModelUse]) -> float | None:

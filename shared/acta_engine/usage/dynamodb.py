@@ -30,7 +30,7 @@ from acta_engine.store.keys import key_part, part_text, tenant_pk
 from acta_engine.store.query import batch_get, get_item, query
 from acta_engine.store.table_layout import COMMIT, Item, number_sk, sortable
 from acta_engine.store.transaction import FREE, Action, ConditionFailed, delete, put, transact
-from acta_engine.usage.store import Committed, Fold, FoldLost, Partition
+from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, counted, hour_of
 
 PARTITION = "#=U"
@@ -67,19 +67,19 @@ def committed(pk: str, sk: str, at: datetime) -> Committed | None:
     tenant, found, session = pk.removeprefix("T#").partition(SESSION)
     if not found or not sk.startswith(COMMIT):
         return None
-    return Committed(Partition(tenant, session), int(sk.removeprefix(COMMIT)), at)
+    return Committed(UsagePartition(tenant, session), int(sk.removeprefix(COMMIT)), at)
 
 
-def commit_key(partition: Partition, number: int) -> Item:
+def commit_key(partition: UsagePartition, number: int) -> Item:
     pk = f"T#{partition.tenant}{SESSION}{partition.session}"
     return {"pk": {"S": pk}, "sk": {"S": number_sk(number)}}
 
 
-def counted_key(partition: Partition) -> Item:
+def counted_key(partition: UsagePartition) -> Item:
     return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": COUNTED + partition.session}}
 
 
-def counted_item(partition: Partition, now: Counted) -> Item:
+def counted_item(partition: UsagePartition, now: Counted) -> Item:
     """Of a deleted session only that it was counted whole."""
     key = counted_key(partition)
     if now.standing == "deleted":
@@ -105,14 +105,14 @@ def _counted_in(item: Item) -> Counted:
     return load("count of a session", Counted, version, body)
 
 
-def left_key(partition: Partition) -> Item:
+def left_key(partition: UsagePartition) -> Item:
     return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": LEFT + partition.session}}
 
 
 def left_item(commit: Commit) -> Item:
     """Of a session's last commit, which is emptied with the others: its counts, and who started it."""
     head = commit.head
-    partition = Partition(tenant_pk(head.tenant).removeprefix("T#"), key_part(head.session_id))
+    partition = UsagePartition(tenant_pk(head.tenant).removeprefix("T#"), key_part(head.session_id))
     return {
         **left_key(partition),
         "n": {"N": str(commit.number)},
@@ -195,7 +195,7 @@ class DynamoUsage:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
         names = {_text(key := counted_key(each)): (each, key) for each in partitions}
         found = self._get([key for _, key in names.values()])
         return {names[_text(item)][0]: item_counted(item) for item in found}
@@ -209,12 +209,12 @@ class DynamoUsage:
                 heads[names[_text(item)][0]] = commit.head
         return heads
 
-    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+    def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
         keys = [commit_key(partition, number) for number in numbers]
         found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
         return sorted(found, key=lambda commit: -commit.number)
 
-    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
         item = get_item(self._dynamodb, self._table, left_key(partition))
         return None if item is None else item_left(item)
 

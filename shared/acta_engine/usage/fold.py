@@ -17,7 +17,7 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.ids import made_at
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import TERMINAL, Head, UsedBefore
-from acta_engine.usage.store import Committed, Fold, FoldLost, Partition, UsageStore
+from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition, UsageStore
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
 
 SESSIONS_AT_ONCE = 25
@@ -69,7 +69,7 @@ class EndedRun(NamedTuple):
 class Addition(NamedTuple):
     """What a fold has added of one session."""
 
-    partition: Partition
+    partition: UsagePartition
     before: Counted | None
     """What was counted of it until then. None: nothing."""
     now: Counted
@@ -80,7 +80,7 @@ class Addition(NamedTuple):
 
 
 OnAdded = Callable[[Addition], None]
-OnUnreadable = Callable[[Partition, Exception], None]
+OnUnreadable = Callable[[UsagePartition, Exception], None]
 
 
 class FoldResult(NamedTuple):
@@ -135,14 +135,14 @@ def fold(
     return done
 
 
-def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, tuple[Committed, ...]]]:
+def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[UsagePartition, tuple[Committed, ...]]]:
     """Of each session the newest commit of each hour, in order."""
-    newest: dict[tuple[Partition, int], Committed] = {}
+    newest: dict[tuple[UsagePartition, int], Committed] = {}
     for commit in commits:
         key = commit.partition, hour_of(commit.at)
         if key not in newest or newest[key].number < commit.number:
             newest[key] = commit
-    tenants: dict[str, dict[Partition, tuple[Committed, ...]]] = {}
+    tenants: dict[str, dict[UsagePartition, tuple[Committed, ...]]] = {}
     for commit in sorted(newest.values(), key=lambda each: each.number):
         sessions = tenants.setdefault(commit.partition.tenant, {})
         sessions[commit.partition] = (*sessions.get(commit.partition, ()), commit)
@@ -152,7 +152,7 @@ def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[Partition, 
 def _fold_readable(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    commits: Mapping[Partition, tuple[Committed, ...]],
+    commits: Mapping[UsagePartition, tuple[Committed, ...]],
     on_added: OnAdded,
     on_unreadable: OnUnreadable,
 ) -> tuple[FoldResult, list[datetime]]:
@@ -174,7 +174,7 @@ def _fold_readable(
 def _fold_part(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    commits: Mapping[Partition, tuple[Committed, ...]],
+    commits: Mapping[UsagePartition, tuple[Committed, ...]],
     on_added: OnAdded,
 ) -> tuple[FoldResult, list[datetime]]:
     """With the times up to which each session is counted."""
@@ -196,7 +196,7 @@ def _read(
     store: UsageStore,
     pseudonyms: Pseudonyms,
     heads: Mapping[Committed, Head],
-    partition: Partition,
+    partition: UsagePartition,
     commits: tuple[Committed, ...],
 ) -> _SessionCounts:
     found = tuple(
@@ -214,7 +214,7 @@ def _read(
     return _SessionCounts((*(each for each in found if each.number < last.number), last), leaves=True)
 
 
-def _add(store: UsageStore, read: Mapping[Partition, _SessionCounts], on_added: OnAdded) -> FoldResult:
+def _add(store: UsageStore, read: Mapping[UsagePartition, _SessionCounts], on_added: OnAdded) -> FoldResult:
     """Raises FoldLost; what was written before stays, and is not added again."""
     before = store.counted([partition for partition, each in read.items() if each.counts])
     done, batch = FoldResult(), _Batch(on_added)
@@ -272,7 +272,9 @@ class _Batch:
         return FoldResult(sessions=len(self._folds), writes=1)
 
 
-def addition_of(store: UsageStore, partition: Partition, before: Counted | None, now: Counted) -> Addition:
+def addition_of(
+    store: UsageStore, partition: UsagePartition, before: Counted | None, now: Counted
+) -> Addition:
     """Raises what the store raises. Reads nothing unless a run has ended."""
     expected = sum(now.ended.values()) - (sum(before.ended.values()) if before is not None else 0)
     is_tallied = bool(now.ended)

@@ -27,7 +27,7 @@ BEHIND = timedelta(minutes=2)
 behind than this, unless an alarm says so."""
 
 
-class Span(NamedTuple):
+class ReportPeriod(NamedTuple):
     """`until` is not part of it."""
 
     since: datetime
@@ -39,14 +39,14 @@ class Report(NamedTuple):
     person's. `complete_until`: all commits before it are counted; None: no commit is.
     """
 
-    span: Span
+    span: ReportPeriod
     items: Mapping[str, Amounts]
     total: Amounts
     ends: Mapping[str, int] | None
     complete_until: datetime | None
 
 
-def report(usage: UsageReader, tenant: str, by: By, span: Span, who: str | None = None) -> Report:
+def report(usage: UsageReader, tenant: str, by: By, span: ReportPeriod, who: str | None = None) -> Report:
     """`who`: the pseudonym of the person whose usage alone is told, by day or as their sum. Raises ValidationFailed for
     a time that is too long.
     """
@@ -83,7 +83,9 @@ class _Rows:
         self._tenant = tenant
         self._read = 0
 
-    def of(self, dimension: Dimension, span: Span, name: str | None = None) -> list[tuple[RowKey, Amounts]]:
+    def of(
+        self, dimension: Dimension, span: ReportPeriod, name: str | None = None
+    ) -> list[tuple[RowKey, Amounts]]:
         place = hour_of if dimension == "tenant" else day_of
         last = span.until - timedelta(microseconds=1)
         found = []
@@ -95,11 +97,11 @@ class _Rows:
         return found
 
 
-def _rounded(span: Span, *, hours: bool) -> Span:
+def _rounded(span: ReportPeriod, *, hours: bool) -> ReportPeriod:
     """To whole hours or days (UTC): the beginning down, the end up."""
     place, begins = (hour_of, hour_begins) if hours else (day_of, day_begins)
     last = span.until - timedelta(microseconds=1)
-    return Span(begins(place(span.since)), begins(place(last) + 1))
+    return ReportPeriod(begins(place(span.since)), begins(place(last) + 1))
 
 
 def _by_day(rows: list[tuple[RowKey, Amounts]]) -> dict[str, Amounts]:

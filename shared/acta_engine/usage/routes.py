@@ -10,7 +10,7 @@ from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor
 from acta_engine.app import App
 from acta_engine.errors import Forbidden, ValidationFailed
-from acta_engine.usage.report import By, Span, report
+from acta_engine.usage.report import By, ReportPeriod, report
 from acta_engine.usage.views import usage_view
 
 USUAL = timedelta(days=7)
@@ -40,7 +40,7 @@ def add_usage(api: Api, deps: App) -> None:
         return success(usage_view(found, by, names, next_cursor, deps.rates, agent_names))
 
 
-def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span:
+def _span(since: datetime | None, until: datetime | None, now: datetime) -> ReportPeriod:
     """Raises ValidationFailed."""
     until = now + timedelta(microseconds=1) if until is None else until
     try:
@@ -49,4 +49,4 @@ def _span(since: datetime | None, until: datetime | None, now: datetime) -> Span
         raise ValidationFailed("There was no such time.", {"to": ["a later instant"]}) from None
     if since >= until or since.year < 1970:
         raise ValidationFailed("The time is empty.", {"from": ["an instant before `to`"]})
-    return Span(since, until)
+    return ReportPeriod(since, until)

@@ -9,7 +9,7 @@ from acta_engine.log.head import Head
 from acta_engine.usage.usage import Amounts, Counted, Dimension, RowKey, Rows
 
 
-class Partition(NamedTuple):
+class UsagePartition(NamedTuple):
     """A session as the stream's keys name it: parts of keys, which are hashes where a name is long."""
 
     tenant: str
@@ -19,7 +19,7 @@ class Partition(NamedTuple):
 class Committed(NamedTuple):
     """A commit that the stream tells of. `at`: about when it was written."""
 
-    partition: Partition
+    partition: UsagePartition
     number: int
     at: datetime
 
@@ -29,7 +29,7 @@ class Fold(NamedTuple):
     `leaves`: what a deletion left of it has been counted and goes.
     """
 
-    partition: Partition
+    partition: UsagePartition
     before: int
     now: Counted
     leaves: bool = False
@@ -42,7 +42,7 @@ class FoldLost(Exception):
 class UsageStore(Protocol):
     """What the projector reads and writes. All methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
-    def counted(self, partitions: Sequence[Partition]) -> Mapping[Partition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
         """What was counted last of each; None: it is deleted, and all of it is counted. Sessions of which nothing was
         are left out. Raises PoisonedSession and SchemaUnknown where a count of any of them cannot be read.
         """
@@ -50,12 +50,12 @@ class UsageStore(Protocol):
     def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
         """The heads after these commits, strongly consistent. Left out: what is gone or cannot be read."""
 
-    def commits(self, partition: Partition, numbers: Sequence[int]) -> Sequence[Commit]:
+    def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
         """The session's commits of these numbers, newest first, strongly consistent. Left out: what is gone or cannot
         be read.
         """
 
-    def left(self, partition: Partition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
         """What a deletion left to be counted: the tenant, and the counts with the subject of who started the session
         instead of a pseudonym. None: nothing, or it was counted. Raises PoisonedSession, SchemaUnknown.
         """

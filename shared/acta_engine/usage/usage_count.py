@@ -24,7 +24,7 @@ from acta_engine.traces.port import CommitName, CommitQueue
 from acta_engine.traces.spans import RunName
 from acta_engine.usage.dynamodb import committed_in
 from acta_engine.usage.fold import Addition, EndedRun, FoldResult, fold
-from acta_engine.usage.store import Partition, UsageStore
+from acta_engine.usage.store import UsagePartition, UsageStore
 from acta_engine.usage.usage import NOTHING, Amounts
 
 
@@ -72,7 +72,7 @@ class Lines:
         before = addition.before.amounts if addition.before is not None else NOTHING
         self._more = self._more.plus(addition.now.amounts.minus(before))
 
-    def unreadable(self, partition: Partition, error: Exception) -> None:
+    def unreadable(self, partition: UsagePartition, error: Exception) -> None:
         """An operator has to see to it: this session's usage is missing from its tenant's from now on."""
         told = {**_ids(partition), "error": type(error).__name__}
         self._logger.error("count unreadable", extra=told)
@@ -103,7 +103,7 @@ class Lines:
         return {**told, "end": run.end, **ids, **known, **metrics}
 
 
-def _ids(partition: Partition) -> dict[str, str]:
+def _ids(partition: UsagePartition) -> dict[str, str]:
     tenant = part_text(partition.tenant) or partition.tenant
     return {"session_id": partition.session, "tenant_hash": tenant_hash(tenant)}
 

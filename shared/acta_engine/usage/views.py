@@ -14,7 +14,7 @@ from acta_engine.usage.aws_estimate import (
     NOT_COUNTED,
     AwsEstimate,
     AwsRates,
-    Receipt,
+    SessionCosts,
     estimated,
     models_usd,
     total_usd,
@@ -126,7 +126,7 @@ def _work(row: Amounts) -> usage.Work:
     }
 
 
-def cost_view(receipt: Receipt) -> receipts.Cost:
+def cost_view(receipt: SessionCosts) -> receipts.Cost:
     """The sums alone, in the snapshot."""
     return {
         "models_usd": receipt.models_usd,
@@ -135,7 +135,7 @@ def cost_view(receipt: Receipt) -> receipts.Cost:
     }
 
 
-def receipt_view(head: Head, receipt: Receipt, prices: AwsPrices) -> receipts.Receipt:
+def receipt_view(head: Head, receipt: SessionCosts, prices: AwsPrices) -> receipts.Receipt:
     done = head.tally.done
     return {
         "session_id": head.session_id,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import expect
 
-from acta_engine.recovery.store import ROUNDS, Tally
+from acta_engine.recovery.store import ROUNDS, RoundCounts
 from tests.e2e.conftest import Admit
 from tests.e2e.console.conftest import Screens
 from tests.e2e.support.behind import Behind
@@ -74,7 +74,11 @@ def test_what_recovery_did_is_said_in_words(
     health = person.data("/v1/admin/health")
     if recovery["last_scan"]:
         at = datetime.now(UTC).isoformat()
-        recovery["last_scan"] = {**dict.fromkeys(Tally._fields, 0), "ended_at": at, **recovery["last_scan"]}
+        recovery["last_scan"] = {
+            **dict.fromkeys(RoundCounts._fields, 0),
+            "ended_at": at,
+            **recovery["last_scan"],
+        }
     told = {"success": True, "data": {**health, "recovery": recovery}}
     screen.context.route("**/v1/admin/health", lambda route: route.fulfill(json=told))
     page = screen.sign_in(person, "admin", "member", place="health")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.models.react import Action, FinalAnswer, Unreadable, parse_reply
+from acta_engine.models.react import ReActAction, ReActAnswer, UnreadableReply, parse_reply
 
 ACTION = {"thought": "look", "action": "read_file", "action_input": {"path": "a.txt"}}
 ANSWER = {"thought": "done", "final_answer": "Here it is."}
@@ -27,13 +27,13 @@ ANSWER = {"thought": "done", "final_answer": "Here it is."}
     ],
 )
 def test_an_action_is_read_bare_or_in_one_block(text: str) -> None:
-    assert parse_reply(text) == Action("look", "read_file", {"path": "a.txt"})
+    assert parse_reply(text) == ReActAction("look", "read_file", {"path": "a.txt"})
 
 
 def test_a_final_answer_is_read_as_it_stands() -> None:
     text = json.dumps({"thought": "", "final_answer": ' two\nlines, "quotes" and {"action": 1} '})
 
-    assert parse_reply(text) == FinalAnswer("", ' two\nlines, "quotes" and {"action": 1} ')
+    assert parse_reply(text) == ReActAnswer("", ' two\nlines, "quotes" and {"action": 1} ')
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
         ('{"thought": "x", "action": "a", "action_input": {}, "final_answer": "y"}', "both"),
         ('{"thought": "x", "action": "a", "final_answer": "y"}', "both"),
         ('{"thought": "x", "final_answer": "y", "observation": "z"}', "unknown key 'observation'"),
-        ('{"thought": "x", "Action": "a", "action_input": {}}', "unknown key 'Action'"),
+        ('{"thought": "x", "ReActAction": "a", "action_input": {}}', "unknown key 'ReActAction'"),
         ('{"thought": 1, "final_answer": "y"}', "thought is not a string"),
         ('{"thought": null, "final_answer": "y"}', "thought is not a string"),
         ('{"thought": "x", "final_answer": {"a": 1}}', "final_answer is not a string"),
@@ -84,7 +84,7 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
     ],
 )
 def test_anything_else_is_refused_with_what_is_wrong(text: str, why: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableReply) as caught:
         parse_reply(text)
 
     assert why in str(caught.value)
@@ -95,7 +95,7 @@ def test_anything_else_is_refused_with_what_is_wrong(text: str, why: str) -> Non
 def test_no_beginning_of_a_reply_is_taken_for_the_whole(whole: dict[str, Any]) -> None:
     for text in (json.dumps(whole), f"```json\n{json.dumps(whole)}\n```"):
         for length in range(len(text)):
-            with pytest.raises(Unreadable):
+            with pytest.raises(UnreadableReply):
                 parse_reply(text[:length])
 
 
@@ -116,7 +116,7 @@ def test_what_is_written_in_a_form_is_read_back(
 
     read = parse_reply(json.dumps(written, ensure_ascii=ascii_only))
 
-    assert read == Action(thought, name.strip(), arguments)
+    assert read == ReActAction(thought, name.strip(), arguments)
 
 
 @given(st.dictionaries(st.sampled_from(["thought", "action", "action_input", "final_answer", "x"]), values))
@@ -125,13 +125,13 @@ def test_only_the_two_forms_are_read(written: dict[str, Any]) -> None:
     answering = set(written) == {"thought", "final_answer"}
     try:
         read = parse_reply(json.dumps(written))
-    except Unreadable:
+    except UnreadableReply:
         return
     assert acting or answering
-    assert isinstance(read, Action) == acting
+    assert isinstance(read, ReActAction) == acting
 
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    with suppress(Unreadable):
+    with suppress(UnreadableReply):
         parse_reply(text)

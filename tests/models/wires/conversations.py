@@ -3,18 +3,18 @@
 from typing import Any
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
-from acta_engine.models.model import ModelRequest, ToolDefinition
+from acta_engine.models.model import ModelRequest, OfferedTool
 
 KEY = "sk-test-not-to-be-seen"
 TIMEOUT = 20.0
 SECRET_TEXT = "the-secret-of-the-prompt"
 
-READ_FILE = ToolDefinition(
+READ_FILE = OfferedTool(
     "read_file",
     "Read a file.",
     {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
 )
-UPDATE_PLAN = ToolDefinition(
+UPDATE_PLAN = OfferedTool(
     "update_plan",
     "Change the plan.",
     {"type": "object", "properties": {"action": {"type": "string"}}, "required": ["action"]},
@@ -41,7 +41,7 @@ def request(
     *entries: Entry,
     model: str = "test-model",
     suffix: str = "Plan: step 1 of 2.",
-    tools: tuple[ToolDefinition, ...] = (READ_FILE, UPDATE_PLAN),
+    tools: tuple[OfferedTool, ...] = (READ_FILE, UPDATE_PLAN),
     tool_choice: str = "auto",
     system: str = "You work.",
     max_tokens: int = 500,

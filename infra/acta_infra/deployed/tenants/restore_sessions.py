@@ -25,7 +25,7 @@ from acta_engine.store.keys import TENANT, key_part, tenant_pk
 from acta_engine.store.query import query
 from acta_engine.turn.endings import restored
 from acta_engine.usage.dynamodb import counted_item
-from acta_engine.usage.store import Partition
+from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage import counted
 from acta_infra.deployed.tenants.backup_format import BackupUnusable, Line, without_rights
 from acta_infra.deployed.tenants.stores import TenantStores
@@ -103,7 +103,7 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
         if stores.blobs.put(tenant, session_id, text) != name:
             raise BackupUnusable(f"a text of {session_id} is not what its name says")
     # What the session used was counted where it was used. From here on only what comes after it is.
-    partition = Partition(tenant_pk(tenant).removeprefix(TENANT), key_part(last.head.session_id))
+    partition = UsagePartition(tenant_pk(tenant).removeprefix(TENANT), key_part(last.head.session_id))
     now = counted_item(partition, counted(last.head, last.number, ""))
     stores.table.call("put_item", TableName=stores.names.table, Item=now)
     for commit in (last, *reversed(commits[1:])):

@@ -19,7 +19,7 @@ from acta_engine.models.model import ModelRequest
 from acta_engine.models.wire import (
     GO_ON,
     AnsweredCall,
-    Turn,
+    ConversationTurn,
     turn_of,
     wire_call_id,
     wire_tool_name,
@@ -107,7 +107,7 @@ def to_messages(
     return messages
 
 
-def _add_turn(messages: list[Message], turn: Turn, model: str, provider: str) -> None:
+def _add_turn(messages: list[Message], turn: ConversationTurn, model: str, provider: str) -> None:
     if turn.reply is not None:
         if messages and messages[-1]["role"] == "assistant":
             _add(messages, "user", [_text(GO_ON)])

@@ -58,7 +58,7 @@ from acta_engine.models.wire import (
     DECLINED_CODES,
     GO_ON,
     RESPONSES_STOPS,
-    Turn,
+    ConversationTurn,
     body_size,
     cache_key,
     estimate_tokens,
@@ -282,7 +282,9 @@ def to_items(
     return (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns).items
 
 
-def _turn_items(turn: Turn, provider: str, model: str, used_ids: set[str], *, in_blocks: bool) -> list[Item]:
+def _turn_items(
+    turn: ConversationTurn, provider: str, model: str, used_ids: set[str], *, in_blocks: bool
+) -> list[Item]:
     items: list[Item] = []
     if turn.reply is not None:
         kept = _kept_items(turn.reply, provider, model)

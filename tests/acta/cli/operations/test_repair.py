@@ -10,9 +10,9 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
 from acta_engine.recovery.recover import RecoveryResult
-from acta_engine.recovery.store import Tally
+from acta_engine.recovery.store import RoundCounts
 
-QUIET = Tally()._asdict()
+QUIET = RoundCounts()._asdict()
 
 
 def given(**arguments: str) -> Namespace:
@@ -37,7 +37,7 @@ def test_a_session_is_somebody_s_and_on_the_local_stack_the_demo_tenant_s() -> N
 def test_every_outcome_and_every_count_has_its_words() -> None:
     assert set(OUTCOMES) == set(RecoveryResult.__args__)  # type: ignore[attr-defined]
     told = {*COUNTS, "looked", "unreadable", "unanswered", "left", "unread"}
-    assert told == set(Tally._fields) - {"put_off"}  # a repair puts nothing off
+    assert told == set(RoundCounts._fields) - {"put_off"}  # a repair puts nothing off
 
 
 def test_what_was_done_is_reported_and_what_was_not_done_is_not() -> None:

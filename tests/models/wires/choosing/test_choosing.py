@@ -8,7 +8,7 @@ import pytest
 
 from acta_engine.agents.agent import Protocol
 from acta_engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
-from acta_engine.models.choose import RotatingModel, Secrets, UnusableModel, choose, choose_for
+from acta_engine.models.choose import RotatingModel, SecretReader, UnusableModel, choose, choose_for
 from acta_engine.models.model import Model
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
@@ -30,7 +30,7 @@ def _no_secret(name: str, *, refresh: bool = False) -> str:
     raise AssertionError(f"{name} was read")
 
 
-def _stored(text: str) -> Secrets:
+def _stored(text: str) -> SecretReader:
     def secrets(name: str, *, refresh: bool = False) -> str:
         assert name == "acta/openai"
         return text

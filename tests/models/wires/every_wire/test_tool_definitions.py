@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.model import ToolDefinition
+from acta_engine.models.model import OfferedTool
 from acta_engine.models.openai import chat as chat_request
 from acta_engine.models.openai import responses as responses_request
 from acta_engine.tools.tenant.definition import Unusable, check_schema
@@ -16,7 +16,7 @@ Offered = tuple[str, dict[str, Any]]
 EITHER = [{"required": ["a"]}, {"required": ["b"]}]
 
 
-def offered(tool: ToolDefinition) -> list[Offered]:
+def offered(tool: OfferedTool) -> list[Offered]:
     """Description and schema as each API gets them."""
     asked = request(tools=(tool,))
     claude = anthropic_request.to_body(asked)["tools"][0]
@@ -27,9 +27,9 @@ def offered(tool: ToolDefinition) -> list[Offered]:
     ]
 
 
-def tool(schema: dict[str, Any], description: str = "Find it.") -> ToolDefinition:
+def tool(schema: dict[str, Any], description: str = "Find it.") -> OfferedTool:
     check_schema(schema)
-    return ToolDefinition("find", description, schema)
+    return OfferedTool("find", description, schema)
 
 
 def test_an_ordinary_tool_is_offered_as_it_is() -> None:
