@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from acta_engine import errors
-from acta_engine.recovery import outage as outage_causes
+from acta_engine.recovery import outage
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ LAMBDA_SERVICE = Retrier(
 """Lambda itself failed or throttled the call. AWS asks for retries here: Step Functions Developer Guide, "Handle
 transient Lambda service exceptions"."""
 
-WORKER_LOST = Retrier(("States.Timeout", *outage_causes.WORKER_LOST), attempts=3, longest_pause=30)
+WORKER_LOST = Retrier(("States.Timeout", *outage.WORKER_LOST), attempts=3, longest_pause=30)
 """The Lambda hung, ran out of its time or its process died. Few attempts: a session may kill every worker it gets."""
 
-WORKER_LOST_BEFORE_A_WAIT = Retrier(outage_causes.WORKER_LOST, attempts=3, longest_pause=30)
+WORKER_LOST_BEFORE_A_WAIT = Retrier(outage.WORKER_LOST, attempts=3, longest_pause=30)
 """The same without `States.Timeout`, which in a wait for people is a warning or an expiry that is due."""
 
 ANY_OTHER = Retrier(("States.TaskFailed",), attempts=2, longest_pause=30)

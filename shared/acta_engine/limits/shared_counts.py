@@ -1,8 +1,9 @@
-"""A tenant's counts in shares, where its limits are large: one item takes only some tens of changes a second (ADR 107).
+"""How a tenant with large limits is counted: in shares, because one item takes only some tens of changes a second
+(ADR 107).
 
-The tenant's own item has what was given out: places of open sessions and starts of a minute, those that its shares hold
-and nobody has among them. A share holds what is free of it. So what is open is what was given less what is free, after
-every write: a start takes from a share what is there, an end gives it back, and only a share without any draws from the
+The tenant's own item says how much was given out to its shares: places of open sessions, and starts of a minute. A
+share holds what is still free of it. So after every write, what is open is what was given out less what is free. A
+start takes from a share what it holds, and an end gives it back. Only a share that holds nothing draws from the
 tenant's item, in blocks.
 """
 
@@ -18,37 +19,43 @@ MOST_SHARES = 10
 """A tenant whose limits are this much for each share is counted in shares. One item takes 1,500 starts a minute with
 their ends. The items of ten take what their partition does."""
 SHUT = 0
-"""The minute of a share that no start may take from before it has drawn anew."""
+"""The minute of a share from which no start may take until it has drawn from the tenant's item again."""
 
 
 class CountShare(NamedTuple):
-    """`free`: places that no session has. `starts`: that are left of those it was given of `minute`, since 1970."""
+    """What a share holds."""
 
     free: int = 0
+    """Places that no session has."""
     minute: int = SHUT
+    """Since 1970."""
     starts: int = 0
+    """Starts of that minute that are left."""
 
 
 class ShareChange(NamedTuple):
-    """Of `free` and `starts`. `minute`: the share's from now on; where it was another, no start of that is left.
-    `most_free`: no more may be free before; None: any.
-    """
+    """A change of a share, on a condition."""
 
     free: int = 0
+    """Is added."""
     starts: int = 0
+    """Is added, if the minute stays the same."""
     minute: int = SHUT
+    """The share's from now on. If it was another, no start of that one is left."""
     most_free: int | None = None
+    """The condition: no more may be free before. None: there is no condition."""
 
 
 class GivenChange(NamedTuple):
-    """Of what was given out. `minute`: the one that `starts` are of. `most_open`, `most_starts`: not more may have been
-    given before; None: any.
-    """
+    """A change of what the tenant's item has given out, on conditions."""
 
     open: int = 0
+    """Is added."""
     starts: int = 0
+    """Is added to the starts of `minute`."""
     minute: int | None = None
     most_open: int | None = None
+    """The condition: no more may have been given out before, and so for `most_starts`. None: there is no condition."""
     most_starts: int | None = None
 
 
@@ -60,10 +67,10 @@ class CountChanges(NamedTuple):
 
 
 class SharedCounts(NamedTuple):
-    """`given`: as the tenant's item has it. `shares`: those that are there."""
-
     given: TenantCounts = TenantCounts()
+    """What the tenant's item has given out."""
     shares: Mapping[int, CountShare] = MappingProxyType({})
+    """The shares that are stored."""
 
     @property
     def counts(self) -> TenantCounts:
@@ -74,8 +81,8 @@ class SharedCounts(NamedTuple):
 
 
 def count_shares_of(limits: TenantLimits) -> int:
-    """In how many shares a tenant is counted; 1: in none, its own item counts it. The smallest limit decides, since it
-    bounds how often the tenant is counted.
+    """In how many shares a tenant is counted. 1: its own item counts it, and there are none. The smallest limit
+    decides, because it bounds how often the tenant is counted.
     """
     known = [each for each in (limits.starts_per_minute, limits.open_sessions) if each is not None]
     return max(1, min([MOST_SHARES, *(each // OF_A_SHARE for each in known)])) if known else 1
@@ -84,11 +91,11 @@ def count_shares_of(limits: TenantLimits) -> int:
 def changes_of_start(
     there: SharedCounts, start: Start, opened: int, own: int, shares: int
 ) -> CountChanges | None:
-    """How a start is counted that no limit refuses (`Start.refusal`), where its own share was not enough. None: what
+    """How to count a start that no limit refuses (`Start.refusal`), if its own share did not hold enough. None: what
     was read does not fit together, because others wrote meanwhile.
 
-    It takes from its own share, else from a block that the share draws, else from the share that has most. Where more
-    was given than there may be, or the limits are small by now, all that is free goes back first.
+    The start takes from its own share, else from a block that the share draws, else from the share that holds most. If
+    more was given out than is allowed, or the limits have become small, all that is free goes back first.
     """
     given, share = there.given, there.shares.get(own, CountShare())
     if shares == 1 or _is_too_much(given, start):
@@ -131,8 +138,8 @@ def changes_of_start(
 
 
 def changes_without_limit(there: SharedCounts, opened: int) -> CountChanges:
-    """Of an open session that no start made and no limit refuses. Where no place is free there are more than there may
-    be from now on, so the shares are shut.
+    """How to count an open session that no start made and no limit refuses. If no place is free, there are more open
+    sessions than allowed from now on, so the shares are shut.
     """
     most = _most({number: each.free for number, each in there.shares.items()})
     if most is None:
@@ -141,7 +148,7 @@ def changes_without_limit(there: SharedCounts, opened: int) -> CountChanges:
 
 
 def _is_too_much(given: TenantCounts, start: Start) -> bool:
-    """More was given than there may be: a limit was lowered, or sessions were counted that no start made."""
+    """Whether more was given out than is allowed: a limit was lowered, or sessions were counted that no start made."""
     starts = given.starts if given.minute >= start.minute else 0
     return (start.most_open is not None and given.open > start.most_open) or (
         start.most_starts is not None and starts > start.most_starts
@@ -149,14 +156,14 @@ def _is_too_much(given: TenantCounts, start: Start) -> bool:
 
 
 def _most(found: Mapping[int, int]) -> int | None:
-    """The share that has most of what is free. None: none has any."""
+    """The share that holds most. None: none holds any."""
     return max(
         (number for number in found if found[number] > 0), key=lambda number: found[number], default=None
     )
 
 
 def _all_given_back(there: SharedCounts, start: Start | None, opened: int) -> CountChanges:
-    """All that is free, and the shares are shut. What is left is counted by the tenant's item."""
+    """Gives back all that is free and shuts the shares. From then on the tenant's item counts."""
     given = there.given
     free = sum(each.free for each in there.shares.values())
     unused = sum(each.starts for each in there.shares.values() if each.minute == given.minute)

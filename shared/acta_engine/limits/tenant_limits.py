@@ -15,27 +15,29 @@ from acta_engine.tools.tool import EVERY_TENANT
 
 MINUTE = 60
 OPEN_RETRY_SECONDS = 15
-"""Nobody knows when a session ends, so this is what who has too many open is told."""
+"""What `Retry-After` says to a tenant with too many open sessions: nobody knows when one of them ends."""
 STARTS, OPEN, REQUESTS, LONG_POLLS = "starts", "open-sessions", "requests", "long-polls"
 """Names of the limits in the `RateLimit` headers."""
 
 
 class TenantLimits(NamedTuple):
-    """None: no such limit. `starts_per_minute`: of a minute of the clock. The first two hold exactly, the others to a
-    bound that `WINDOW` states.
+    """What a tenant may use. None: there is no such limit. The first two hold exactly, the others up to a bound that
+    `WINDOW` states.
     """
 
     starts_per_minute: int | None = None
+    """In a minute of the clock."""
     open_sessions: int | None = None
     requests_per_second: int | None = None
     long_polls: int | None = None
+    """That wait at the same time."""
 
 
 NO_LIMITS = TenantLimits()
 
 
 class LimitsByTenant:
-    """`limits`: by the tenant's name; `*`: of every tenant that has none of its own."""
+    """`limits`: by tenant; `*` stands for every tenant that is not named."""
 
     def __init__(self, limits: Mapping[str, TenantLimits] | None = None) -> None:
         self._limits = dict(limits or {})
@@ -50,22 +52,30 @@ class LimitsByTenant:
 
 
 class TenantCounts(NamedTuple):
-    """`open`: sessions that are counted as open. `starts`: in `minute`, which is counted since 1970."""
+    """What a tenant has used."""
 
     open: int = 0
+    """Sessions that count as open."""
     minute: int = 0
+    """Minutes since 1970."""
     starts: int = 0
+    """Starts in that minute."""
 
 
 class Start(NamedTuple):
-    """A start, and the limits that it is refused for. `minute`: the one it is made in, since 1970."""
+    """A start, and the limits that may refuse it."""
 
     minute: int
+    """In which it is made, since 1970."""
     most_starts: int | None = None
+    """In that minute. None: no limit."""
     most_open: int | None = None
+    """Sessions. None: no limit."""
 
     def refusal(self, counts: TenantCounts, opened: int, now: datetime) -> LimitReached | None:
-        """Why it may not be, after what the tenant has already. `opened`: 1 where it makes an open session more."""
+        """Why it is refused, given what the tenant has used. None: it is allowed. `opened`: 1 if it makes one more open
+        session.
+        """
         if self.most_open is not None and opened > 0 and counts.open >= self.most_open:
             return TooManyOpenSessions(
                 f"Your tenant has {counts.open} open sessions and may have {self.most_open}. Wait until one ends, "
@@ -90,7 +100,8 @@ def minute_of(now: datetime) -> int:
 
 
 WINDOW = 10
-"""Seconds. Short, because who has used it up waits for its end; long enough that writes are few.
+"""Seconds. A window is short, because a tenant that has used it up waits for its end, and long enough that writes are
+few.
 
 Of each window a tenant has `limit * WINDOW` requests. A worker takes some of them, under numbers that nobody else gets,
 and spends them while its clock is in that window. Numbers beyond the budget are not spent. So however many workers
@@ -98,16 +109,16 @@ there are, in any `t` seconds a tenant makes at most
 
     limit * (t + 2 * WINDOW + 2 * skew)  requests,
 
-where no clock is further off than `skew`. Long polls that wait are not among them, for they are bounded by their
-places: at most `long_polls` at once. One that does not wait after all is paid for afterwards; where that cannot be, its
-worker refuses the next. These are at most one for each place and window more.
+where no clock is off by more than `skew`. Long polls that wait are not among them: they are limited by their places, at
+most `long_polls` at once. A poll that does not wait after all is paid for afterwards. If nothing is left for it, its
+worker refuses the next request. That adds at most one request for each place and window.
 """
 POLL_WINDOW = 60
-"""Seconds for which a worker keeps a place for a long poll. A poll ends long before the window after its own does."""
+"""Seconds for which a worker keeps a place for a long poll. A poll ends long before the next window does."""
 WAITED_SECONDS = 1.0
-"""A poll that took at least so long has waited."""
+"""A poll that took at least this long has waited."""
 FIRST_PART, LARGEST_PART = 100, 4
-"""Of the budget, the part that a worker without a history takes first, and the most that any takes at once."""
+"""A worker that knows nothing of the tenant takes 1/100 of the budget first, and none takes more than 1/4 at once."""
 
 
 def window_of(seconds: float, length: int = WINDOW) -> int:
@@ -125,20 +136,25 @@ def seconds_left(window: int, now: float) -> int:
 
 
 class Share(NamedTuple):
-    """One worker's, of one tenant and window. `size`: what it takes next. `spent`: in this window. `rest`: what was
-    left to others when it took last; None: it has not taken yet. `used_up`: there was less than it wanted.
-    """
+    """What one worker has of a tenant's requests in one window."""
 
     window: int
     size: int
+    """How many it takes next."""
     left: int = 0
+    """How many it has left."""
     spent: int = 0
+    """How many it has spent in this window."""
     rest: int | None = None
+    """What was left for others when it took some last. None: it has taken none yet."""
     used_up: bool = False
+    """There were fewer than it wanted."""
 
     @classmethod
     def in_window(cls, window: int, most: int, before: "Share | None") -> "Share":
-        """What to begin a window with: as much as was spent in the one before, so that it is one write."""
+        """The share to begin a window with. It takes as many as were spent in the window before, so one write is
+        usually enough.
+        """
         if before is not None and before.window >= window:
             return before
         recent = before is not None and before.window == window - 1
@@ -146,7 +162,9 @@ class Share(NamedTuple):
         return cls(window, max(1, min(wanted, most // LARGEST_PART)))
 
     def taken(self, window: int, first: int, most: int) -> "Share":
-        """With the requests from number `first` on, as far as the budget goes. The next share is twice as large."""
+        """The share after the requests from number `first` on were taken, as far as the budget goes. The next one is
+        twice as large.
+        """
         got = min(self.size, max(0, most - first))
         share = self if window == self.window else Share(window, self.size)
         return share._replace(
@@ -158,7 +176,7 @@ class Share(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is left here, and nothing to take."""
+        """Whether nothing is left, and there is nothing to take."""
         return self.used_up and not self.left
 
     def spend(self) -> "Share":
