@@ -75,30 +75,29 @@ HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
 
 class ToolSpec(FrozenModel):
-    """A tool as the registry and the model know it.
-
-    `effect`: what happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again
-    under the same effect id. `once`: it never runs again by itself, a person is asked.
-    `risk`: what the tool touches. `high_stakes`: a person must approve each call. `repeatable`: identical calls do not
-    mean that the run is stuck. `approver_role`: the role that decides on its calls, whichever agent makes them; None:
-    the agent's policy says who. `approver_must_differ`: who asked for the call may not approve it; None: only where
-    the tool has an approver's role. `timeout_seconds`: for one call; the invocation may leave it less (`_run` in
-    `shared/acta_engine/tools/execute.py`). `result_limit_bytes`: the model gets the beginning of a longer result, and
-    all of it is stored (`shared/acta_engine/tools/results_for_model.py`).
-    """
+    """A tool as the registry and the model know it."""
 
     name: Annotated[str, Field(pattern=TOOL_NAME_PATTERN)]
     description: str
     input_schema: dict[str, Any]
     kind: ToolKind = "builtin"
     effect: Effect = "read"
+    """What happens to a call that may have started and died. `read`: it runs again. `idempotent`: it runs again under
+    the same effect id. `once`: it never runs again by itself; a person is asked."""
     risk: Risk = "read"
+    """What the tool touches."""
     high_stakes: bool = False
+    """A person must approve each call."""
     approver_role: RoleName | None = None
+    """The role that decides on its calls, whichever agent makes them. None: the agent's policy says who decides."""
     approver_must_differ: bool | None = None
+    """The person who asked for a call may not approve it. None: only if the tool has an approver's role."""
     repeatable: bool = False
+    """Identical calls do not mean that the run is stuck."""
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    """For one call. The invocation may have less time left."""
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
+    """Of a longer result the model gets the beginning, and all of it is stored."""
 
     @property
     def is_risky(self) -> bool:
@@ -131,37 +130,38 @@ def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
 
 
 class Parameter(FrozenModel):
-    """Where an argument of an `http` tool goes, and under which name; None: its own."""
+    """Where an argument of an `http` tool goes."""
 
     place: Literal["path", "query", "header", "body"]
     name: Annotated[str, Field(pattern=WIRE_NAME_PATTERN)] | None = None
+    """Under which name it goes there. None: under its own."""
 
 
 class HttpConfig(FrozenModel):
-    """`url`: `{name}` in its path is an argument. `headers`: sent with every request to the host of `url`, and never to
-    another host. `secret_headers`: so, too; header -> the secret that has its value. `parameters`: argument -> where it
-    goes.
-    """
+    """What a tool of kind `http` calls, and how."""
 
     url: Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
+    """`{name}` in its path is an argument."""
     method: Method
     headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
         default_factory=dict
     )
+    """Sent with every request to the host of `url`, and never to another host."""
     secret_headers: Annotated[dict[HeaderName, SecretName], Field(max_length=MAX_HEADERS)] = Field(
         default_factory=dict
     )
+    """Header -> the secret that has its value. It is sent as `headers` are."""
     parameters: Annotated[dict[str, Parameter], Field(max_length=MAX_PARAMETERS)] = Field(
         default_factory=dict
     )
+    """Argument -> where it goes."""
 
 
 class LambdaConfig(FrozenModel):
-    """`function`: the name of a Lambda of this account and region. Whether the tenant may call it:
-    `shared/acta_engine/tools/tenant/functions.py`.
-    """
+    """What a tool of kind `lambda` calls."""
 
     function: Annotated[str, Field(pattern=FUNCTION_PATTERN, max_length=MAX_FUNCTION_CHARS)]
+    """The name of a Lambda of this account and region. `FunctionGuard` says whether the tenant may call it."""
 
 
 Arguments = Mapping[str, Any]
@@ -247,19 +247,21 @@ def text(description: str, **more: Any) -> dict[str, Any]:
 
 
 class PythonTool(ToolSpec):
-    """A tool of a folder of Python functions of the environment's (docs/own-tools.md). It is not stored: its catalogue
-    is made with the release.
-
-    `folder`: its name. `function`: of the Lambda. `files`: what its calls may do with the tenant's files. `tenants`:
-    who has it; `*`: everybody. `digest`: of what is said of it.
+    """A tool in one of the environment's folders of Python functions (docs/own-tools.md). It is not stored: the
+    catalogue that it is in is made with the release.
     """
 
     kind: ToolKind = "python"
     folder: str
+    """The folder's name."""
     function: str
+    """The name of the folder's Lambda."""
     files: FileAccess | None = None
+    """What its calls may do with the tenant's files."""
     tenants: tuple[str, ...]
+    """Who has it. `*`: every tenant."""
     digest: str
+    """Of everything that is said of the tool. Another digest means that the tool was changed."""
 
     @property
     def written(self) -> str:
@@ -270,14 +272,15 @@ class PythonTool(ToolSpec):
 
 
 class ToolDefinition(ToolSpec):
-    """A tool that a tenant's admin has added. `config`: matches `kind`. `version`: counts the writes since
-    `created_at`. `applied`: the files it came from; None: it was not written by `acta apply`.
-    """
+    """A tool that a tenant's admin has added."""
 
     kind: StoredKind = "builtin"
     config: HttpConfig | LambdaConfig
+    """It matches `kind`."""
     applied: Applied | None = None
+    """The files that it came from. None: it was not written by `acta apply`."""
     version: Annotated[int, Field(ge=1)]
+    """Counts the writes since `created_at`."""
     created_at: datetime
     updated_at: datetime
 
@@ -293,15 +296,15 @@ class ToolDefinition(ToolSpec):
 
 
 class ToolSecret(FrozenModel):
-    """What is known of a secret without its value. `updated_by`: the subject who set the value last. `hosts`: where
-    tools may send it, `host` (for port 443) or `host:port`; none: wherever tools may go.
-    """
+    """What is known of a secret without its value."""
 
     name: SecretName
     created_at: datetime
     updated_at: datetime
     updated_by: str
+    """The subject of the person who set the value last."""
     hosts: Annotated[tuple[SecretHost, ...], Field(max_length=MAX_HOSTS)] = ()
+    """Where tools may send it: `host` (for port 443) or `host:port`. Empty: wherever tools may go."""
 
     def may_be_sent_to(self, url: str) -> bool:
         """Whether a tool with this URL may refer to the secret. `url`: one that tools may call."""
