@@ -446,8 +446,7 @@ class App:
     @cached_property
     def mcp_servers(self) -> McpServers:
         """What speaks HTTP is imported here: most workers meet no server."""
-        from acta_engine.tools.mcp.listing import schema_problem
-        from acta_engine.tools.mcp.servers import McpServers
+        from acta_engine.tools.mcp.servers import McpServers, schema_problem
 
         return McpServers(self.tool_hosts, self.secret_reader, self.secret_names.all, schema_problem)
 

@@ -14,7 +14,6 @@ from typing import Any
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.errors import ToolAsks, ToolFailed
 from acta_engine.settings import Settings
-from acta_engine.tools.mcp.listing import ListedTool, schema_problem
 from acta_engine.tools.mcp.server import (
     ClientCredentials,
     ConfirmedTool,
@@ -25,7 +24,7 @@ from acta_engine.tools.mcp.server import (
     specs_of,
 )
 from acta_engine.tools.mcp.server_task import ToolQuestion
-from acta_engine.tools.mcp.servers import McpServers
+from acta_engine.tools.mcp.servers import ListedTool, McpServers, schema_problem
 from acta_engine.tools.port import CallContext
 
 SECONDS = 20

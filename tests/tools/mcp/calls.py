@@ -7,7 +7,6 @@ from typing import Any
 from acta.testing.memory.definitions import MemoryToolSecretValues
 from acta_engine.egress.address import AddressGuard
 from acta_engine.settings import Settings
-from acta_engine.tools.mcp.listing import schema_problem
 from acta_engine.tools.mcp.server import (
     ConfirmedTool,
     McpAuth,
@@ -17,7 +16,7 @@ from acta_engine.tools.mcp.server import (
     pin_of,
     specs_of,
 )
-from acta_engine.tools.mcp.servers import McpServers
+from acta_engine.tools.mcp.servers import McpServers, schema_problem
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Known
 from acta_engine.untrusted.quoting import OutsideText

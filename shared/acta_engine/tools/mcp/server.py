@@ -72,40 +72,42 @@ class McpAuth(FrozenModel):
 
 
 class ConfirmedTool(FrozenModel):
-    """A tool as the server described it when an admin confirmed it. `tool`: the server's name for it; `pin`: of all
-    that it said (`pin_of`). `confirmed_read`: the server says that it only reads, and the admin agrees.
-    `high_stakes`: a person approves each call.
-    """
+    """A tool as the server described it when an admin confirmed it."""
 
     model_config = ConfigDict(extra="ignore")
 
     tool: str
+    """The server's name for it."""
     description: str
     input_schema: dict[str, Any]
     pin: Pin
+    """Of all that the server said of the tool (`pin_of`)."""
     confirmed_read: bool = False
+    """The server says that it only reads, and the admin agrees."""
     high_stakes: bool = True
+    """A person approves each call."""
     approver_role: RoleName | None = None
     confirmed_at: datetime
     confirmed_by: str
 
 
 class McpServer(FrozenModel):
-    """`quotation_key`: an id that the server does not know, for the marks around what it says. `version`: counts the
-    writes since `created_at`. `auth` None: calls carry no credentials. `applied`: the files it came from; None: it was
-    not written by `acta apply`.
-    """
+    """An MCP server that an admin of the tenant has named."""
 
     model_config = ConfigDict(extra="ignore")
 
     name: ServerName
     url: Url
     auth: McpAuth | None = None
+    """None: calls carry no credentials."""
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     tools: Annotated[tuple[ConfirmedTool, ...], Field(max_length=MAX_SERVER_TOOLS)] = ()
     quotation_key: str
+    """An id that the server does not know, for the marks around what it says."""
     applied: Applied | None = None
+    """The files that it came from. None: it was not written by `acta apply`."""
     version: Annotated[int, Field(ge=1)]
+    """Counts the writes since `created_at`."""
     created_at: datetime
     updated_at: datetime
 
@@ -140,13 +142,15 @@ class McpConnection(FrozenModel):
 
 
 class McpTool(ToolSpec):
-    """A confirmed tool in the registry. `tool`: the server's name for it. `server_written`: `McpServer.written`."""
+    """A confirmed tool in the registry."""
 
     kind: ToolKind = "mcp"
     connection: McpConnection
     tool: str
+    """The server's name for it."""
     pin: str
     server_written: str
+    """`McpServer.written`."""
     updated_at: datetime
 
     @property
