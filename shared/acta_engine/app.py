@@ -268,6 +268,7 @@ class App:
         chosen, models = self.settings, self.models
         hourly = chosen.tenant_tokens_per_hour
         return TurnDeps(
+            settings=chosen,
             repository=self.repository,
             clock=self.clock,
             choose_model=models.choose,
@@ -277,17 +278,10 @@ class App:
             timeouts=self.timeouts,
             tenant_hour=TenantHour(self.repository, self.session_index, self.timeouts, hourly),
             attempts=self.attempts,
-            roll_over_events=chosen.roll_over_events,
-            max_output_tokens=chosen.max_output_tokens,
-            cap_max_output_tokens=chosen.cap_max_output_tokens,
-            answer_time=chosen.answer_time,
             context_window=lambda model: chosen.context_window_tokens or models.context_window(model),
             check_answer=self._check_answer,
             running_text=self.running_text,
-            outage_limits=chosen.outage_limits,
-            token_window=chosen.token_window_seconds,
             on_key_refused=self.key_refused,
-            background_seconds=chosen.background_seconds,
             admission=self.admission,
         )
 

@@ -183,11 +183,11 @@ def wait_in_line(
     """
     deps = turn.deps
     wait = admission.join(provider, tokens, turn.session.head)
-    rules = OutageRules(deps.outage_limits, deps.timeouts, deps.roll_over_events)
+    rules = OutageRules(deps.settings.outage_limits, deps.timeouts, deps.settings.roll_over_events)
 
     def build(session: Session, change: Change) -> CommitDraft:
         check_turn(change.head, turn.at)
-        charge_attempts(change, attempts, deps.token_window)
+        charge_attempts(change, attempts, deps.settings.token_window_seconds)
         draft = wait_through(change, wait, rules)
         run = change.head.run
         if run is None or not is_worth_parking(change.head, change.now, deps.timeouts.warn):

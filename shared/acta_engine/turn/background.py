@@ -44,7 +44,7 @@ END_SECONDS = 10.0
 
 def calls_of(turn: Turn) -> BackgroundCalls | None:
     """How the turn's model answers in the background. None: it is not to, or it cannot."""
-    if not (turn.agent.background and turn.deps.background_seconds):
+    if not (turn.agent.background and turn.deps.settings.background_seconds):
         return None
     return in_background(turn.model)
 
@@ -112,7 +112,7 @@ def look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
         answer: ModelReply | ActaError | None = StreamBroken("the model answers in the background no more")
     else:
         answer = calls.result(_named(running), timeout=seconds)
-        if answer is None and now - running.started < timedelta(seconds=deps.background_seconds):
+        if answer is None and now - running.started < timedelta(seconds=deps.settings.background_seconds):
             return _waits(deps, head, running, now, turn.kind)
         if answer is None:
             answer = calls.cancel(_named(running), timeout=seconds)
@@ -148,7 +148,7 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
     check_run(session.head, at)
     calls = _calls_to(deps, running)
     answer = _end(calls, running) if calls is not None else None
-    attempts, window = _attempts(deps, session, running, answer), deps.token_window
+    attempts, window = _attempts(deps, session, running, answer), deps.settings.token_window_seconds
 
     def build(now: Session, change: Change) -> CommitDraft:
         check_run(change.head, at)
@@ -173,7 +173,7 @@ def _waits(deps: TurnDeps, head: Head, running: RunningResponse, now: datetime, 
     decision = Decision(next="wait", at=position(head), wait_seconds=next_wait(passed), then=kind)
     counted = _with_looks(head, passed)
     is_new = head.run is not None and not head.run.events
-    return decision if is_new else or_roll_over(counted, deps.roll_over_events, decision) or decision
+    return decision if is_new else or_roll_over(counted, deps.settings.roll_over_events, decision) or decision
 
 
 def _with_looks(head: Head, passed: float) -> Head:

@@ -116,7 +116,7 @@ def compact(
         tokens_before=int(call.bytes / per_token),
         tokens_after=int((call.bytes - freed) / per_token),
     )
-    summary, window_seconds = shorter.call, turn.deps.token_window
+    summary, window_seconds = shorter.call, turn.deps.settings.token_window_seconds
 
     def build(now: Session, change: Change) -> CommitDraft | None:
         check_turn(change.head, turn.at)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from acta_engine.agents.agent import MAX_OUTPUT_TOKENS, AgentDefinition, Purpose
+from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import Clock
 from acta_engine.limits.tenant_hour import TenantHour
@@ -17,11 +17,10 @@ from acta_engine.memories.relevant import Notes, RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.opening import AskingRules
-from acta_engine.recovery.outage import OutageLimits
 from acta_engine.recovery.wait_out import OutageRules
+from acta_engine.settings import Settings
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.answer_time import AnswerTime
 from acta_engine.turn.engine_decision import Timeouts
 from acta_engine.turn.final_answer import AnswerCheck
 from acta_engine.turn.running_text import RunningText
@@ -40,6 +39,7 @@ TurnKind = Literal["plan", "think"]
 class TurnDeps:
     """What turns need from the process. It is made once per function."""
 
+    settings: Settings
     repository: SessionRepository
     clock: Clock
     choose_model: ChooseModel
@@ -49,33 +49,20 @@ class TurnDeps:
     timeouts: Timeouts
     tenant_hour: TenantHour
     attempts: AttemptStore
-    roll_over_events: int
-    """`Settings.roll_over_events`: a new execution begins when the history of this one has so many entries."""
-    max_output_tokens: int
-    """Of a reply, for agents that name no limit of their own."""
-    answer_time: AnswerTime
-    """How long a model call may take."""
     context_window: Callable[[str], int]
     """A model's context window in tokens; 0: no limit is known."""
-    outage_limits: OutageLimits
     check_answer: AnswerCheck
     """Checks a final answer against the session's schema."""
     running_text: RunningText | None = None
     """Where people read a reply while it is written. None: nowhere."""
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
     """Tells an operator that a provider refused the key or its quota. Gets the position and the error's code."""
-    token_window: float = 0
-    """Seconds after which a session's token budget renews; 0: never."""
-    background_seconds: float = 0
-    """How long an answer in the background may take; 0: the worker waits for every answer."""
-    cap_max_output_tokens: int = MAX_OUTPUT_TOKENS
-    """The most output tokens of any agent."""
     admission: "Admission | None" = None
     """What the providers take. None: no limit of theirs is known."""
 
     @property
     def outage_rules(self) -> OutageRules:
-        return OutageRules(self.outage_limits, self.timeouts, self.roll_over_events)
+        return OutageRules(self.settings.outage_limits, self.timeouts, self.settings.roll_over_events)
 
 
 @dataclass(frozen=True)
@@ -137,8 +124,8 @@ class Turn:
     @property
     def waits_for_tokens(self) -> bool:
         """Whether a run out of tokens waits until its budget renews. Otherwise a person is asked."""
-        return self.agent.limits.at_token_limit != "ask" and self.deps.token_window > 0
+        return self.agent.limits.at_token_limit != "ask" and self.deps.settings.token_window_seconds > 0
 
     def seconds_for(self, max_tokens: int) -> float:
         """What a call with so many output tokens may take, its fallbacks included."""
-        return self.deps.answer_time.of_call(self.agent.asked_in_turn(self.model_name), max_tokens)
+        return self.deps.settings.answer_time.of_call(self.agent.asked_in_turn(self.model_name), max_tokens)

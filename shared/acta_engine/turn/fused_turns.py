@@ -167,7 +167,7 @@ def _take_over(deps: TurnDeps, session: Session, at: Position) -> Decision | Non
         decision = (
             wait_decision(head, deps.timeouts) if head.interventions else next_decision(head, change.now)
         )
-        return CommitDraft(change, or_roll_over(head, deps.roll_over_events, decision))
+        return CommitDraft(change, or_roll_over(head, deps.settings.roll_over_events, decision))
 
     done = deps.repository.commit(session, at.key(f"takeover/{deps.clock.new_id('try')}"), build)
     if done is not None:

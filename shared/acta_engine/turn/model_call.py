@@ -85,7 +85,7 @@ def mark_call(
     `key`: of the commit that the answer goes into. Raises Fenced, CommitContention, and what the stores raise.
     """
     deps, session = turn.deps, turn.session
-    models, window = turn.models, deps.token_window
+    models, window = turn.models, deps.settings.token_window_seconds
     before: tuple[Attempt, ...] = ()
     # The last attempt in the marker, unless a late worker has written one since: it need not be read to be known.
     after = session.head.budget.settled[-1] if session.head.budget.settled else None
@@ -246,7 +246,9 @@ class _ModelsOfCall:
 def _in_window(turn: Turn) -> Head:
     """The head with the budget of the window in which the call begins. The call's own commit makes it so."""
     head = turn.session.head
-    return head.model_copy(update={"budget": renewed(head, turn.deps.clock.now(), turn.deps.token_window)})
+    return head.model_copy(
+        update={"budget": renewed(head, turn.deps.clock.now(), turn.deps.settings.token_window_seconds)}
+    )
 
 
 def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:

@@ -175,7 +175,7 @@ def load(
 
         def build(_: Session, change: Change) -> CommitDraft:
             check_turn(change.head, at)
-            charge_attempts(change, lost, deps.token_window, with_running=True)
+            charge_attempts(change, lost, deps.settings.token_window_seconds, with_running=True)
             return CommitDraft(change, _end_failed(deps, change, error))
 
         return deps.repository.decided(session, at.key(kind), build)
@@ -190,7 +190,7 @@ def _decision_without_model(
     done = session.recorded(at.key(kind))
     if done is not None and done.decision is not None:
         return done.decision
-    head, now, roll_over_events = session.head, deps.clock.now(), deps.roll_over_events
+    head, now, roll_over_events = session.head, deps.clock.now(), deps.settings.roll_over_events
     check_turn(head, at)
     if head.is_over:
         return next_decision(head, now)
@@ -198,7 +198,7 @@ def _decision_without_model(
         return wait_decision(head, deps.timeouts)
     if head.delay_at(now):
         return or_roll_over(head, roll_over_events, outage_wait(head, now))
-    if asks_after_waiting(head, now, deps.outage_limits):
+    if asks_after_waiting(head, now, deps.settings.outage_limits):
         agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
         asking = AskingRules(deps.clock, policies_of(agent))
 
@@ -230,9 +230,9 @@ def _new_turn(
     # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
     # with more time.
     max_output_tokens = min(
-        agent.limits.max_output_tokens or deps.max_output_tokens,
-        deps.cap_max_output_tokens,
-        deps.answer_time.most_tokens(agent.asked_in_turn(model_name)),
+        agent.limits.max_output_tokens or deps.settings.max_output_tokens,
+        deps.settings.cap_max_output_tokens,
+        deps.settings.answer_time.most_tokens(agent.asked_in_turn(model_name)),
     )
     approval = agent.limits.approval_timeout_seconds or deps.timeouts.approval
     return Turn(
@@ -335,7 +335,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt,
 
     `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
     """
-    deps, models, window = turn.deps, turn.models, turn.deps.token_window
+    deps, models, window = turn.deps, turn.models, turn.deps.settings.token_window_seconds
     head, most = turn.session.head, call.request.max_tokens
     # A new window helps where it is the tokens that are short, and the call fits into one.
     helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
@@ -365,7 +365,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt,
         if not change.head.is_over:
             turn_again(change)
         decision = next_decision(change.head, change.now)
-        return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, decision))
+        return CommitDraft(change, or_roll_over(change.head, deps.settings.roll_over_events, decision))
 
     return deps.repository.decided(turn.session, turn.key, build)
 
@@ -431,7 +431,7 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, chang
     change.is_fused = turn.is_fused
     count_looks(change)
     change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
-    settle_call(change, call.attempts, deps.token_window, turn.first_model, answer)
+    settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
     if change.head.is_over:  # the reply was paid for, so it is counted; it changes nothing else
         return CommitDraft(change, next_decision(change.head, change.now))
     change.end_outage()
@@ -457,7 +457,9 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, chang
         decision = _after_planning(turn, change, reply, outcome)
     else:
         decision = _after_thinking(turn, change, reply, outcome, call.previous)
-    return CommitDraft(change, or_roll_over(change.head, deps.roll_over_events, decision), call.delivered)
+    return CommitDraft(
+        change, or_roll_over(change.head, deps.settings.roll_over_events, decision), call.delivered
+    )
 
 
 def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision | None:
@@ -674,7 +676,7 @@ def _commit_failure(
         if ends_call:
             change.is_fused = turn.is_fused
             count_looks(change)
-        charge_attempts(change, attempts, deps.token_window)
+        charge_attempts(change, attempts, deps.settings.token_window_seconds)
         return CommitDraft(change, _without_reply(turn, change, error))
 
     decision = deps.repository.decided(turn.session, turn.key, build)
