@@ -7,9 +7,6 @@ from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import Refused
 from acta_engine.log.head import Wait
 from acta_engine.people.routes import build
-from acta_engine.people.wait import ask
-from acta_engine.recovery.handle_error import handle_error, park
-from acta_engine.recovery.recover import roll_over
 from acta_engine.turn.engine_event import EngineEvent, engine_event
 
 _app = App()
@@ -36,13 +33,21 @@ def _do(step: EngineEvent) -> dict[str, Any]:
         case "ask":
             if step.entered is None:
                 raise Refused("a wait without the time of its beginning")
+            from acta_engine.people.wait import ask
+
             wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
             ask(repository, workflow, _app.timeouts, step.at, wait)
         case "handle_error":
+            from acta_engine.recovery.handle_error import handle_error
+
             return handle_error(_app.errors, step.at, step.error).to_engine()
         case "park":
+            from acta_engine.recovery.handle_error import park
+
             return park(_app.errors, step.at).to_engine()
         case "roll_over":
+            from acta_engine.recovery.recover import roll_over
+
             roll_over(repository, workflow, step.at)
         case _:
             raise Refused(f"intervene does not do {step.op}")

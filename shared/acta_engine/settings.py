@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from acta_engine.usage.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
+EVERY_TENANT = "*"
+"""Stands for all tenants where a setting is by tenant."""
 
 MAX_MAX_STEPS = 1_000
 MAX_TOKEN_BUDGET = 100_000_000

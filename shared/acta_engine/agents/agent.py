@@ -6,7 +6,7 @@ An agent with the id `default` always exists: the built-in one, until a tenant r
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, Strict
 
@@ -24,9 +24,11 @@ from acta_engine.people.options_and_defaults import (
     has_one_of,
 )
 from acta_engine.store.frozen_model import FrozenModel
-from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.tool import ToolSpec
 
 DEFAULT_AGENT = "default"
 AGENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
@@ -175,12 +177,14 @@ class AgentDefinition(AgentSettings):
             parts.append(f"What you are there for:\n{self.goal.strip()}")
         return "\n\n".join(parts)
 
-    def toolset(self, registry: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
+    def toolset(self, registry: "Mapping[str, ToolSpec]") -> "dict[str, ToolSpec]":
         """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
         Built-in tools that work on the session itself are always among them (`BuiltinTool.always`). A tool that the
         registry no longer has is left out.
         """
+        from acta_engine.tools.tool import BuiltinTool
+
         return {
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
             for name, spec in registry.items()

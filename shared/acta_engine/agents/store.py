@@ -8,14 +8,17 @@ All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a
 release does not know.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from __future__ import annotations
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.log.store import IdempotencyRecord
-from acta_engine.prompts.prompt import Prompt
-from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition, ToolSecret
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.agents.agent import AgentDefinition
+    from acta_engine.log.store import IdempotencyRecord
+    from acta_engine.prompts.prompt import Prompt
+    from acta_engine.tools.mcp.server import McpServer
+    from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
 AGENTS_AT_ONCE = 100
 

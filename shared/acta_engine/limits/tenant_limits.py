@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.errors import LimitReached, Quota, TooManyOpenSessions
-from acta_engine.tools.tool import EVERY_TENANT
+from acta_engine.settings import EVERY_TENANT
 
 MINUTE = 60
 OPEN_RETRY_SECONDS = 15

@@ -27,7 +27,6 @@ from acta_engine.people.visible_sessions import check_visible
 from acta_engine.store import table_layout as items
 from acta_engine.store.query import get_item, newest_commit, query
 from acta_engine.store.transaction import FREE, Action, ConditionFailed, put, put_record, transact
-from acta_engine.usage.dynamodb import left_item
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3
@@ -150,6 +149,8 @@ class DynamoLog:
             parts.append((put(self._table, items.listing_item(listing)), None))
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
+            from acta_engine.usage.dynamodb import left_item  # of a deletion alone
+
             parts.append((put(self._table, left_item(commit)), None))
         if lifted is not None:
             parts.append((put(self._table, items.lifted_erasure_item(lifted)), None))

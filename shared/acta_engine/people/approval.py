@@ -1,11 +1,15 @@
 """Which calls wait for a person, and who that may be (design §4, §8)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acta_engine.people.options_and_defaults import Policy
 from acta_engine.plans.plan import ExecutionPlan, needs_permission
-from acta_engine.tools.tool import BuiltinTool, ToolSpec
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.tool import ToolSpec
 
 ApprovalReason = Literal["high_stakes", "replaces_file", "plan_step"]
 
@@ -14,6 +18,8 @@ def approval_reason(
     plan: ExecutionPlan | None, tool: ToolSpec, arguments: Mapping[str, Any]
 ) -> ApprovalReason | None:
     """Why a person must approve a call of `tool` with these arguments; None: nobody has to."""
+    from acta_engine.tools.tool import BuiltinTool  # a start has no tool
+
     if tool.high_stakes:
         return "high_stakes"
     if isinstance(tool, BuiltinTool) and tool.replaces_file(arguments):

@@ -2,7 +2,10 @@
 change of limits in place of a question about them (design §8). Only an expiry asks nobody.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from acta_engine.agents.agent import AgentDefinition, policies_of
 from acta_engine.errors import Conflict, RoleMissing
@@ -18,7 +21,9 @@ from acta_engine.people.intervention import (
 )
 from acta_engine.people.options_and_defaults import InterventionType, Policy, has_one_of
 from acta_engine.sessions.requester import AGENT_DELETED, Requester
-from acta_engine.tools.tool import ToolSpec
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.tool import ToolSpec
 
 OnDecided = Callable[[Intervention | None], object]
 """Is told, once it is committed, which intervention was decided; None: none was."""

@@ -1,8 +1,10 @@
 """Opens interventions: what a person is asked, and what the question shows (design §8)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.ids import INTERVENTION
@@ -28,9 +30,11 @@ from acta_engine.people.options_and_defaults import (
 )
 from acta_engine.recovery.outage import Outage, explained
 from acta_engine.tools.mcp.server_task import ToolQuestion
-from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import quoted
 from acta_engine.untrusted.visible import visible
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.tool import ToolSpec
 
 MAX_QUESTION_CHARS = 2_000
 """Of a longer question the head keeps the beginning and the end; the conversation has all of it."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.store import Definitions
@@ -17,14 +17,13 @@ from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, 
 from acta_engine.log.repository import CommitDraft, SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import Erasure, SessionReceiver
-from acta_engine.people.deciders import OnDecided, ignore, require_decider
-from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention, is_clarification
-from acta_engine.people.wait import commit_in_time
-from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.turn.engine_decision import position
 from acta_engine.turn.workflow import Workflow
+
+if TYPE_CHECKING:
+    from acta_engine.people.deciders import OnDecided
 
 
 class NewSession(NamedTuple):
@@ -102,7 +101,7 @@ def post_message(
     session_id: str,
     text: str,
     caps: Caps = NO_CAPS,
-    on_decided: OnDecided = ignore,
+    on_decided: "OnDecided | None" = None,
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
     present caps. `caps`: the deployment's. `on_decided`: is told of the clarification that the message has answered.
@@ -111,6 +110,10 @@ def post_message(
     people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
     that the requester lacks).
     """
+    # A start pays for none of what a session that runs may need.
+    from acta_engine.people.wait import commit_in_time
+    from acta_engine.recovery.recover import wake_engine
+
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(definitions, session.head)
@@ -134,7 +137,8 @@ def post_message(
     done = commit_in_time(
         repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
     )
-    on_decided(answered)
+    if on_decided is not None:
+        on_decided(answered)
     head = session.head
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
@@ -152,6 +156,9 @@ def tell(
     Raises Conflict where too many wait or too many people have written, RoleMissing where the question needs a role
     that the requester lacks.
     """
+    from acta_engine.people.deciders import require_decider
+    from acta_engine.people.effects import settle
+
     head = change.head
     if len(head.undelivered) >= MAX_UNDELIVERED:
         raise Conflict(

@@ -11,13 +11,10 @@ from acta_engine.api.envelope import Response, success
 from acta_engine.api.idempotency import answer_from_commit, idempotency_key, requester_of
 from acta_engine.app import App
 from acta_engine.audit.recorder import Decided
-from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from acta_engine.log.head import Head
 from acta_engine.log.store import IdempotencyRecord
-from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
-from acta_engine.recovery.recover import recover
 from acta_engine.sessions.bodies import (
     ForkSession,
     PostMessage,
@@ -102,6 +99,8 @@ def add_routes(api: Api, deps: App) -> Api:
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
+        from acta_engine.recovery.recover import recover
+
         with suppress(SessionNotFound):  # deleted meanwhile
             # An earlier try may have died before it could start or wake the engine.
             recover(repository, workflow, record.tenant, record.answer["session_id"])
@@ -125,7 +124,11 @@ def _check_output_schema(schema: Json | None) -> None:
 
 def _prompts_to_try(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> Mapping[str, int]:
     """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
-    if named and not is_admin:
+    if not named:  # as nearly all sessions
+        return named
+    from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
+
+    if not is_admin:
         raise Forbidden("Only admins try versions of prompts.", {"role": ["admin"]})
     for name, version in named.items():
         if name not in SEEDS:
@@ -178,6 +181,8 @@ def _check_receiver(url: str | None, deps: App, tenant: str) -> None:
     """Raises ValidationFailed where notifications may not go there, and Conflict where nothing could sign them."""
     if url is None:
         return
+    from acta_engine.egress.address import AddressRefused
+
     try:
         deps.receiver_hosts.check(url)
     except AddressRefused as refused:

@@ -14,6 +14,7 @@ from pydantic import Field
 from acta_engine.agents.applied import Applied
 from acta_engine.people.options_and_defaults import ROLE_PATTERN, RoleName
 from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.settings import EVERY_TENANT as EVERY_TENANT
 from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
 from acta_engine.untrusted.quoting import OutsideText
@@ -49,8 +50,6 @@ FUNCTION_PATTERN = r"^acta-[a-z0-9-]{1,32}-tool-[a-z0-9-]{1,50}$"
 """The part before `tool` is the environment."""
 MAX_FUNCTION_CHARS = 64
 """Lambda takes no longer name."""
-EVERY_TENANT = "*"
-"""In what an operator names by tenant: what is for every one."""
 
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 """No hyphen: Secrets Manager may take a name that ends with one and six characters for a part of an ARN."""
