@@ -15,10 +15,10 @@ from aws_lambda_powertools import Logger, Metrics
 
 from acta_engine.embedded_metrics import FAILURE_METRICS, Units, embedded
 from acta_engine.errors import Fenced, TransientError
-from acta_engine.log.commit import Position
 from acta_engine.tenant_hash import tenant_hash
 
 if TYPE_CHECKING:
+    from acta_engine.log.commit import Position
     from acta_engine.turn.engine_event import EngineEvent
 
 KEY_REFUSED_METRIC = "KeysRefused"
@@ -72,7 +72,7 @@ class Telemetry:
         """A line with metrics in it. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
         self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics, dimensions)})
 
-    def key_refused(self, at: Position, code: str) -> None:
+    def key_refused(self, at: "Position", code: str) -> None:
         """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
         ids = {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}
         self.logger.error("a key or a quota was refused", extra={**ids, "code": code})

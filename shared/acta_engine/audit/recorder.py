@@ -5,7 +5,7 @@ has besides the variables of the path.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from acta_engine.api.envelope import Response
 from acta_engine.api.identity import Caller
@@ -13,8 +13,10 @@ from acta_engine.api.incoming import Request
 from acta_engine.audit.record import MAX_ROLES, UNKNOWN, Audit, AuditRecord, outcome_of, shortened
 from acta_engine.errors import TransientError, Unauthorized
 from acta_engine.ids import AUDIT
-from acta_engine.people.intervention import Intervention
 from acta_engine.untrusted.path import is_private
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.people.intervention import Intervention
 
 DECIDED_INPUT = "tool_call.input_hash"
 """Of a decision about a call: the input that was decided on, a person's where a person gave one."""
@@ -131,7 +133,7 @@ def _decided_input(decision: Any) -> str | None:
 class Decided(dict[str, str]):
     """What the record says of the question that a request has decided by the way; empty: it has decided none."""
 
-    def by(self, one: Intervention | None) -> None:
+    def by(self, one: "Intervention | None") -> None:
         self.clear()
         if one is not None:
             self |= {"intervention_id": one.intervention_id, "type": one.type, "option": one.resolution or ""}
