@@ -4,8 +4,10 @@ A process keeps what turns have read of a tenant, and checks with one small item
 still current.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.agents import dynamodb_items as items
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
@@ -23,8 +25,10 @@ from acta_engine.store.table_layout import Item
 from acta_engine.store.transaction import FREE, Action, delete, put
 from acta_engine.store.versions import CURRENT
 from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolStore
-from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.mcp.server import McpServer
+    from acta_engine.tools.tool import ToolDefinition
 
 TENANTS_KEPT = 200
 MOST_VERSIONS = 9_999_999_999
@@ -47,7 +51,7 @@ class _Known(NamedTuple):
 class DynamoSnapshot:
     """Reads what the process does not have yet. An item may be newer than the revision; the next `at` notices that."""
 
-    def __init__(self, store: "DynamoDefinitions", tenant: str, known: _Known) -> None:
+    def __init__(self, store: DynamoDefinitions, tenant: str, known: _Known) -> None:
         self._store = store
         self._tenant = tenant
         self._known = known

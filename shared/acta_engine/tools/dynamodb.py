@@ -9,9 +9,11 @@ T#{tenant}     X#{secret}     v version, c created at, u updated at, b who set i
                               may be sent
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acta_engine.agents.dynamodb_items import change_definition
 from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChanged, ToolExists
@@ -33,8 +35,10 @@ from acta_engine.store.transaction import (
     transact,
 )
 from acta_engine.store.versions import CURRENT
-from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition, ToolSecret
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.mcp.server import McpServer
+    from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
 
 def from_tool(tool: ToolDefinition, version: int) -> bytes:
@@ -42,6 +46,8 @@ def from_tool(tool: ToolDefinition, version: int) -> bytes:
 
 
 def to_tool(version: int, data: bytes) -> ToolDefinition:
+    from acta_engine.tools.tool import ToolDefinition
+
     return load("tool", ToolDefinition, version, data)
 
 
@@ -50,6 +56,8 @@ def from_server(server: McpServer, version: int) -> bytes:
 
 
 def to_server(version: int, data: bytes) -> McpServer:
+    from acta_engine.tools.mcp.server import McpServer  # few tenants have one
+
     return load("MCP server", McpServer, version, data)
 
 
@@ -57,7 +65,7 @@ TOOL, SERVER = "F#", "MCP#"
 AS_READ = "n = :n AND c = :c"
 """Both: versions begin anew where a tool, or a server, was deleted and made again under its name."""
 
-Definition = TypeVar("Definition", ToolDefinition, McpServer)
+Definition = TypeVar("Definition", "ToolDefinition", "McpServer")
 
 
 class _Items(Generic[Definition]):
@@ -123,7 +131,7 @@ class _Items(Generic[Definition]):
         return {**self._key(tenant, one.name), **_as_stored(one), **body}
 
 
-class DynamoToolStore(_Items[ToolDefinition]):
+class DynamoToolStore(_Items["ToolDefinition"]):
     first, stale, read = TOOL, ToolChanged, staticmethod(to_tool)
 
     def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
@@ -143,7 +151,7 @@ class DynamoToolStore(_Items[ToolDefinition]):
         self._dynamodb.call("delete_item", TableName=self._table, Key=key)
 
 
-class DynamoMcpServerStore(_Items[McpServer]):
+class DynamoMcpServerStore(_Items["McpServer"]):
     first, stale, read = SERVER, ServerChanged, staticmethod(to_server)
 
     def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
@@ -190,6 +198,8 @@ def _key(tenant: str, name: str) -> Item:
 
 def _secret(item: Item) -> ToolSecret:
     check_version("tool secret", int(item["v"]["N"]))
+    from acta_engine.tools.tool import ToolSecret
+
     return ToolSecret(
         name=item["sk"]["S"].removeprefix(KEPT_APART),
         created_at=datetime.fromisoformat(item["c"]["S"]),

@@ -6,7 +6,6 @@ from typing import Any
 from acta_engine.agents.store import Snapshot
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins, offered
-from acta_engine.tools.mcp.server import with_servers
 from acta_engine.tools.python_catalogue import python_tools
 from acta_engine.tools.tool import (
     NOBODY_NAMED,
@@ -64,7 +63,12 @@ class TenantRegistry(BuiltinRegistry):
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         def added() -> Mapping[str, ToolSpec]:
             read = self._snapshot(tenant)
-            return with_servers(read.tools(), read.mcp_servers())
+            tools, servers = read.tools(), read.mcp_servers()
+            if not servers:  # as most tenants
+                return {tool.name: tool for tool in tools}
+            from acta_engine.tools.mcp.server import with_servers
+
+            return with_servers(tools, servers)
 
         first = offered(self._optional, self._environment(tenant))
         return _LazySpecs(
