@@ -28,7 +28,7 @@ def has_ended(session: Mapping[str, Any]) -> bool:
 
 
 def is_paused(session: Mapping[str, Any]) -> bool:
-    """A person paused it. That is no state of its own (design §3)."""
+    """A person paused it. That is no state of its own (docs/design/api.md 30)."""
     return (session.get("state"), session.get("state_reason")) == ("waiting_for_user", "paused")
 
 

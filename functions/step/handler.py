@@ -1,4 +1,4 @@
-"""The Plan and Think states (design §2), and the HTTP routes that need the providers' keys."""
+"""The Plan and Think states (docs/design/engine.md 6), and the HTTP routes that need the providers' keys."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,5 @@
-"""One tool call, an iteration of the Act state (design §2, §6.3), or what the API asks for (ADR 96)."""
+"""One tool call, an iteration of the Act state (docs/design/engine.md 16, tools.md 10), or what the API asks for
+(ADR 96)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Logs and metrics of one function: ids, counts, states and durations, never content (design §9).
+"""Logs and metrics of one function: ids, counts, states and durations, never content (docs/design/usage.md 7).
 
 Lambda itself traces each invocation (`infra/acta_infra/lambdas/function.py`). A tracer of our own would add the
 handler's name and cost a fifth of a cold start (ADR 59).

@@ -1,4 +1,5 @@
-"""People read what an agent is called: its sessions and questions say so, and sums by agent do (design §3)."""
+"""People read what an agent is called: its sessions and questions say so, and sums by agent do
+(docs/design/api.md 24)."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Which roles a claim grants: names are never taken out of a text that can be read in another way (design §3)."""
+"""Which roles a claim grants: names are never taken out of a text that can be read in another way
+(docs/design/api.md 12)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A worker that dies before or after one of its outgoing calls, in one process (design §6.5)."""
+"""A worker that dies before or after one of its outgoing calls, in one process (docs/design/recovery.md 1)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -10,7 +10,7 @@ from acta_infra.names import LIVE_INDEX, OPEN_INDEX
 from tests.infra.conftest import HASH, Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}
-"""Parts of a lifecycle rule that leave every current object alone (design §6.1)."""
+"""Parts of a lifecycle rule that leave every current object alone (docs/design/log.md 19)."""
 
 
 def buckets(each: Synthesised) -> dict[str, Mapping[str, Any]]:

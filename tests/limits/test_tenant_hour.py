@@ -1,4 +1,5 @@
-"""Sessions take tokens of their tenant's hour in advance, and give back what they have not used (design §6.1)."""
+"""Sessions take tokens of their tenant's hour in advance, and give back what they have not used
+(docs/design/budgets.md 20)."""
 
 from acta_engine.limits.hour import CHUNK_TOKENS, SHARE_TOKENS, hour_of, shares_of
 from acta_engine.log.head import Head

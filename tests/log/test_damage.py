@@ -1,4 +1,5 @@
-"""A stored document that is damaged: its session is refused by name, everyone else's goes on (design §6.7)."""
+"""A stored document that is damaged: its session is refused by name, everyone else's goes on
+(docs/design/recovery.md 13)."""
 
 from collections.abc import Callable
 

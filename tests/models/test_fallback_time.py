@@ -1,4 +1,4 @@
-"""How an agent's models share the time of a turn (design §9)."""
+"""How an agent's models share the time of a turn (docs/design/providers.md 10)."""
 
 import pytest
 

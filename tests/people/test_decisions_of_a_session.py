@@ -1,4 +1,4 @@
-"""One session's decisions can be looked through afterwards: who, when, what (design §8)."""
+"""One session's decisions can be looked through afterwards: who, when, what (docs/design/people.md)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an agent may decide beforehand, and what it never may (design §8)."""
+"""What an agent may decide beforehand, and what it never may (docs/design/people.md 8)."""
 
 from typing import get_args
 

@@ -1,4 +1,5 @@
-"""A wait has one token, the last one the engine got, however late the worker of an earlier one comes (design §2)."""
+"""A wait has one token, the last one the engine got, however late the worker of an earlier one comes
+(docs/design/engine.md 9)."""
 
 from datetime import timedelta
 

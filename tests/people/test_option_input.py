@@ -1,4 +1,4 @@
-"""What a person gives along with an option, and what is said where it does not fit (design §8)."""
+"""What a person gives along with an option, and what is said where it does not fit (docs/design/people.md 3)."""
 
 from typing import Any
 

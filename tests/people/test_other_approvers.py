@@ -1,4 +1,5 @@
-"""Who decides on a tool's calls belongs to the tool, and nobody lets run what they have asked for (design §8)."""
+"""Who decides on a tool's calls belongs to the tool, and nobody lets run what they have asked for
+(docs/design/people.md 28)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,5 @@
-"""Replies that their provider paused, over whole runs: what came is kept, and the model is asked again (design §9)."""
+"""Replies that their provider paused, over whole runs: what came is kept, and the model is asked again
+(docs/design/providers.md)."""
 
 from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.model import ModelReply

@@ -1,4 +1,5 @@
-"""The server of a tool asks a person in the middle of a call, and gets the answer in the same call (design §7, §8)."""
+"""The server of a tool asks a person in the middle of a call, and gets the answer in the same call
+(docs/design/tools.md 47, people.md)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

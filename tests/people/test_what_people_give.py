@@ -1,4 +1,4 @@
-"""However much a person says, the store takes it (design §6.1, §8)."""
+"""However much a person says, the store takes it (docs/design/log.md 3, people.md)."""
 
 import base64
 import random

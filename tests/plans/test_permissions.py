@@ -1,4 +1,4 @@
-"""A permission a plan asks for ends when a person gives it, not when the model says so (design §4)."""
+"""A permission a plan asks for ends when a person gives it, not when the model says so (docs/design/plans.md 25)."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,5 @@
-"""The planning contract over whole runs: what a model may not do with its plan, and what it is told (design §4)."""
+"""The planning contract over whole runs: what a model may not do with its plan, and what it is told
+(docs/design/plans.md)."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""`PATCH /v1/sessions/{id}/plan` over HTTP: the version, the body, the answer, and who is recorded (design §3)."""
+"""`PATCH /v1/sessions/{id}/plan` over HTTP: the version, the body, the answer, and who is recorded
+(docs/design/api.md)."""
 
 from typing import Any
 

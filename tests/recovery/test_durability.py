@@ -1,4 +1,4 @@
-"""Steps that run twice, race, or lose their answer (design §6)."""
+"""Steps that run twice, race, or lose their answer (docs/design/log.md 7)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""A session whose execution ends before its run goes on at once, and no event starts it twice (design §2)."""
+"""A session whose execution ends before its run goes on at once, and no event starts it twice
+(docs/design/recovery.md 16)."""
 
 import json
 from typing import Any

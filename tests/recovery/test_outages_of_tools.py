@@ -1,4 +1,5 @@
-"""A tool call that the world is in the way of is not lost: it stays open and is made again after a wait (design §2)."""
+"""A tool call that the world is in the way of is not lost: it stays open and is made again after a wait
+(docs/design/engine.md 18)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

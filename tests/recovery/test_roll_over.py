@@ -1,4 +1,5 @@
-"""The next generation takes over in the midst of a wait, a pause, a cancel and a message (design §2)."""
+"""The next generation takes over in the midst of a wait, a pause, a cancel and a message
+(docs/design/engine.md 30)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""Lambdas of two releases side by side bring sessions to the same end (design §6.7); all of it: `make mixed-fleet`."""
+"""Lambdas of two releases side by side bring sessions to the same end (docs/design/releases.md 1); all of it: `make
+mixed-fleet`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Several engines at one session: one set of commits, each effect once (design §6.1, §6.3)."""
+"""Several engines at one session: one set of commits, each effect once (docs/design/log.md 10, tools.md 12)."""
 
 from random import Random
 

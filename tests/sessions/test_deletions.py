@@ -1,4 +1,4 @@
-"""A session is removed once its log says that it is deleted, and not before (design §6.1)."""
+"""A session is removed once its log says that it is deleted, and not before (docs/design/log.md 37)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who may fork a session, within which limits, and what the answer says (design §3, ADR 70)."""
+"""Who may fork a session, within which limits, and what the answer says (docs/design/tenancy.md 21, ADR 70)."""
 
 from typing import Any
 

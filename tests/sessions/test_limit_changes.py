@@ -1,4 +1,5 @@
-"""`PATCH /v1/sessions/{id}`: limits of a session while it runs and before its next run (design §3, §5)."""
+"""`PATCH /v1/sessions/{id}`: limits of a session while it runs and before its next run (docs/design/api.md,
+budgets.md)."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Polls over the API while concurrency runs short: they wait less, and say when to come again (design §3)."""
+"""Polls over the API while concurrency runs short: they wait less, and say when to come again
+(docs/design/api.md 41)."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Who may start an agent's sessions may write to them, and decide what names no role of its own (design §8)."""
+"""Who may start an agent's sessions may write to them, and decide what names no role of its own
+(docs/design/people.md 20)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""No effect starts after a pause, a cancel or a takeover, whichever attempt it is (design §6.1, §6.4)."""
+"""No effect starts after a pause, a cancel or a takeover, whichever attempt it is (docs/design/log.md 30)."""
 
 from collections.abc import Callable
 

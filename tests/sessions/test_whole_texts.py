@@ -1,4 +1,4 @@
-"""What a view has the beginning of can be had whole: answers and results (design §3)."""
+"""What a view has the beginning of can be had whole: answers and results (docs/design/api.md 8)."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""A call is for the tool as its turn read it: one that an admin changed since is not run unasked (design §8)."""
+"""A call is for the tool as its turn read it: one that an admin changed since is not run unasked
+(docs/design/people.md 16)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Effects happen once: calls whose worker dies between start and finish (design §6.3)."""
+"""Effects happen once: calls whose worker dies between start and finish (docs/design/tools.md 12)."""
 
 from collections.abc import Mapping
 from typing import Any

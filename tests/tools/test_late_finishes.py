@@ -1,4 +1,4 @@
-"""A call has one result, however late its worker comes to its end (design §6.3)."""
+"""A call has one result, however late its worker comes to its end (docs/design/tools.md 14)."""
 
 import pytest
 

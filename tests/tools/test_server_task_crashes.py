@@ -1,4 +1,5 @@
-"""A worker may die before and after each outgoing call of a run whose tool's server works on by itself (§6.5)."""
+"""A worker may die before and after each outgoing call of a run whose tool's server works on by itself
+(docs/design/recovery.md 1)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

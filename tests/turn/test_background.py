@@ -1,4 +1,5 @@
-"""A model that answers in the background: the engine waits, and no worker does (design §9, ADR 60)."""
+"""A model that answers in the background: the engine waits, and no worker does (docs/design/providers.md 17,
+ADR 60)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""A worker may die before and after each outgoing call of a run whose model answers in the background (design §6.5)."""
+"""A worker may die before and after each outgoing call of a run whose model answers in the background
+(docs/design/recovery.md 1)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a call may use, what is left, when it is warned, and what a tenant's hour grants (design §5, §6.1)."""
+"""What a call may use, what is left, when it is warned, and what a tenant's hour grants (docs/design/budgets.md)."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""How long a turn's model call may take, and how much it may write in that time (design §9)."""
+"""How long a turn's model call may take, and how much it may write in that time (docs/design/providers.md 13)."""
 
 from typing import Any
 

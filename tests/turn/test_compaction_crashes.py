@@ -1,4 +1,4 @@
-"""A run with compactions ends as the undisturbed one wherever its worker dies (design §6.5)."""
+"""A run with compactions ends as the undisturbed one wherever its worker dies (docs/design/recovery.md 1)."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""A limit in dollars holds whatever is known of prices (design §5)."""
+"""A limit in dollars holds whatever is known of prices (docs/design/budgets.md 18)."""
 
 from typing import Any
 

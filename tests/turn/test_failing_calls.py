@@ -1,4 +1,4 @@
-"""What the model is told about a call that failed again, and when (design §5)."""
+"""What the model is told about a call that failed again, and when (docs/design/turn.md 24)."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""An agent's fallback models over whole runs: who answered is who is named and paid for (design §9)."""
+"""An agent's fallback models over whole runs: who answered is who is named and paid for
+(docs/design/providers.md 10)."""
 
 from collections.abc import Sequence
 from typing import Any

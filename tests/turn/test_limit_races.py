@@ -1,4 +1,5 @@
-"""A turn that comes to a limit, or to a new lease, of a session that has moved on meanwhile writes nothing (§6.1)."""
+"""A turn that comes to a limit, or to a new lease, of a session that has moved on meanwhile writes nothing
+(docs/design/budgets.md 20)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Budgets, step limits and going in circles, over whole runs (design §5)."""
+"""Budgets, step limits and going in circles, over whole runs (docs/design/turn.md 24)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What counts as going in circles, and the ladder it climbs (design §5)."""
+"""What counts as going in circles, and the ladder it climbs (docs/design/turn.md 24)."""
 
 from itertools import count
 from typing import get_args

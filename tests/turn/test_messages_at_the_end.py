@@ -1,4 +1,4 @@
-"""A run does not complete over a message that nobody has read, and it does end (design §6.6)."""
+"""A run does not complete over a message that nobody has read, and it does end (docs/design/log.md 36)."""
 
 import pytest
 

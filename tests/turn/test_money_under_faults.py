@@ -1,4 +1,5 @@
-"""Whatever goes wrong, a session is charged what its provider was asked for, once, and its limits are kept (design §5).
+"""Whatever goes wrong, a session is charged what its provider was asked for, once, and its limits are kept
+(docs/design/budgets.md 12).
 
 The oracle is the provider's own ledger. It knows of every request whether it arrived, what it used, and whether the
 answer was sent; the session only knows what came back.

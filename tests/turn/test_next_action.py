@@ -1,4 +1,4 @@
-"""Going on or stopping, rule by rule and by its properties (design §5)."""
+"""Going on or stopping, rule by rule and by its properties (docs/design/turn.md 16)."""
 
 from datetime import UTC, datetime
 

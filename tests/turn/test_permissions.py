@@ -1,4 +1,4 @@
-"""What a plan says of risk and permission, and what is asked for because of it (design §4)."""
+"""What a plan says of risk and permission, and what is asked for because of it (docs/design/plans.md 25)."""
 
 from typing import Any
 

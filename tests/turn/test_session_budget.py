@@ -1,4 +1,5 @@
-"""Asking for more, over whole runs: every answer leads on or back to a question, never round in circles (design §5)."""
+"""Asking for more, over whole runs: every answer leads on or back to a question, never round in circles
+(docs/design/budgets.md 19)."""
 
 from typing import Any
 

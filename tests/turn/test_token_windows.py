@@ -1,4 +1,5 @@
-"""The token budget renews; a run without tokens waits for that, visibly, or asks, as its agent says (design §5)."""
+"""The token budget renews; a run without tokens waits for that, visibly, or asks, as its agent says
+(docs/design/budgets.md 17)."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Replies that are cut off at their length limit, over whole runs (design §9)."""
+"""Replies that are cut off at their length limit, over whole runs (docs/design/turn.md 3)."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Calls whose answer never came are charged once, at what was reserved for them; what never ran costs nothing (§5)."""
+"""Calls whose answer never came are charged once, at what was reserved for them; what never ran costs nothing
+(docs/design/budgets.md 11)."""
 
 from collections.abc import Callable
 

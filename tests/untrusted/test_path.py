@@ -1,4 +1,4 @@
-"""Which spellings name a file (design §7)."""
+"""Which spellings name a file (docs/design/files.md 1)."""
 
 import sys
 

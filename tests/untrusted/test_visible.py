@@ -1,4 +1,4 @@
-"""Text that hides or poses as other text is shown as what it is (design §8)."""
+"""Text that hides or poses as other text is shown as what it is (docs/design/people.md 6)."""
 
 import pytest
 

@@ -172,7 +172,7 @@ def meant(typed: str, options: list[str]) -> str:
 
 
 def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
-    """The input of the option (design §8); empty where it needs none."""
+    """The input of the option (docs/design/people.md 3); empty where it needs none."""
     if option == "answer":
         return {"text": read_text("your answer > ", read)}
     if option == "record":

@@ -10,7 +10,7 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 
 INPUTS = {"answer": '{"text": "TEXT"}', "modify": '{"input": {}}', "record": '{"result": "TEXT"}'}
-"""The input of an option that needs one (design §8). The person replaces what is in capitals."""
+"""The input of an option that needs one (docs/design/people.md 3). The person replaces what is in capitals."""
 LIMITS = {"token_budget": "--token-budget", "cost_budget_usd": "--cost-budget"}
 """The limits that `raise` takes, and their options on the command line."""
 

@@ -208,7 +208,7 @@ def choose(deployed: Deployed, to: str | None) -> Release:
 
 
 def _check_readable(deployed: Deployed, target: Release) -> None:
-    """Newer releases have stored what the older one has to go on with (design §6.7)."""
+    """Newer releases have stored what the older one has to go on with (docs/design/releases.md 7)."""
     written = max(each.writes for each in deployed.releases[: deployed.releases.index(target) + 1])
     if written > target.reads + 1:
         raise NotPossible(

@@ -1,4 +1,4 @@
-"""Agent definitions: `/v1/agents` (design §3)."""
+"""Agent definitions: `/v1/agents` (docs/design/api.md)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, get_args

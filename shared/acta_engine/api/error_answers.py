@@ -1,4 +1,4 @@
-"""From what went wrong to the status and envelope the caller sees: the one table (design §3).
+"""From what went wrong to the status and envelope the caller sees: the one table (docs/design/api.md 35).
 
 A message never names a table, an ARN, a model, a class or a line. What is no CallerError has one of two fixed
 sentences.

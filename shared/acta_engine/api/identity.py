@@ -1,4 +1,4 @@
-"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (design §3).
+"""Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (docs/design/api.md 10).
 
 Which route needs which role: `shared/acta_engine/api/operations.py`.
 """

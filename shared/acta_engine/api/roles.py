@@ -1,4 +1,4 @@
-"""The roles that a token's claim grants (design §3).
+"""The roles that a token's claim grants (docs/design/api.md 12).
 
 API Gateway hands a list over as text: `["a", "b"]` arrives as `[a b]`, and so does `["a b"]`. A name is never taken out
 of such a text where it may have been a part of a longer one.

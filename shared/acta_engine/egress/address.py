@@ -1,5 +1,5 @@
 """Which URLs tools of kind `http` may call, tenants' webhooks may have, and spans may go to: allowed hosts, https, and
-public addresses only (design §7, §8).
+public addresses only (docs/design/tools.md 25, people.md 35).
 
 A host is looked up once for each request, and the connection goes to the address that was checked. So it does not help
 an attacker to let the name resolve to another address a moment later.

@@ -1,4 +1,5 @@
-"""Keeps commits small: a large text goes to the blob store first, then its pointer is committed (design §6.1).
+"""Keeps commits small: a large text goes to the blob store first, then its pointer is committed
+(docs/design/log.md 18).
 
 What is large is decided by `Content.is_large` in `shared/acta_engine/log/conversation.py`.
 """

@@ -1,4 +1,4 @@
-"""Long-term memories: `/v1/memories` (design §3). Members read and write those of their tenant."""
+"""Long-term memories: `/v1/memories` (docs/design/files.md 11). Members read and write those of their tenant."""
 
 from typing import Annotated, ClassVar, Literal
 

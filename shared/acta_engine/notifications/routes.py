@@ -1,4 +1,5 @@
-"""Where the tenant is told: `/v1/notifications` (design §8, ADR 68). The secret goes in and never comes out again."""
+"""Where the tenant is told: `/v1/notifications` (docs/design/people.md 31, ADR 68). The secret goes in and never comes
+out again."""
 
 from typing import Annotated, ClassVar
 

@@ -1,5 +1,5 @@
 """Who may decide. Every way to decide asks here: an option of a question, a message that answers it, `resume`, and a
-change of limits in place of a question about them (design §8). Only an expiry asks nobody.
+change of limits in place of a question about them (docs/design/people.md 25). Only an expiry asks nobody.
 """
 
 from __future__ import annotations

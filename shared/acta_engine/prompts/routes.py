@@ -1,4 +1,4 @@
-"""Managed prompts and their versions: `/v1/admin/prompts` (design §3)."""
+"""Managed prompts and their versions: `/v1/admin/prompts` (docs/design/api.md)."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,5 @@
-"""Polling: the session as it is now and the events since a cursor, in one read and without a write (design §3)."""
+"""Polling: the session as it is now and the events since a cursor, in one read and without a write
+(docs/design/api.md 41)."""
 
 import re
 from typing import NamedTuple

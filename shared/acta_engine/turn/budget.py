@@ -1,4 +1,4 @@
-"""A session's budgets: what the next model call may use, and what is left (design §5). Pure functions.
+"""A session's budgets: what the next model call may use, and what is left (docs/design/budgets.md). Pure functions.
 
 Before a call, its tokens and the most that they may cost are reserved. The turn's commit charges the tokens that the
 provider counted. An attempt that gave no usage may have to be paid for: it is charged at its reservation, and counts

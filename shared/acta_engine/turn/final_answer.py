@@ -1,8 +1,8 @@
 """How a model gives a run's final answer.
 
-A text begins with a marker in its first line (design §5). The marker is between Acta and the model: the conversation
-keeps it, and people are not shown it (ADR 66). A session that was started with a schema gets an answer for programs:
-JSON that fits the schema (ADR 69). Which schemas there may be: `output_schema.py`. Pure functions.
+A text begins with a marker in its first line (docs/design/turn.md 17). The marker is between Acta and the model: the
+conversation keeps it, and people are not shown it (ADR 66). A session that was started with a schema gets an answer
+for programs: JSON that fits the schema (ADR 69). Which schemas there may be: `output_schema.py`. Pure functions.
 """
 
 import json

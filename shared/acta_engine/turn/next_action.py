@@ -1,4 +1,4 @@
-"""Decides after a model's reply whether the run goes on, and how (design §5). Pure functions.
+"""Decides after a model's reply whether the run goes on, and how (docs/design/turn.md 16). Pure functions.
 
 The ladder of a run that goes in circles (hint, question, end) is in `loop_detection.py`; here its rung is only obeyed.
 Whether `update_plan` may complete a plan is decided in `shared/acta_engine/plans/update.py`.

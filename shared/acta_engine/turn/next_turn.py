@@ -1,7 +1,7 @@
 """The run moves to its next turn, and to its next Step Functions execution where the history of this one is long.
 
 The entries of that history are counted in the head, with the upper bounds of
-`shared/acta_engine/turn/execution_history.py`, and never read (design §2).
+`shared/acta_engine/turn/execution_history.py`, and never read (docs/design/engine.md 30).
 """
 
 from acta_engine.errors import Fenced
@@ -58,8 +58,8 @@ def _run(change: Change) -> Run:
 
 
 def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2):
-    `Settings.roll_over_events`.
+    """The decision, or a roll-over where the history of this execution has `after_events` entries
+    (docs/design/engine.md 30): `Settings.roll_over_events`.
     """
     full = head.run is not None and head.run.events >= after_events
     if decision is None or not full or decision.next in ("done", "failed"):

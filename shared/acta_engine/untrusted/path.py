@@ -1,4 +1,4 @@
-"""File paths: they are relative, and only the normalised spelling is accepted (design §7).
+"""File paths: they are relative, and only the normalised spelling is accepted (docs/design/files.md 1).
 
 A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
 Names of new files are stricter than what is read: who puts objects into the bucket may take other ones.

@@ -1,4 +1,5 @@
-"""Text from outside reaches a model only as a quotation: between two marker lines that name its origin (design §7).
+"""Text from outside reaches a model only as a quotation: between two marker lines that name its origin
+(docs/design/tools.md 19).
 
     --- file: notes.md (812 bytes) #3f2a90c1 ---
     …

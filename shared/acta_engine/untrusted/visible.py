@@ -1,7 +1,7 @@
 """Makes hidden characters of a text visible, so that nothing in it can hide or look like other text.
 
-People who decide on an agent's call must see what is there (design §8). Exact data, such as the input of a call, is not
-changed: the program that shows it escapes it.
+People who decide on an agent's call must see what is there (docs/design/people.md 6). Exact data, such as the input of
+a call, is not changed: the program that shows it escapes it.
 """
 
 import unicodedata

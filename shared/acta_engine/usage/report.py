@@ -1,4 +1,4 @@
-"""What a tenant, or one person in it, has used in a time (design §3)."""
+"""What a tenant, or one person in it, has used in a time (docs/design/usage.md 3)."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta

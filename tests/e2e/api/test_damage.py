@@ -1,4 +1,5 @@
-"""A session whose stored document is damaged: answered without a word of it, and nobody else notices (design §6.7)."""
+"""A session whose stored document is damaged: answered without a word of it, and nobody else notices
+(docs/design/recovery.md 13)."""
 
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, refused

@@ -1,4 +1,4 @@
-"""The deployed functions when concurrency runs short: recovery measures it, polls give way (design §3)."""
+"""The deployed functions when concurrency runs short: recovery measures it, polls give way (docs/design/api.md 41)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Who may decide, on the deployed API: the role the agent names, and nobody without it (design §8)."""
+"""Who may decide, on the deployed API: the role the agent names, and nobody without it (docs/design/people.md 19)."""
 
 import json
 from collections.abc import Iterator

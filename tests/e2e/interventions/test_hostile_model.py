@@ -1,4 +1,4 @@
-"""A model that does all a hostile file tells it: it can ask, and nothing more (design §7, §8).
+"""A model that does all a hostile file tells it: it can ask, and nothing more (docs/design/tools.md 21, people.md 30).
 
 Obedience is not simulated: the script is what the file asks for, sent as a model's replies. What holds is the loop.
 """

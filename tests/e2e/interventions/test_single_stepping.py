@@ -1,4 +1,4 @@
-"""`review_every: 1`: a person looks at every turn of a session before it goes on (design §8)."""
+"""`review_every: 1`: a person looks at every turn of a session before it goes on (docs/design/people.md 11)."""
 
 from tests.conftest import Deployed
 from tests.e2e.support.command import acta

@@ -1,4 +1,5 @@
-"""What a wait for people outlasts and brings together: batches, crowds, deployments (design §2, §8)."""
+"""What a wait for people outlasts and brings together: batches, crowds, deployments (docs/design/engine.md 9,
+people.md)."""
 
 import io
 import zipfile

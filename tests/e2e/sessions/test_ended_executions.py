@@ -1,4 +1,5 @@
-"""An execution that ends behind Acta's back is told of; its session goes on without any scan (design §2)."""
+"""An execution that ends behind Acta's back is told of; its session goes on without any scan
+(docs/design/recovery.md 16)."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,5 @@
-"""The planning contract on the deployed loop: a scripted model on the wire, sessions over HTTP (design §4, §5)."""
+"""The planning contract on the deployed loop: a scripted model on the wire, sessions over HTTP (docs/design/plans.md,
+turn.md 24)."""
 
 from collections.abc import Iterator
 from typing import Any

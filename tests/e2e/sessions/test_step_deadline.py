@@ -1,4 +1,5 @@
-"""A model that keeps the step waiting: given up while there is still time to commit, and asked again (design §9)."""
+"""A model that keeps the step waiting: given up while there is still time to commit, and asked again
+(docs/design/providers.md 13)."""
 
 from collections.abc import Iterator
 

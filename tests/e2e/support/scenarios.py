@@ -1,4 +1,5 @@
-"""The scripts of the planning contract (design §4, §5): the ways of a model, good and bad, one by one."""
+"""The scripts of the planning contract (docs/design/plans.md, turn.md 16): the ways of a model, good and bad, one by
+one."""
 
 from tests.e2e.support.script import (
     Call,

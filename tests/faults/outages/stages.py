@@ -66,4 +66,5 @@ STAGES: tuple[Stage, ...] = (
     RESUMED, ENDING,
 )  # fmt: skip
 BEFORE_ITS_FIRST_REPLY = (NOT_STARTED, PLANNING)
-"""A key that is refused then fails the run at once: somebody sits there and waits for an answer (design §2)."""
+"""A key that is refused then fails the run at once: somebody sits there and waits for an answer
+(docs/design/recovery.md 5)."""

@@ -1,5 +1,5 @@
-"""MCP servers: `/v1/mcp-servers` (design §7). An admin names one, looks at what it says of its tools, and confirms
-those that agents may have.
+"""MCP servers: `/v1/mcp-servers` (docs/design/tools.md 47). An admin names one, looks at what it says of its tools,
+and confirms those that agents may have.
 """
 
 import re

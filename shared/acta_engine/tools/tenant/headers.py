@@ -1,7 +1,7 @@
 """Headers of tools of kind `http`: which names a tool cannot set, and which may have their value in the definition.
 
-A definition is in the table, its backups and its exports. Most headers refer to a secret (design §7): whoever names a
-header may call a credential anything.
+A definition is in the table, its backups and its exports. Most headers refer to a secret (docs/design/tools.md 27):
+whoever names a header may call a credential anything.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Tools of kind `http`: a call is one request, with the effect id as its idempotency key (design §6.3, §7).
+"""Tools of kind `http`: a call is one request, with the effect id as its idempotency key (docs/design/tools.md 10).
 
 A call "acts" when its request may have an effect: the tool's effect is not `read` and the method is not GET. After a
 redirect of such a request nobody knows whether it had its effect: the first server got it, and may have done it.
