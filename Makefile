@@ -65,11 +65,13 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m acta_infra.document.console_types
 	@$(BIN)/python -m acta_infra.document.committed --check
+	@$(BIN)/python -m docs.command_line --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@echo "check: fine"
 
 generate: setup ## write the files that are made from the tables: methods of the client, schemas of definitions, reference pages
 	@$(BIN)/python -m acta_infra.document.committed
+	@$(BIN)/python -m docs.command_line
 
 format: setup ## rewrite files in the house's format
 	@$(BIN)/ruff format --quiet .

@@ -115,7 +115,7 @@ class ToolUnanswered(EngineError):
     """A tool gave no answer, so nobody knows whether it had its effect.
 
     The next attempt finds the start of the call in the log. It runs an `idempotent` tool again under the same key, and
-    asks a person about a tool whose effect is `once` (docs/design/tools.md 12).
+    asks a person about a tool whose effect is `once` (design §6.3).
     """
 
 
@@ -307,7 +307,7 @@ class CallerError(ActaError):
     """Something went wrong on Acta's side. Sending it again may help; with an `Idempotency-Key` it does no harm.
 
     The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first
-    paragraph of a class with a `code` of its own stands in the catalogue of errors (docs/api.md).
+    paragraph of a class with a `code` of its own stands in the catalogue of errors (docs/reference/errors.md).
     """
 
     code = "INTERNAL_ERROR"

@@ -33,8 +33,6 @@ from acta_engine.recovery.outage import DELAY_REASONS
 from acta_engine.recovery.repair import REPAIRED
 from acta_engine.settings import Settings
 from acta_infra.document.__main__ import made
-from acta_infra.document.errors import PAGE as PAGE_OF_THE_API
-from acta_infra.document.errors import with_catalogue
 from acta_infra.document.openapi import document
 from acta_infra.packaging.bundle import ROOT
 from tests.api.gateway import Answer, Gateway
@@ -350,9 +348,3 @@ def test_no_other_file_is_answered(stranger: Gateway, name: str) -> None:
 )  # fmt: skip
 def test_who_takes_gzip_says_so(accepted: str, taken: bool) -> None:
     assert takes_gzip(accepted) is taken
-
-
-def test_the_catalogue_of_errors_is_that_of_the_classes() -> None:
-    """`python -m acta_infra.document.errors` writes it anew."""
-    page = PAGE_OF_THE_API.read_text(encoding="utf-8")
-    assert page == with_catalogue(page)

@@ -17,6 +17,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *DOCS.glob("*.md"),
         *(DOCS / "design").glob("*.md"),
+        *(DOCS / "reference").glob("*.md"),
         DOCS / "decisions" / "README.md",
         ROOT / "shared" / "README.md",
     ]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from acta_infra.document import client, definition_files, errors, reference
+from acta_infra.document import client, definition_files, errors, reference, settings_page
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -18,7 +18,8 @@ def files() -> Mapping[Path, str]:
         client.CALLS: client.calls(),
         client.SHAPES: client.shapes(),
         ROOT / "docs" / "reference" / "api.md": reference.page(),
-        errors.PAGE: errors.with_catalogue(errors.PAGE.read_text(encoding="utf-8")),
+        ROOT / "docs" / "reference" / "errors.md": errors.page(),
+        ROOT / "docs" / "reference" / "settings.md": settings_page.page(),
         **{definition_files.FOLDER / name: text for name, text in definition_files.made().items()},
     }
 

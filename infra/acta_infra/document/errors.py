@@ -1,11 +1,10 @@
 """The catalogue of errors, made from their classes: what is answered, why runs fail, what sessions wait for.
 
-`python -m acta_infra.document.errors` writes it into docs/api.md.
+`make generate` writes it into docs/reference/errors.md.
 """
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from acta_engine.api.error_answers import STATUSES
@@ -16,8 +15,6 @@ from acta_engine.recovery.outage import explanations
 
 ADDED = (UnsupportedMediaType, MethodNotAllowed)
 """Imported, so that they are among the classes."""
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
-BEGIN, END = "<!-- errors: made from their classes -->\n", "<!-- end of errors -->\n"
 
 Raised = TypeVar("Raised", bound=Exception)
 
@@ -62,18 +59,22 @@ def _words(one: type) -> str:
     return " ".join(said.split())
 
 
-def catalogue() -> str:
+def page() -> str:
     rows_of_answers = [f"| `{each.code}` | {each.status} | {each.says} |" for each in answered()]
     rows_of_runs = [f"| `{code}` | {says} | {remedy} |" for code, says, remedy in of_runs()]
     rows_of_waits = [f"| `{code}` | {says} |" for code, says in sorted(explanations().items())]
     return f"""\
-### What is answered
+# Errors
+
+Made by `make generate` from the classes of errors.
+
+## What is answered
 
 | code | status | what it means |
 |---|---|---|
 {chr(10).join(rows_of_answers)}
 
-### Why a run has failed
+## Why a run has failed
 
 `error.code` of a session, beside `PLAN_FAILED` (the agent found no plan that could work),
 `STUCK` (it did the same again and again, whatever it was told) and `STEP_FAILED`
@@ -83,7 +84,7 @@ def catalogue() -> str:
 |---|---|---|
 {chr(10).join(rows_of_runs)}
 
-### What a session waits for
+## What a session waits for
 
 `cause.code` of a session. It goes on by itself; `retry_at` says when it tries again, and
 `retrying` that it does now.
@@ -92,16 +93,3 @@ def catalogue() -> str:
 |---|---|
 {chr(10).join(rows_of_waits)}
 """
-
-
-def with_catalogue(page: str) -> str:
-    """The page, with the catalogue as it is now. Raises ValueError for a page without its place."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError("docs/api.md has no place for the catalogue of errors")
-    return f"{before}{BEGIN}\n{catalogue()}\n{END}{after}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_catalogue(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
