@@ -123,7 +123,7 @@ class Session:
 
     @property
     def state(self) -> SessionState:
-        """`completed`, `failed`, `cancelled`, or `waiting_for_user` (docs/design.md §3)."""
+        """`completed`, `failed`, `cancelled`, or `waiting_for_user` (docs/design/api.md 28)."""
         return self._head.state
 
     @property

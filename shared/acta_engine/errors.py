@@ -115,7 +115,7 @@ class ToolUnanswered(EngineError):
     """A tool gave no answer, so nobody knows whether it had its effect.
 
     The next attempt finds the start of the call in the log. It runs an `idempotent` tool again under the same key, and
-    asks a person about a tool whose effect is `once` (design §6.3).
+    asks a person about a tool whose effect is `once` (docs/design/tools.md 12).
     """
 
 

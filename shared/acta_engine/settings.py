@@ -269,9 +269,11 @@ class Settings:
     """By name."""
 
     env: str = setting(REQUIRED, by="templates")
+    """The name of the environment."""
     is_local: bool = setting(False, by="templates")
     """It runs in a local AWS, which has no secrets and whose receivers speak HTTP. Set by templates alone."""
     table: str = setting(REQUIRED, by="templates")
+    """The name of the DynamoDB table."""
     bucket: str = setting(REQUIRED, by="templates")
     """Files."""
     session_bucket: str = setting("", by="templates")
@@ -289,6 +291,7 @@ class Settings:
     ended_sessions_days: int = setting(0, least=0, to=("recover",))
     """After which a session that has ended is deleted. 0: never."""
     state_machine_arn: str = setting("", by="templates")
+    """The state machine whose executions it starts, wakes and stops. Empty: none."""
     origin_hashes: str = setting("", pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
     cors_origins: str = setting("", to=("mcp",))
@@ -310,8 +313,11 @@ class Settings:
     console_connects: str = setting("", by="templates")
     """Origins that the page may ask beside its own, separated by spaces: the issuer's, and that of its tokens."""
     tenant_claim: str = setting("tenant", by="templates")
+    """The token's claim that names the tenant."""
     roles_claim: str = setting("roles", by="templates")
+    """The token's claim that lists the roles."""
     machine_tenant_claim: str = setting("", by="templates")
+    """What stands for the tenant in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
     machine_roles_claim: str = setting("", by="templates")
     """What stands for the two in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
     role_map: Mapping[str, str] = setting(
@@ -400,6 +406,7 @@ class Settings:
     notify_webhook_url: str = setting("", check=_url, to=("notify",))
     """The URL that gets notifications, with https unless local. Empty: none."""
     notify_topic_arn: str = setting("", by="templates")
+    """The SNS topic that gets notifications. Empty: none."""
     notify_queue_url: str = setting("")
     """The queue for notifications that were not delivered and are sent again."""
     notify_secret_name: str = setting("", by="templates")
@@ -428,8 +435,11 @@ class Settings:
     ACTA_TRACES_HEADERS."""
 
     max_message_chars: int = setting(10_000, least=1, most=500_000)
+    """The longest goal or message, in characters."""
     max_file_bytes: int = setting(4_194_304, least=1, most=4_194_304)
+    """The largest file over the API."""
     max_output_tokens: int = setting(4_096, least=1)
+    """The most that a model may write in one call, where its agent names nothing."""
     context_window_tokens: int = setting(0, least=0)
     """Tokens of a request and its answer together. 0: as much as the model is known to have."""
     token_budget: int = setting(300_000, least=1)
@@ -449,7 +459,9 @@ class Settings:
     three.
     """
     cap_token_budget: int = setting(5_000_000, least=1, most=MAX_TOKEN_BUDGET)
+    """Tokens of a session in each window of time."""
     cap_cost_budget_usd: float = setting(1_000.0, above=0, most=MAX_COST_BUDGET_USD)
+    """US dollars of a session."""
     cap_max_output_tokens: int = setting(128_000, least=1)
     """Of one model call."""
     allowed_models: str = setting("")
@@ -471,7 +483,9 @@ class Settings:
     longest_tool_seconds: int = setting(600, least=1)
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
     approval_timeout_seconds: float = setting(1_800.0, above=0)
+    """How long an approval waits before its default is taken."""
     intervention_warn_seconds: float = setting(300.0, above=0)
+    """How long before its end a question is warned of."""
     aws_read_seconds: float = setting(6.0, above=0, most=6)
     """How long one attempt at a request to AWS waits for bytes. Three attempts that time out take less than the 30 s
     that an API request has.
@@ -479,6 +493,7 @@ class Settings:
     turns_per_step: int = setting(1, least=1, most=100, to=("step",))
     """The most turns that one invocation of `step` makes, with the calls between that it may make itself (ADR 57)."""
     roll_over_events: int = setting(20_000, least=100, most=22_000)
+    """Entries of an execution's history, as they are counted, after which the next generation starts."""
     outage_patience_seconds: float = setting(86_400.0, least=0)
     """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""
     outage_longest_pause_seconds: float = setting(900.0, least=1)
@@ -488,6 +503,7 @@ class Settings:
     slow.
     """
     recover_function: str = setting("", by="templates")
+    """The function `recover` and its alias."""
     recovery_workers: int = setting(0, least=0)
     """The function `recover` and its alias, and how many more invocations of it may be at work where very many sessions
     have lost their executions; 0: none (ADR 108).
@@ -501,6 +517,7 @@ class Settings:
     it is refused.
     """
     status_function: str = setting("", by="templates")
+    """The name of the function `status`. Empty: its load is not measured."""
     status_concurrency: int = setting(0, least=0, by="templates")
     """The name of the function `status` and what is reserved for it; 0: nothing."""
     aws_prices: AwsPrices | None = setting(
@@ -511,9 +528,11 @@ class Settings:
     )
     """What receipts count with, as JSON. None: the list of the region that the function is in."""
     step_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
+    """What `step` has, for receipts: its time is billed by it."""
     tool_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
     """What these functions have, for receipts: their time is billed by it."""
     poll_after_ms: int = setting(1_000, least=50)
+    """After how long a client that polls is asked to come again."""
     partial_text_ms: int = setting(0, least=0)
     """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
 

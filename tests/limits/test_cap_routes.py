@@ -1,4 +1,5 @@
-"""Limits that a request names, and those that people raise, against the caps of agent and deployment (design §5)."""
+"""Limits that a request names, and those that people raise, against the caps of agent and deployment
+(docs/design/budgets.md 5)."""
 
 from typing import Any
 

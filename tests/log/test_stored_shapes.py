@@ -1,5 +1,5 @@
 """Sessions that a deployment overtakes in the middle of their work are finished by processes that know nothing of them
-(design §6.7)."""
+(docs/design/releases.md 6)."""
 
 import re
 from collections.abc import Iterator

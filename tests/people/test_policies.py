@@ -1,4 +1,5 @@
-"""How people are asked is the agent's to say: for how long, what happens otherwise, and who may decide (design §8)."""
+"""How people are asked is the agent's to say: for how long, what happens otherwise, and who may decide
+(docs/design/people.md 8)."""
 
 from collections.abc import Mapping
 from datetime import timedelta

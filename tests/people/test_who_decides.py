@@ -1,4 +1,5 @@
-"""Which tools are of high stakes unless their definition says otherwise, and who decides on their calls (design §8)."""
+"""Which tools are of high stakes unless their definition says otherwise, and who decides on their calls
+(docs/design/people.md 12)."""
 
 from typing import get_args
 

@@ -1,4 +1,5 @@
-"""A person's edit of a plan, operation by operation (design §4). `edited` is pure: a refusal changes nothing."""
+"""A person's edit of a plan, operation by operation (docs/design/plans.md 19). `edited` is pure: a refusal changes
+nothing."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

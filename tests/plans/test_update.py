@@ -1,4 +1,5 @@
-"""`update_plan`, rule by rule (design §4). A refused update leaves the plan as it was: `apply` is pure."""
+"""`update_plan`, rule by rule (docs/design/plans.md 23). A refused update leaves the plan as it was: `apply` is
+pure."""
 
 from datetime import UTC, datetime
 from typing import Any

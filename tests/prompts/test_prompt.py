@@ -1,4 +1,4 @@
-"""The planning prompt tells the model what the code reads in its replies (design §3)."""
+"""The planning prompt tells the model what the code reads in its replies (docs/design/turn.md 17)."""
 
 import json
 import re

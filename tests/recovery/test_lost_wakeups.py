@@ -1,5 +1,5 @@
 """A decision whose wake-up was lost is found by an entry of its own in the index, however long ago and among however
-many others (design §2).
+many others (docs/design/recovery.md 27).
 """
 
 import pytest

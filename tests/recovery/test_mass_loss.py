@@ -1,4 +1,4 @@
-"""Thousands of sessions lose their executions at once, and nobody tells of it (design §2, ADR 108).
+"""Thousands of sessions lose their executions at once, and nobody tells of it (docs/design/recovery.md 26, ADR 108).
 
 Requests and sessions are counted, nothing is timed: the clock is simulated.
 """

@@ -1,4 +1,4 @@
-"""How long an outage's pauses are, when a person is asked, and which error is whose (design §2)."""
+"""How long an outage's pauses are, when a person is asked, and which error is whose (docs/design/recovery.md 7)."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Recovery beside everyone else who moves a session, and how often it tries (design §2)."""
+"""Recovery beside everyone else who moves a session, and how often it tries (docs/design/recovery.md 24)."""
 
 from datetime import datetime
 

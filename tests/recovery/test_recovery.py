@@ -1,4 +1,4 @@
-"""Sessions whose execution was lost, or never began, end as if nothing had happened (design §2, §6.5)."""
+"""Sessions whose execution was lost, or never began, end as if nothing had happened (docs/design/recovery.md 18)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An operator has failed runs tried again (design §3: failed -> executing)."""
+"""An operator has failed runs tried again (docs/design/api.md 29: failed -> executing)."""
 
 from datetime import timedelta
 

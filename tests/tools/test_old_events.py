@@ -1,4 +1,4 @@
-"""Old and repeated events of the engine have no effect (design §6.1)."""
+"""Old and repeated events of the engine have no effect (docs/design/log.md 7)."""
 
 from collections.abc import Callable
 from contextlib import suppress

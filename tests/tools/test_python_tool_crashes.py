@@ -1,5 +1,5 @@
 """Python tools whose process dies in the middle of a call, ahead of what they do outside or after it: the worker that
-waits for the answer, or the tool's own Lambda (design §6.3).
+waits for the answer, or the tool's own Lambda (docs/design/tools.md 12).
 """
 
 import io

@@ -1,4 +1,5 @@
-"""A run begins with a plan of its own, whatever plan an earlier run left and whatever befalls it first (design §2)."""
+"""A run begins with a plan of its own, whatever plan an earlier run left and whatever befalls it first
+(docs/design/engine.md 7)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""A reply that was paid for outlives a store that has no time for it: it is not bought twice (design §6.2)."""
+"""A reply that was paid for outlives a store that has no time for it: it is not bought twice
+(docs/design/log.md 26)."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ A policy is a list of rules. Step Functions takes the first rule that names the 
 What is left after the retries goes to the state's Catch, and from there to
 `shared/acta_engine/recovery/handle_error.py` or, for a tool call, to `abandon_call` in
 `shared/acta_engine/tools/execute.py`. Where HandleError fails too, it is tried again after a pause, without end. The
-reasons for the bounds are in the design, §2.
+reasons for the bounds are in docs/design/engine.md 33.
 """
 
 from collections.abc import Mapping

@@ -101,7 +101,7 @@ def call_recovery(
     scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine, *, admits: bool = False
 ) -> None:
     """Recovery is called by executions that end before their run does, and, as a net below, by each of its rounds every
-    minute (design §2).
+    minute (docs/design/recovery.md 17).
 
     Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and with each
     round every minute. `admits`: sessions may wait for their provider, so each minute it looks after their line, too

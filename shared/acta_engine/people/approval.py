@@ -1,4 +1,4 @@
-"""Which calls wait for a person, and who that may be (design §4, §8)."""
+"""Which calls wait for a person, and who that may be (docs/design/plans.md, people.md 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What recovery keeps between its rounds, and how one invocation of it hands work to others (design §2).
+"""What recovery keeps between its rounds, and how one invocation of it hands work to others
+(docs/design/recovery.md 16).
 
 A round stores when it ended, what it did, and where housekeeping stopped. Where very many sessions are lost, other
 invocations go on with a part of them (ADR 108); others admit a part of a provider's long line (ADR 106).

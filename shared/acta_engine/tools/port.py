@@ -23,7 +23,7 @@ class CallContext(NamedTuple):
     session_id: str
     agent_id: str
     effect_id: str
-    """The idempotency key of the call's effect (design §6.3)."""
+    """The idempotency key of the call's effect (docs/design/tools.md 10)."""
     deadline_seconds: float
     """The time that is left, and no more than the tool's `timeout_seconds`."""
     rerun: bool = False

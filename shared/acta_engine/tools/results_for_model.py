@@ -1,5 +1,5 @@
-"""What the model gets of a tool's result (design §7): text from outside is quoted as data, and of a large result it
-gets the beginning and a handle.
+"""What the model gets of a tool's result (docs/design/tools.md 19): text from outside is quoted as data, and of a
+large result it gets the beginning and a handle.
 
 This is the one place where a result becomes text for a model, so no tool has to think of either.
 """

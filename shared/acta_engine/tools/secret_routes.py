@@ -1,4 +1,5 @@
-"""Secrets for headers of tools: `/v1/tool-secrets` (design §7). A value goes in and never comes out again."""
+"""Secrets for headers of tools: `/v1/tool-secrets` (docs/design/tools.md 27). A value goes in and never comes out
+again."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -145,7 +146,7 @@ def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition], servers: S
 
 def _write_anew(tools: ToolStore, servers: McpServerStore, tenant: str, secret: str, clock: Clock) -> None:
     """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
-    runs with it (design §8).
+    runs with it (docs/design/people.md 16).
     """
     for tool in _users(tools, tenant, secret):
         written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})

@@ -1,5 +1,5 @@
-"""How long a model call may take: from the tokens that it may write and the speed of its model (design §9).
-Less, where less is left of the invocation: `shared/acta_engine/turn/model_call.py`.
+"""How long a model call may take: from the tokens that it may write and the speed of its model
+(docs/design/providers.md 13). Less, where less is left of the invocation: `shared/acta_engine/turn/model_call.py`.
 
 The speeds are estimates of `shared/acta_engine/models/providers.py`. A setting replaces them all.
 

@@ -1,4 +1,4 @@
-"""Detects that a run goes in circles (design §5). Pure functions; the counters are in `Progress`.
+"""Detects that a run goes in circles (docs/design/turn.md 24). Pure functions; the counters are in `Progress`.
 
 The first time, the model gets a hint. The second time, a person is asked (`error_recovery`). The third time, the run
 fails. After progress it starts again with the hint. Progress is a change of the plan, or a successful call that is not

@@ -1,7 +1,7 @@
 """What the model is asked in a turn: system prompt, tools, conversation, and the suffix that changes each turn.
 
 The suffix (plan status, memories, limits, hint) comes last, so that everything before it stays the same from turn to
-turn and the provider can cache it (design §9). `hint` puts a text into the suffix of the next turn.
+turn and the provider can cache it (docs/design/turn.md 30). `hint` puts a text into the suffix of the next turn.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,8 @@ from acta_engine.turn.loop_detection import repeated_failure
 from acta_engine.untrusted.visible import visible
 
 PLAN_RETRIES = 3
-"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked (design §4)."""
+"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked
+(docs/design/plans.md 23)."""
 
 PRIVATE_SESSION = (
     "This session is private to its user. Files whose path begins with ~/ are that user's own: nobody else sees them, "
@@ -89,8 +90,8 @@ def turn_request(turn: Turn) -> ModelRequest:
 
 
 def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
-    """Each retry says more about what is wanted, and the last one asks for less (design §4). The refusal itself is in
-    the conversation, as the call's result. `notes`: memories of earlier sessions.
+    """Each retry says more about what is wanted, and the last one asks for less (docs/design/plans.md 23). The refusal
+    itself is in the conversation, as the call's result. `notes`: memories of earlier sessions.
     """
     attempts = head.progress.planning_attempts
     if attempts > PLAN_RETRIES:

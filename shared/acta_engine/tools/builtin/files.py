@@ -1,4 +1,4 @@
-"""The built-in tools for files (design §7). A result is a sentence of Acta's or a text from outside."""
+"""The built-in tools for files (docs/design/tools.md). A result is a sentence of Acta's or a text from outside."""
 
 import hashlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The tools `remember` and `recall`: notes of a session, and an agent's long-term memory (design §7)."""
+"""The tools `remember` and `recall`: notes of a session, and an agent's long-term memory (docs/design/files.md 11)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,5 @@
 """Headers of `http` tools that are credentials: how a definition refers to their values, how a call gets them, and how
-they are kept out of what the model is given (design §7).
+they are kept out of what the model is given (docs/design/tools.md 27).
 
 Servers repeat what they were told, in the form that their answers have. So a secret is looked for whole and in its
 parts, as it is and in base64, in the answer and in the answer with its escapes undone once and twice. A server that

@@ -1,5 +1,5 @@
 """Tools that are Lambda functions, of kind `lambda` and `python`: which functions a tenant's tools may call, how one is
-invoked and how its answer is read (design §7).
+invoked and how its answer is read (docs/design/tools.md 32).
 
 A tool of kind `lambda` calls a function `acta-<env>-tool-…` of this account and region that the operator has named for
 the tenant. This is checked when the tool is written, and again at every call. The function gets `{"arguments",
@@ -8,7 +8,7 @@ a text as it is, everything else as JSON. docs/tools.md says all of this to thos
 
 An exception of the function means that the call failed. A function that timed out or crashed gave no answer. If Lambda
 turns a call away, fails or cannot be reached, that is an outage of AWS. The session waits it out if the call may be
-made again (design §2, §6.3).
+made again (docs/design/engine.md, tools.md 10).
 """
 
 import json
