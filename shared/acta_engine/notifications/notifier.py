@@ -23,33 +23,35 @@ class Notifier(Protocol):
 
 
 class InterventionChange(NamedTuple):
-    """`intervention`: as it is now; None: it was deleted. `is_new`: the change was its opening. `partition`: the key of
-    the tenant's items, in which a long name is a hash.
-    """
+    """A question to people has changed."""
 
     tenant: str
     intervention: Intervention | None
+    """As it is now. None: it was deleted."""
     is_new: bool
+    """The change was its opening."""
     partition: str = ""
+    """The key of the tenant's items, in which a long name is a hash."""
 
 
 class SessionChange(NamedTuple):
-    """A session's coarse state has changed, or what recovery looks for. `head`: the newest one; None: the session is
-    not over, or was deleted. `partition`: as in `InterventionChange`.
-    """
+    """A session's coarse state has changed, or what recovery looks for."""
 
     head: Head | None
+    """The newest one. None: the session is not over, or was deleted."""
     partition: str = ""
+    """As in `InterventionChange`."""
 
 
 class QueuedChange(NamedTuple):
-    """`message_id`: the queue's. `change`: the record of the table's stream, or the part of it that is needed. `to`:
-    who has not been told of it yet; None: nobody has, as far as is known.
-    """
+    """A change whose notification is sent again."""
 
     message_id: str
+    """The queue's."""
     change: Mapping[str, Any]
+    """The record of the table's stream, or the part of it that is needed."""
     to: ReceiverName | None = None
+    """The receiver that has not been told yet. None: no receiver has, as far as is known."""
 
 
 class RetryQueue(Protocol):
@@ -59,7 +61,7 @@ class RetryQueue(Protocol):
         self, change: Mapping[str, Any], to: ReceiverName | None = None, *, at_once: bool = False
     ) -> None:
         """Queues a record of the table's stream, for one receiver or for all. `at_once`: it was not tried yet. Raises
-        where it is not certain that the record is in the queue.
+        if it is not certain that the record is in the queue.
         """
 
     def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
@@ -77,12 +79,10 @@ class OwnReceivers(Protocol):
     """The webhooks that tenants and sessions name. `partition`: as in `InterventionChange`."""
 
     def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
-        """Those that are to be told. The same address is named once. Raises StoreThrottled, StoreUnavailable,
-        SchemaUnknown.
-        """
+        """The receivers to tell, each address once. Raises StoreThrottled, StoreUnavailable, SchemaUnknown."""
 
     def send(self, to: ReceiverName, notification: Notification, partition: str) -> None:
-        """Returns when the receiver has accepted it, or is named no more. Raises NotDelivered, NotificationRefused,
+        """Returns when the receiver has accepted it, or is no longer named. Raises NotDelivered, NotificationRefused,
         StoreThrottled, StoreUnavailable.
         """
 

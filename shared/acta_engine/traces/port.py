@@ -21,10 +21,12 @@ class SpansNotDelivered(Exception):
 
 
 class HandedOver(NamedTuple):
-    """What one message of the queue has. `message_id`: the queue's. `since`: when it was handed over first."""
+    """What one message of the queue has."""
 
     message_id: str
+    """The queue's."""
     since: datetime
+    """When it was handed over first."""
     commits: Sequence[CommitName]
 
 
@@ -43,13 +45,11 @@ class CommitMessages(Protocol):
 
 
 class TracedCommit(NamedTuple):
-    """A commit, and the name by which it was asked for: sessions of two tenants may have the same id. `is_restored`: a
-    restore brought it back, so its spans were sent when it was new.
-    """
-
     name: CommitName
+    """By which it was asked for: sessions of two tenants may have the same id."""
     commit: Commit
     is_restored: bool = False
+    """A restore brought it back, so its spans were sent when it was new."""
 
 
 class CommitReader(Protocol):

@@ -17,34 +17,35 @@ class UsagePartition(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """A commit that the stream tells of. `at`: about when it was written."""
+    """A commit that the stream reports."""
 
     partition: UsagePartition
     number: int
     at: datetime
+    """About when it was written."""
 
 
 class Fold(NamedTuple):
-    """One session's part of a write: it is made only where `before` is still the number last counted (0: none).
-    `leaves`: what a deletion left of it has been counted and goes.
-    """
+    """One session's part of a write."""
 
     partition: UsagePartition
     before: int
+    """The number of the commit that was counted last (0: none). The write is made only if this is still so."""
     now: Counted
     leaves: bool = False
+    """What a deletion left of the session has been counted, and is removed."""
 
 
 class FoldLost(Exception):
-    """Somebody else has counted one of the sessions meanwhile. Nothing was written."""
+    """Another worker has counted one of the sessions meanwhile. Nothing was written."""
 
 
 class UsageStore(Protocol):
     """What the projector reads and writes. All methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
     def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
-        """What was counted last of each; None: it is deleted, and all of it is counted. Sessions of which nothing was
-        are left out. Raises PoisonedSession and SchemaUnknown where a count of any of them cannot be read.
+        """What was counted last of each session. None: it is deleted, and all of it is counted. Sessions of which
+        nothing was counted are left out. Raises PoisonedSession and SchemaUnknown if any of the counts cannot be read.
         """
 
     def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
