@@ -13,7 +13,7 @@ from acta_engine.models.model import Model
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
 from acta_engine.models.react import ReActModel
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from tests.models.wires.conversations import TIMEOUT, request
 
 
@@ -87,7 +87,7 @@ def test_an_agent_that_names_a_missing_stand_in_fails_the_run_and_asks_no_other_
 
 
 def test_settings_cannot_name_a_missing_stand_in() -> None:
-    with pytest.raises(ValueError, match="this environment has no offline stand-in"):
+    with pytest.raises(SettingsError, match="this environment has no offline stand-in"):
         _in_aws(provider="offline")
 
 
