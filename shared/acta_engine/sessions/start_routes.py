@@ -36,8 +36,10 @@ def build(deps: App) -> Api:
 
 
 def add_routes(api: Api, deps: App) -> Api:
-    api.is_repeat = lambda request: deps.idempotency.has(idempotency_key(request, 202))
+    api.is_repeat = lambda request: idempotency.has(idempotency_key(request, 202))
     repository, workflow = deps.repository, deps.workflow
+    # Each start needs these, too. They are made here so that the cold start loads them and no request does.
+    definitions, idempotency = deps.definitions, deps.idempotency
 
     @api.on("startSession")
     def start_session(body: StartSession) -> Response:
@@ -47,7 +49,7 @@ def add_routes(api: Api, deps: App) -> Api:
         def act() -> Json:
             return session_view(start(repository, workflow, requester, new))
 
-        view = deps.idempotency.answer(requester.key, act, repeat)
+        view = idempotency.answer(requester.key, act, repeat)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
     @api.on("forkSession")
@@ -66,7 +68,7 @@ def add_routes(api: Api, deps: App) -> Api:
         def again(record: IdempotencyRecord) -> Json:
             return repeat(record, fork_view)
 
-        view = deps.idempotency.answer(requester.key, act, again)
+        view = idempotency.answer(requester.key, act, again)
         return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
     @api.on("postMessage")
@@ -77,24 +79,24 @@ def add_routes(api: Api, deps: App) -> Api:
         def act() -> Json:
             said, caps = body.content, deps.settings.caps
             head = post_message(
-                repository, workflow, deps.definitions, requester, session_id, said, caps, decided.by
+                repository, workflow, definitions, requester, session_id, said, caps, decided.by
             )
             return session_view(head)
 
-        answer = success(deps.idempotency.answer(requester.key, act, repeat), 202)
+        answer = success(idempotency.answer(requester.key, act, repeat), 202)
         return answer._replace(recorded=decided)
 
     def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
         """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
-        definitions = deps.definitions.snapshot(api.caller.tenant)
-        agent = definitions.agent(body.agent_id or agent_id)
+        known = definitions.snapshot(api.caller.tenant)
+        agent = known.agent(body.agent_id or agent_id)
         if agent is None:
             raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
         require_start_role(agent.start_roles, api.caller.roles)
         _check_output_schema(body.output_schema)
         _check_receiver(body.notify_url, deps, api.caller.tenant)
         is_admin = "admin" in api.caller.roles
-        prompts = _prompts_to_try(body.prompts or {}, definitions, is_admin)
+        prompts = _prompts_to_try(body.prompts or {}, known, is_admin)
         return _new_session(body, said, agent, deps.settings, is_admin)._replace(prompts=prompts)
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
