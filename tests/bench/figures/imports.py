@@ -35,7 +35,7 @@ FLOOR_MODULES = (
 )
 """What `start` and `status` imported of libraries then: these, with what these import, were all 155 modules."""
 LLM_SDKS = ("anthropic", "openai")
-OURS = ("functions", "shared")
+OURS = ("functions", "acta_engine")
 WORKER = Path(__file__).with_name("import_worker.py")
 LOCAL = Target(sys.version_info[:2])
 RUNTIME_VARIABLES = {
