@@ -10,7 +10,7 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import built_in
 from acta_engine.clock import Clock
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.settings import Settings
 from tests.api.deployment import SETTINGS, AdminApi
 

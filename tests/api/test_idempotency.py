@@ -8,17 +8,8 @@ import pytest
 
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.repository import CommitDraft
-from acta_engine.log.store import (
-    KEY_LIFE,
-    NO_ITEMS,
-    IdempotencyRecord,
-    NumberTaken,
-    SessionIndex,
-    TransactionItems,
-)
+from acta_engine.log.commit import KEY_LIFE, Commit, Decision, IdempotencyRecord
+from acta_engine.log.store import NO_ITEMS, NumberTaken, SessionIndex, TransactionItems
 from tests.api.gateway import Answer
 from tests.api.session_functions import functions_of
 from tests.in_process.house import TENANT, USER, House
@@ -202,13 +193,10 @@ def test_a_deletion_that_was_cut_short_shows_nothing_to_a_repeat_either() -> Non
     made = Front(house)
     made.say(session)
     assert made.resolve(session, one.intervention_id, "reject").status == 200
-
-    def deleted(_: object, change: Change) -> CommitDraft:
-        change.set(deleted=True)
-        return CommitDraft(change)
-
     repository = house.fresh_repository()
-    repository.commit(repository.newest(TENANT, session), "delete", deleted)
+    for change in repository.attempts(repository.newest(TENANT, session), "delete"):
+        change.set(deleted=True)
+        change.commit()
     assert made.say(session).data == {"session_id": session}
     again = made.resolve(session, one.intervention_id, "reject")
     assert again.data == {"session_id": session, "intervention_id": one.intervention_id}

@@ -61,7 +61,8 @@ def write(
         number += 1
         change = Change(head, number, clock.now())
         delivered = build(change)
-        commit = change.commit(f"key-{number}", delivered=delivered if isinstance(delivered, tuple) else ())
+        change.commit(delivered=delivered if isinstance(delivered, tuple) else ())
+        commit = change.as_commit(f"key-{number}")
         append(offloaded(commit, blobs))
         head = commit.head
 
@@ -84,7 +85,7 @@ def _begins(change: Change) -> None:
 
 
 def _thinks(change: Change, turn: int, replans: bool) -> tuple[str, ...]:
-    change.step(lambda number: _step(change, number, "llm"))
+    change.step(_step(change, "llm"))
     calls = tuple(
         ToolCall(
             call_id=f"call_{turn}_{n}", effect_id=f"eff_{turn}_{n}", name="read_file", input={"path": f"{n}"}
@@ -117,12 +118,17 @@ def _acts(change: Change, turn: int, call: int, result: str) -> None:
         "input_hash": "",
     }
     change.event(ToolStarted(**about))
-    change.step(lambda number: _step(change, number, "tool"))
+    change.step(_step(change, "tool"))
     change.entry(ToolEntry(call_id=name, name="read_file", content=Content.of(result)))
     change.event(ToolFinished(**about, ok=True, duration_ms=1, bytes=len(result)))
 
 
-def _step(change: Change, number: int, kind: Literal["llm", "tool"]) -> StepRecord:
+def _step(change: Change, kind: Literal["llm", "tool"]) -> StepRecord:
     return StepRecord(
-        step_number=number, kind=kind, name="x", started_at=change.now, completed_at=change.now, duration_ms=1
+        step_number=change.next_step,
+        kind=kind,
+        name="x",
+        started_at=change.now,
+        completed_at=change.now,
+        duration_ms=1,
     )

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, shares_of
+from acta_engine.limits.hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, LeaseChange, shares_of
 from acta_engine.limits.tenant_hour import next_grant
 from acta_engine.log.commit import Position
-from acta_engine.log.store import GrantChanged, LeaseChange, TransactionItems
+from acta_engine.log.store import GrantChanged, TransactionItems
 from tests.stores.backends import Aws, Stores, aws_stores, memory_stores
 from tests.stores.documents import ID, make_commit
 

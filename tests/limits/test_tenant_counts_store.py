@@ -7,15 +7,8 @@ import pytest
 
 from acta_engine.errors import LimitReached, TooManyOpenSessions
 from acta_engine.limits.tenant_limits import Start, TenantCounts, minute_of
-from acta_engine.log.store import (
-    IdempotencyRecord,
-    IndexEntry,
-    KeyTaken,
-    NumberTaken,
-    Places,
-    SessionLog,
-    TransactionItems,
-)
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, Places, SessionLog, TransactionItems
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import ROUTE, make_commit
 

@@ -16,7 +16,7 @@ from acta_engine.log.conversation import (
     UserEntry,
 )
 from acta_engine.log.head import Run
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.turn.engine_decision import position
 from tests.stores.backends import Stores
@@ -40,7 +40,7 @@ class Worker:
         )
         change = Change(head, 1, self.repository.clock.now())
         change.entry(UserEntry(message_id="msg_goal", content=Content.of("The goal.")))
-        self.repository.create("start", change, CommitDraft(change))
+        self.repository.create("start", change)
         return position(head)
 
     def turn(self, at: Position, number: int, delivered: tuple[str, ...] = ()) -> Session:
@@ -53,13 +53,10 @@ class Worker:
             call_id=call.call_id, name=call.name, content=Content.of(f"{number} result\n{LARGE}")
         )
         session = self.repository.conversation(at)
-
-        def build(_: Session, change: Change) -> CommitDraft:
+        for change in self.repository.attempts(session, f"turn/{number}"):
             change.entry(reply)
             change.entry(result)
-            return CommitDraft(change, delivered=delivered)
-
-        self.repository.commit(session, f"turn/{number}", build)
+            change.commit(delivered=delivered)
         return session
 
     def compact(self, at: Position) -> Session:
@@ -67,16 +64,16 @@ class Worker:
         session = self.repository.conversation(at)
         summary = UserEntry(message_id="msg_sum", content=Content.of(f"Summary.\n{LARGE}"), origin="summary")
         kept = (session.entries[0], summary, session.entries[-1])
-
-        def build(now: Session, change: Change) -> CommitDraft:
-            stored = self.repository.as_stored(now.head, kept)
-            results = self.repository.as_stored(now.head, now.results.values())
-            change.compact(Compacted(entries=stored, results=results))
-            return CommitDraft(change)
-
-        self.repository.commit(session, "compact", build)
+        stored = self.repository.as_stored(session.head, kept)
+        results = self.repository.as_stored(session.head, session.results.values())
+        self.replace(session, Compacted(entries=stored, results=results))
         self.repository.load(session)
         return session
+
+    def replace(self, session: Session, compacted: Compacted) -> None:
+        for change in self.repository.attempts(session, "compact"):
+            change.compact(compacted)
+            change.commit()
 
 
 def seen(session: Session) -> list[Entry]:
@@ -129,12 +126,7 @@ def test_a_conversation_of_another_release_is_refused(stores: Stores, tenant: st
     worker = Worker(stores, tenant)
     at = worker.begin()
     session = worker.repository.conversation(at)
-
-    def build(_: Session, change: Change) -> CommitDraft:
-        change.compact(Compacted(version=99, entries=()))
-        return CommitDraft(change)
-
     with pytest.raises(SchemaUnknown, match="99"):
-        worker.repository.commit(session, "compact", build)
+        worker.replace(session, Compacted(version=99, entries=()))
     with pytest.raises(SchemaUnknown, match="99"):
         Worker(stores, tenant).repository.conversation(at)

@@ -46,7 +46,7 @@ def test_events_continue_the_sessions_numbers() -> None:
     change = Change(HEAD.model_copy(update={"last_seq": 7}), 3, NOW)
     change.to_state("planning")
     change.event(RunStarted(run_id="run_1"))
-    commit = change.commit("key")
+    commit = change.as_commit("key")
     assert [event.seq for event in commit.events] == [8, 9]
     assert (commit.number, commit.head.last_seq, commit.head.state) == (3, 9, "planning")
 
@@ -54,4 +54,4 @@ def test_events_continue_the_sessions_numbers() -> None:
 def test_the_same_state_again_is_no_event() -> None:
     change = Change(HEAD, 1, NOW)
     change.to_state("idle")
-    assert change.commit("key").events == ()
+    assert change.as_commit("key").events == ()

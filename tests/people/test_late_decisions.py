@@ -7,7 +7,7 @@ import pytest
 
 from acta_engine.errors import Conflict
 from acta_engine.log.commit import Commit
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, SessionLog, TransactionItems
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.sessions import control
@@ -87,7 +87,8 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
     stored = house.fresh_repository().newest(TENANT, session)
 
     def another() -> None:
-        house.fresh_repository().commit(stored, "another", lambda _, change: CommitDraft(change))
+        for change in house.fresh_repository().attempts(stored, "another"):
+            change.commit()
 
     post_message(
         overtaken(house, another), house.workflow, house.definitions, house.requester, session, "This one"

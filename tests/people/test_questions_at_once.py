@@ -3,10 +3,7 @@
 import pytest
 
 from acta_engine.errors import Conflict, Forbidden, Refused
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
-from acta_engine.log.repository import CommitDraft
-from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.people.intervention import with_pause_lifted
 from acta_engine.people.options_and_defaults import Policy
@@ -108,14 +105,11 @@ def test_a_permission_of_the_plan_is_asked_for_beside_the_budget() -> None:
 def test_a_call_that_needs_an_approval_does_not_run_without_one_whatever_led_to_it() -> None:
     house, session, _ = waiting("approval_required")
     stored = house.fresh_repository().newest(TENANT, session)
-
-    def forgotten(_: Session, change: Change) -> CommitDraft:
+    for change in house.fresh_repository().attempts(stored, "forgotten"):
         (waits,) = change.head.calls
         change.set(interventions=(), calls=(waits.model_copy(update={"state": "ready"}),))
         change.to_state("waiting_for_tool")
-        return CommitDraft(change)
-
-    house.fresh_repository().commit(stored, "forgotten", forgotten)
+        change.commit()
     head = house.head(session)
     at, (ready,) = position(head), head.calls
     with pytest.raises(Refused):

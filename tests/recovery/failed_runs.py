@@ -1,6 +1,5 @@
 """Runs that failed for a reason that lies outside of them."""
 
-from acta_engine.log.repository import CommitDraft
 from acta_engine.turn.endings import failed
 from tests.in_process.house import TENANT, House
 
@@ -8,8 +7,5 @@ from tests.in_process.house import TENANT, House
 def fail_from_outside(house: House, session_id: str, code: str = "STEP_FAILED") -> None:
     repository = house.fresh_repository()
     session = repository.newest(TENANT, session_id)
-
-    def build(_: object, change: object) -> CommitDraft:
-        return failed(change, code, "It did not answer.")  # type: ignore[arg-type]
-
-    repository.commit(session, "run/1/1/give_up", build)
+    for change in repository.attempts(session, "run/1/1/give_up"):
+        change.commit(failed(change, code, "It did not answer.").decision)

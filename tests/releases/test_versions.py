@@ -68,7 +68,7 @@ def test_fields_of_the_next_release_are_kept_and_written_back() -> None:
 
     change = Change(commit.head, commit.number + 1, NOW)
     change.set(goal="another")
-    following = in_json(change.commit("key"))
+    following = in_json(change.as_commit("key"))
     assert following["head"]["of_next"] == {"deep": [1]}
     assert following["head"]["run"]["of_next"] == "kept"
 

@@ -11,9 +11,9 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
-from acta_engine.log.commit import Commit
+from acta_engine.log.commit import Commit, IdempotencyKey
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import NO_ITEMS, Erasure, IdempotencyKey, KeyTaken, LivePage, TransactionItems
+from acta_engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
 from acta_engine.sessions.erasure import Erased, ErasureDeps, erase_again
 from acta_engine.sessions.fork import fork, parent_at
 from acta_engine.sessions.requester import Requester

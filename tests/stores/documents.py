@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from acta_engine.clock import Clock
-from acta_engine.log.commit import Commit, Decision, Position, StepRecord
+from acta_engine.log.commit import Commit, Decision, IdempotencyRecord, Position, StepRecord
 from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
@@ -31,7 +31,6 @@ from acta_engine.log.head import (
     Usage,
     Wait,
 )
-from acta_engine.log.store import IdempotencyRecord
 from acta_engine.people.intervention import Intervention, PendingCall
 from acta_engine.people.resolve import MAX_TOGETHER_BYTES
 from acta_engine.plans.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep

@@ -12,20 +12,13 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
+from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.attempt import Marker, Partial
 from acta_engine.log.listed import Listed, mark
 from acta_engine.log.segments import Segment, keep
-from acta_engine.log.store import (
-    Erasure,
-    IndexEntry,
-    LeaseChange,
-    Live,
-    Places,
-    SessionReceiver,
-    TransactionItems,
-)
+from acta_engine.log.store import Erasure, IndexEntry, Live, Places, SessionReceiver, TransactionItems
 from acta_engine.memories.memory import Memory
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts import prompt as prompts

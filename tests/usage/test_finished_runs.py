@@ -53,7 +53,7 @@ class World:
         self.number, self.now = self.number + 1, self.now + timedelta(minutes=1)
         change = Change(self.head.model_copy(update=used), self.number, self.now)
         act(change)
-        made = change.commit(f"key-{self.number}").model_copy(update={"version": self.version})
+        made = change.as_commit(f"key-{self.number}").model_copy(update={"version": self.version})
         if self.version == 1:
             made = made.model_copy(update={"head": made.head.model_copy(update={"tally": None})})
         erasure = Erasure(TENANT, self.session_id, self.now) if made.head.deleted else None

@@ -14,7 +14,7 @@ from acta_engine.agents.store import (
 )
 from acta_engine.clock import Clock
 from acta_engine.errors import TransientError
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.cursors import from_cursor, to_cursor

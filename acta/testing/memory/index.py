@@ -9,11 +9,11 @@ from zlib import crc32
 from acta.testing.memory.table import MemoryTable, StoredIntervention
 from acta_engine.clock import Clock
 from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import TERMINAL, CoarseState
 from acta_engine.log.listed import WHATEVER, Wanted
 from acta_engine.log.store import (
     FailedPage,
-    IdempotencyRecord,
     InterventionPage,
     LiveKind,
     LivePage,

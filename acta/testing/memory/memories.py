@@ -2,7 +2,7 @@
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from acta_engine.clock import Clock
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.memories import memory as ranking
 from acta_engine.memories.dynamodb import from_memory, to_memory
 from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind

@@ -8,17 +8,10 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
+from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.store import (
-    GrantChanged,
-    IdempotencyRecord,
-    IndexEntry,
-    KeyTaken,
-    LeaseChange,
-    LiveKind,
-    Places,
-    live_shard,
-)
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.store import GrantChanged, IndexEntry, KeyTaken, LiveKind, Places, live_shard
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.tools.tool import ToolSecret
 from acta_engine.usage.usage import Counted

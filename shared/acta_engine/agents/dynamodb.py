@@ -15,7 +15,7 @@ from acta_engine.agents.dynamodb_items import change_definition
 from acta_engine.agents.store import AgentExists, AgentPage, DefinitionChanged, PromptPage
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.cursors import from_cursor, to_cursor

@@ -16,7 +16,8 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import DefinitionChanged
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
-from acta_engine.log.store import IdempotencyRecord, KeyTaken
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.store import KeyTaken
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.documents import dump, load
 from acta_engine.store.keys import key_part, tenant_pk

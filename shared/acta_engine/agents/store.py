@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.agents.agent import AgentDefinition
-    from acta_engine.log.store import IdempotencyRecord
+    from acta_engine.log.commit import IdempotencyRecord
     from acta_engine.prompts.prompt import Prompt
     from acta_engine.tools.mcp.server import McpServer
     from acta_engine.tools.tool import ToolDefinition, ToolSecret

@@ -21,8 +21,9 @@ from acta_engine.errors import (
     Unauthorized,
     ValidationFailed,
 )
+from acta_engine.log.commit import IdempotencyKey, IdempotencyRecord
 from acta_engine.log.head import Head
-from acta_engine.log.store import IdempotencyKey, IdempotencyRecord, KeyTaken, SessionIndex, SessionLog
+from acta_engine.log.store import KeyTaken, SessionIndex, SessionLog
 from acta_engine.sessions.requester import Requester
 
 MAX_KEY_CHARS = 255

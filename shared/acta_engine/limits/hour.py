@@ -7,6 +7,7 @@ one chunk per running session stays unused. A lease ends with its hour.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import NamedTuple
 from zlib import crc32
 
 from acta_engine.store.stored_model import StoredModel
@@ -37,6 +38,34 @@ class Lease(StoredModel):
 
     def charged(self, tokens: int) -> "Lease":
         return self.model_copy(update={"used": self.used + tokens})
+
+
+class LeaseChange(NamedTuple):
+    """The tokens of its tenant's hour that a commit takes for its session or gives back. They are changed with the
+    commit or not at all. A grant is refused where too little is left; what is given back is always taken.
+    """
+
+    tenant: str
+    hour: int
+    """Hours since 1970, UTC."""
+    tokens: int
+    """Granted to the session; below 0: given back."""
+    limit: int = 0
+    """The most that the hour may give out in all. Only a grant needs it."""
+    share: int | None = None
+    """The share of a large hour that the tokens come from or go back to. None: the hour itself."""
+    drawn: int = 0
+    """Tokens that the share takes from the hour for this grant."""
+
+    @property
+    def of_hour(self) -> int:
+        """Tokens that the hour's own item gives out."""
+        return self.tokens if self.share is None else self.drawn
+
+    @property
+    def of_share(self) -> int:
+        """By how much what is free in the share changes."""
+        return 0 if self.share is None else self.drawn - self.tokens
 
 
 def hour_of(now: datetime) -> int:

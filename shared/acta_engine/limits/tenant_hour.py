@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from acta_engine.errors import CommitContention
 from acta_engine.limits.hour import (
+    LeaseChange,
     draw_size,
     end_of_hour,
     grant_size,
@@ -15,9 +16,9 @@ from acta_engine.limits.hour import (
 )
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Recorded, Session
-from acta_engine.log.store import GrantChanged, LeaseChange, SessionIndex
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.session import Session
+from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
 from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision
@@ -78,21 +79,15 @@ class TenantHour:
             if lease is None:
                 return False
             try:
-                if self._extend(session, at, lease) is None:
-                    return False
+                for change in self._repository.attempts(session, at.key(f"lease-{session.number}")):
+                    check_turn(change.head, at)
+                    if change.head.is_over:
+                        return False  # it needs no lease
+                    change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens, lease.share))
+                    change.commit(lease=lease)
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
-
-    def _extend(self, session: Session, at: Position, lease: LeaseChange) -> Recorded | None:
-        def build(_: Session, change: Change) -> CommitDraft | None:
-            check_turn(change.head, at)
-            if change.head.is_over:
-                return None  # it needs no lease
-            change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens, lease.share))
-            return CommitDraft(change, lease=lease)
-
-        return self._repository.commit(session, at.key(f"lease-{session.number}"), build)
 
     def _wait(
         self, session: Session, at: Position, hour: int, policies: Policies, charge: Callable[[Change], None]

@@ -4,11 +4,11 @@ Every use case builds its commits with `Change`. So one place checks that state 
 without gaps and keeps the head's counters right.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
-from acta_engine.log.commit import Commit, Decision, StepRecord
+from acta_engine.limits.hour import LeaseChange
+from acta_engine.log.commit import Commit, Decision, IdempotencyKey, StepRecord
 from acta_engine.log.conversation import Compacted, Content, Entry, UserEntry
 from acta_engine.log.events import (
     Event,
@@ -27,18 +27,27 @@ Told = TypeVar("Told", bound=EventData)
 
 
 class Change:
-    """Mutable. Each attempt at a commit makes its own.
-
-    `head`: the newest head, and from then on the changed one. `number`: the commit's. `now`: the time of the commit.
-    `is_fused`: the worker makes this turn or call after others, in the same state of the engine.
+    """What one attempt at a commit changes. A use case fills it and calls `commit`; the loop that it comes from stores
+    it (`SessionRepository.attempts`).
     """
 
     def __init__(self, head: Head, number: int, now: datetime) -> None:
         self.head = head
-        self._before = head
+        """The newest head when the attempt began, and from then on the changed one."""
         self.number = number
+        """Of the commit."""
         self.now = now
+        """The time of the commit."""
         self.is_fused = False
+        """The worker makes this turn or call after others, in the same state of the engine."""
+        self.is_wanted = False
+        """Whether `commit` was called: without it nothing is stored."""
+        self.decision: Decision | None = None
+        self.delivered: tuple[str, ...] = ()
+        self.idempotency: IdempotencyKey | None = None
+        self.lease: LeaseChange | None = None
+        self.starts = False
+        self._before = head
         self._events: list[tuple[EventData, int | None]] = []
         self._entries: list[Entry] = []
         self._step: StepRecord | None = None
@@ -172,22 +181,46 @@ class Change:
             )
         )
 
-    def step(self, build: Callable[[int], StepRecord]) -> None:
-        """Adds a step to the step log. `build` gets its number. Events added from now on carry that number."""
-        self._step = build(self.head.last_step + 1).model_copy(update={"fused": self.is_fused})
-        self.set(last_step=self._step.step_number)
+    @property
+    def next_step(self) -> int:
+        """The number of the next row of the step log."""
+        return self.head.last_step + 1
 
-    def failed_attempt(self, build: Callable[[int], StepRecord]) -> None:
-        """Adds the row of an attempt that failed to the step log, before the step of this change. `build` gets its
-        number.
-        """
-        self._failed_attempts.append(build(self.head.last_step + 1))
-        self.set(last_step=self.head.last_step + 1)
+    def step(self, step: StepRecord) -> None:
+        """Adds the step of this change to the step log. Events added from now on carry its number."""
+        self._step = step.model_copy(update={"fused": True}) if self.is_fused else step
+        self.set(last_step=step.step_number)
 
-    def commit(self, key: str, decision: Decision | None = None, delivered: tuple[str, ...] = ()) -> Commit:
-        """The finished commit. `key`: unique in the session, the same for each attempt at the same thing. `decision`:
-        what the engine does next. `delivered`: ids of the users' messages that join the conversation.
+    def failed_attempt(self, attempt: StepRecord) -> None:
+        """Adds the row of an attempt that failed to the step log, before the step of this change."""
+        self._failed_attempts.append(attempt)
+        self.set(last_step=attempt.step_number)
+
+    def commit(
+        self,
+        decision: Decision | None = None,
+        *,
+        delivered: tuple[str, ...] = (),
+        idempotency: IdempotencyKey | None = None,
+        lease: LeaseChange | None = None,
+        starts: bool = False,
+    ) -> None:
+        """Asks for this change to be stored, and says what goes with it. Nothing may be added afterwards.
+
+        `decision`: what the engine does next. `delivered`: ids of the users' messages that join the conversation.
+        `idempotency`: the key of the request that is carried out; its record is written in the same transaction.
+        `lease`: tokens of the tenant's hour, granted in the same transaction. `starts`: the change begins a run or
+        makes a session, which the tenant's limits may not allow.
         """
+        self.is_wanted = True
+        self.decision = decision
+        self.delivered = delivered
+        self.idempotency = idempotency
+        self.lease = lease
+        self.starts = starts
+
+    def as_commit(self, key: str) -> Commit:
+        """The commit that is stored. `key`: unique in the session, the same for each attempt at the same thing."""
         events = tuple(
             Event(seq=seq, at=self.now, type=event.type, step_number=step, data=event.stored())
             for seq, (event, step) in enumerate(self._events, start=self.head.last_seq + 1)
@@ -196,7 +229,7 @@ class Change:
             update={
                 "last_seq": self.head.last_seq + len(events),
                 "updated_at": self.now,
-                "tally": self._tally(decision),
+                "tally": self._tally(self.decision),
             }
         )
         return Commit(
@@ -206,9 +239,9 @@ class Change:
             head=head,
             events=events,
             entries=tuple(self._entries),
-            delivered=delivered,
+            delivered=self.delivered,
             step=self._step,
-            decision=decision,
+            decision=self.decision,
             compacted=self._compacted,
             failed_attempts=tuple(self._failed_attempts),
         )

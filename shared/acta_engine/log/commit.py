@@ -1,7 +1,8 @@
 """A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
 
-from datetime import datetime
-from typing import Literal
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
 
 from acta_engine.log.conversation import Content, Entry
 from acta_engine.log.events import Event
@@ -104,3 +105,43 @@ class Commit(VersionedModel):
     decision: Decision | None = None
     compacted: Content | None = None
     failed_attempts: tuple[StepRecord, ...] = ()
+
+
+KEY_LIFE = timedelta(hours=24)
+"""How long an idempotency key is known."""
+
+
+class IdempotencyRecord(NamedTuple):
+    """How a POST with this key was answered, and the hash of the body it came with.
+
+    `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
+    `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
+    request about a definition.
+    """
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+    answer: Mapping[str, Any]
+    expires_at: datetime
+    commit: int | None = None
+
+
+class IdempotencyKey(NamedTuple):
+    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
+    requests. `key`: with who sent it, so that one key used by two people means two requests. `body_hash`: SHA-256 of
+    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: of the answer if the request succeeds.
+    """
+
+    tenant: str
+    route: str
+    key: str
+    body_hash: str
+    status: int
+
+    def record(
+        self, answer: Mapping[str, Any], now: datetime, commit: int | None = None
+    ) -> IdempotencyRecord:
+        return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)

@@ -10,6 +10,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
+from acta_engine.limits.hour import LeaseChange
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (
     NO_ITEMS,
@@ -17,7 +18,6 @@ from acta_engine.log.store import (
     Erasure,
     GrantChanged,
     KeyTaken,
-    LeaseChange,
     LogPage,
     NumberTaken,
     Places,

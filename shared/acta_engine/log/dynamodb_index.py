@@ -10,11 +10,11 @@ from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.limits.dynamodb import read_counts
 from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import TERMINAL, CoarseState
 from acta_engine.log.listed import WHATEVER, Wanted, mark
 from acta_engine.log.store import (
     FailedPage,
-    IdempotencyRecord,
     InterventionPage,
     LiveKind,
     LivePage,

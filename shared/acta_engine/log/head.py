@@ -21,36 +21,38 @@ from acta_engine.untrusted.visible import visible
 from acta_engine.usage.tally import Tally
 
 FRESH_GENERATIONS = 1_000_000
-"""So many generations are left out where a table was restored to an earlier time. Those in between may have begun in
-the time that is forgotten.
+"""After a point-in-time restore, skip this many generation numbers: executions that the restored table no longer knows
+may have used the next ones.
 """
 
 
 class OpenCall(StoredModel):
-    """A call of the last reply.
-
-    State `withheld`: a person must approve the call first, or must say whether it had its effect.
-    `amended`: the input that a person gave; it runs instead of the model's.
-    `tries`: how often a person had the call run again, or its start was taken back because nothing had run.
-    `starter`: the attempt that logged the start. After a lost answer that attempt recognises the start as its own.
-    In state `ready` it is the last attempt whose start was taken back: its `tool.started` has been told.
-    `approval`: whether a person must approve the call. It stands here, beside the intervention, so that an intervention
-    that is gone for another reason never lets the call run.
-    `asked`: what the tool's server asks a person in the middle of the call, and what it is answered.
-    `task`: what the server works on by itself since it has answered the call; such a call has started.
-    `tool_written`: the definition that the turn worked with (`ToolDefinition.written`); empty: the tool is built in.
-    """
+    """A call of the last reply."""
 
     call_id: str
     name: str
     state: Literal["ready", "withheld", "started", "done"] = "ready"
+    """A call is `withheld` while a person must approve it, or must say whether it had its effect."""
     amended: dict[str, Any] | None = None
+    """The input that a person gave. It runs instead of the model's."""
     tries: int = 0
+    """How often a person had the call run again, or its start was taken back because nothing had run."""
     starter: str = ""
+    """The attempt that logged the start, so that after a lost answer this attempt recognises the start as its own. A
+    call in state `ready` may have one, too: its start was taken back, and its `tool.started` is in the log already.
+    """
     approval: Literal["", "needed", "given"] = ""
+    """Whether a person must approve the call. This is stored with the call and not only in the intervention: an
+    intervention that disappears for another reason must never let the call run.
+    """
     tool_written: str = ""
+    """The version of the tool's definition that the turn worked with (`ToolDefinition.written`). A built-in tool has
+    none.
+    """
     asked: ToolQuestion | None = None
+    """What the tool's server asks a person in the middle of the call, and the person's answer."""
     task: ServerTask | None = None
+    """The task that the tool's server works on since it answered the call. Such a call has started."""
 
     @property
     def is_in_flight(self) -> bool:
@@ -150,53 +152,58 @@ class Restarts(StoredModel):
 
 
 class UsedBefore(StoredModel):
-    """What the session had used when a run began: what the run itself uses is the difference.
-
-    `tokens`: input and output. `cost_usd` None: it was not known. `asked`, `waited_ms`: as in `Done`.
-    """
+    """What the session had used when a run began. The difference to `Head.usage` is what the run itself has used."""
 
     tokens: int = 0
+    """Input and output tokens."""
     cost_usd: float | None = 0.0
+    """None if the price of a call is unknown."""
     asked: int = 0
+    """As in `Done`."""
     waited_ms: int = 0
+    """As in `Done`."""
 
 
 class Run(StoredModel):
-    """The work on one goal.
-
-    `generation`: the engine's execution that may commit. `iteration`: counts Think turns. `turn`: counts all turns,
-    planning ones too, and is part of their commit keys. `first`: the number of the commit that the current turn began
-    with. `events`: an upper bound of the events in the execution's history. `goal_id`: the id of the message that began
-    the run. `max_steps`: `Head.max_steps`; a message that comes at the limit raises it (`_grant_steps` in
-    `shared/acta_engine/turn/turn.py`). `before`: what the session had used before; None: it is the session's first
-    run. `parked`: the generation has no execution; it is started when somebody
-    decides, or when the time comes (`shared/acta_engine/turn/engine_decision.py`).
-    """
+    """The work on one goal."""
 
     run_id: str
     generation: int = 1
+    """The number of the only execution that may commit."""
     iteration: int = 0
+    """Counts the Think turns."""
     turn: int = 1
+    """Counts all turns, planning ones included. It is part of their commit keys."""
     first: int
+    """The number of the commit that the current turn began with."""
     max_steps: int
+    """`Head.max_steps` when the run began. A message that arrives at the limit raises it (`_grant_steps` in
+    `shared/acta_engine/turn/turn.py`).
+    """
     events: int = 0
+    """An upper bound of the events in the execution's history."""
     goal_id: str = ""
+    """The id of the message that began the run."""
     restarts: Restarts = Field(default_factory=Restarts)
     before: UsedBefore | None = None
+    """What the session had used before this run. The first run of a session has none."""
     parked: bool = False
+    """The generation has no execution yet. One is started when somebody decides, or when the time comes
+    (`shared/acta_engine/turn/engine_decision.py`).
+    """
 
 
 class Usage(StoredModel):
-    """What the session has used. `input_tokens` includes `cached_input_tokens`. `cost_usd` None: the price of at least
-    one call is unknown.
-    """
+    """What the session has used."""
 
     input_tokens: int = 0
+    """Includes `cached_input_tokens`."""
     output_tokens: int = 0
     cached_input_tokens: int = 0
     llm_calls: int = 0
     tool_calls: int = 0
     cost_usd: float | None = 0.0
+    """None if the price of at least one call is unknown."""
 
     @property
     def total_tokens(self) -> int:
@@ -204,41 +211,44 @@ class Usage(StoredModel):
 
 
 class Budget(StoredModel):
-    """Limits, and what is charged to them. `token_budget`: of a window of time, which begins with the first call after
-    the window before has ended.
-
-    `window_ends`: of the running window; None: none has begun. `window_base`: tokens charged before it.
-    `charged_tokens`: the tokens of all answered calls, input from the cache at its price relative to fresh input.
-    `vanished_tokens`: charged for attempts that gave no usage and may have to be paid for, at what was reserved for
-    them; the step log has them as estimated. `charged_usd`: the cost of all calls with a known price, those attempts
-    included. A fallback model without a known price is charged at the price of the first model. `warned`: whether the
-    warning was given. `bytes_per_token`: measured in the last call, to estimate the next. `settled`: ids of the
-    attempts of the last marker that a commit has charged, the last one last.
-    """
+    """The session's limits, and what is charged to them."""
 
     token_budget: int
+    """Tokens per window of time. A window begins with the first call after the last window ended."""
     cost_budget_usd: float | None = None
     vanished_tokens: int = 0
+    """Tokens charged for attempts that returned no usage and may have to be paid for. Each is charged what was reserved
+    for it, and the step log shows these tokens as estimated.
+    """
     charged_usd: float = 0.0
+    """The cost of all calls with a known price, including the attempts in `vanished_tokens`. A fallback model without a
+    known price is charged at the price of the first model.
+    """
     warned: bool = False
+    """Whether the warning was given."""
     bytes_per_token: float = BYTES_PER_TOKEN
+    """Measured in the last call, to estimate the next one."""
     settled: tuple[str, ...] = ()
+    """Ids of the attempts in the last marker that a commit has charged, newest last."""
     charged_tokens: int = 0
+    """The tokens of all answered calls. Input from the cache counts at its price relative to fresh input."""
     window_ends: datetime | None = None
+    """When the running window ends. None if no window has begun."""
     window_base: int = 0
+    """Tokens that were charged before the running window."""
 
 
 class Result(StoredModel):
-    """How the run ended. `answer`: the beginning of the answer, at most `MAX_ANSWER_CHARS`. `message_id`: the message
-    that has the complete answer; if that message continues another one, the answer is both, one after the other.
-    `answer_data`: its JSON value, whole, where the session has an output schema and the answer fits it; else None.
-    """
+    """How a completed run ended."""
 
     goal_met: bool
     answer: str | None
+    """The beginning of the answer, at most `MAX_ANSWER_CHARS` characters."""
     reason: str
     message_id: str | None = None
+    """The message with the complete answer. If that message continues another one, both together are the answer."""
     answer_data: Any = None
+    """The whole answer as a JSON value, if the session has an output schema and the answer fits it."""
 
     @classmethod
     def of(
@@ -256,21 +266,22 @@ class Failure(StoredModel):
 
 
 class Ending(StoredModel):
-    """How the run ends: `result` of a completed run, `error` of a failed one."""
+    """How a run ends: either `result` or `error` is set."""
 
     result: Result | None = None
+    """Of a completed run."""
     error: Failure | None = None
+    """Of a failed run."""
 
 
 class Wait(StoredModel):
-    """The engine's task token while it waits for people. The token never leaves the server (design §8).
-
-    `entered`: when the engine entered the wait. `attempt`: the engine's retry count.
-    """
+    """The engine waits for people on this task token. The token never leaves the server (design §8)."""
 
     token: str
     entered: datetime
+    """When the engine entered the wait."""
     attempt: int = 0
+    """The engine's retry count."""
 
     def is_before(self, other: "Wait") -> bool:
         """Whether the engine entered this wait before `other`, and so has left it."""
@@ -279,52 +290,56 @@ class Wait(StoredModel):
 
 class Progress(StoredModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
-    (design §5).
-
-    `text_replies`: replies in a row without a call; bounded in `shared/acta_engine/turn/next_action.py`.
-    `planning_attempts`: failed ones in the current planning; bounded in `shared/acta_engine/turn/turn.py`.
-    `last_reply`, `succeeded`, `failed`, `window`: fingerprints of replies and calls, as
-    `acta_engine.turn.loop_detection` makes them. `rung`: how often the run was found stuck since it last made
-    progress, which decides between hint, question and failure.
+    (design §5). Fingerprints of replies and calls are made by `acta_engine.turn.loop_detection`.
     """
 
     text_replies: int = 0
+    """Replies in a row without a call. `shared/acta_engine/turn/next_action.py` has the limit."""
     planning_attempts: int = 0
+    """Failed attempts of the current planning. `shared/acta_engine/turn/turn.py` has the limit."""
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit: `shared/acta_engine/turn/reply.py`."""
     continues: str = ""
-    """The id of the cut-off message that the next reply is asked to continue; empty: none."""
+    """The id of the cut-off message that the next reply is asked to continue, if there is one."""
     hint: str = ""
-    """A text for the model, at the end of the next request only: `hint` in `shared/acta_engine/turn/prompt.py`, or a
-    person's.
+    """A text for the model, shown at the end of the next request only. It comes from `hint` in
+    `shared/acta_engine/turn/prompt.py`, or from a person.
     """
     last_reply: str = ""
+    """The fingerprint of the last reply."""
     same_replies: int = 0
+    """Replies in a row with that fingerprint."""
     idle_turns: int = 0
+    """Turns in a row that neither changed the plan nor made a new call that succeeded."""
     succeeded: tuple[str, ...] = ()
+    """Fingerprints of calls that succeeded."""
     failed: tuple[str, ...] = ()
+    """Fingerprints of calls that failed."""
     window: tuple[str, ...] = ()
+    """Fingerprints of the newest successful calls since the plan changed, except of tools that may be repeated."""
     rung: int = 0
+    """How often the run was found stuck since it last made progress. It decides between hint, question and failure."""
     wrong_answers: int = 0
-    """Final answers of the run that did not fit the session's schema; bounded in `next_action.py`."""
+    """Final answers of the run that did not fit the session's schema. `next_action.py` has the limit."""
 
 
 class RunningResponse(StoredModel):
     """An answer that the model's provider makes in the background. It is stored before the engine waits, so that a
     worker that dies loses no answer that has to be paid for.
-
-    `place`: as of `place_of` in `shared/acta_engine/turn/kept_replies.py`. `attempt_id`: of the attempt that began it.
-    `delivered`: ids of the users' messages that its request showed. `bytes`: of its request.
     """
 
     response_id: str
     place: str
+    """As `place_of` in `shared/acta_engine/turn/kept_replies.py` makes it."""
     attempt_id: str
+    """The attempt that began it."""
     provider: str
     model: str
     started: datetime
     delivered: tuple[str, ...] = ()
+    """Ids of the users' messages that its request showed."""
     bytes: int = 0
+    """The size of its request."""
 
 
 class ForkedFrom(StoredModel):
@@ -335,72 +350,92 @@ class ForkedFrom(StoredModel):
 
 
 class Head(VersionedModel):
-    """A session's state after a commit.
-
-    `agent_name`: what the agent was called when the session began. It stands here because listings and polls then show
-    it without a read of the agent, which may be deleted since. `goal`: its beginning, at most `MAX_GOAL_CHARS`.
-    `review_every`: turns between two reviews by a person; 0: none. `max_steps`: of each run. It, `review_every` and the
-    limits in `budget` are chosen in `shared/acta_engine/sessions/start_routes.py`. `last_seq`, `last_step`: the
-    highest numbers in use. `undelivered`: ids of users' messages that no turn has shown to the model yet, oldest
-    first. `compacted_at`: the number of the commit with the last compaction, from where the conversation is read; 0:
-    none. `held`: how the run ends once its pause is lifted; None: it does not end then. `writers`: the subjects of
-    those whose words the agent has been given, beside `created_by`. `read_outside`: whether the agent has been given a
-    text from outside in this session. `visibility`: who may see the session, from its start on; a private one is its
-    owner's, who is `created_by`.
-    """
+    """A session's state after a commit."""
 
     tenant: str
     session_id: str
     agent_id: str
     agent_name: str = ""
+    """What the agent was called when the session began. Listings and polls show this name without reading the agent,
+    which may have been deleted since.
+    """
     created_by: str
+    """The subject of the person who started the session."""
     state: SessionState
     state_reason: str | None = None
+    """Why the session is in this state, for example what it waits for."""
     goal: str = ""
+    """The beginning of the run's first message, at most `MAX_GOAL_CHARS` characters."""
     created_at: datetime
     updated_at: datetime
     run: Run | None = None
+    """The newest run. None if nobody has said anything yet."""
     plan: ExecutionPlan | None = None
     usage: Usage = Field(default_factory=Usage)
     budget: Budget
     interventions: tuple[Intervention, ...] = ()
+    """The open ones, oldest first."""
     result: Result | None = None
+    """How the newest run ended, if it was completed."""
     error: Failure | None = None
+    """How the newest run ended, if it failed."""
     metadata: dict[str, str] = Field(default_factory=dict)
+    """What the caller gave the session at its start."""
     review_every: int = 0
+    """Turns between two reviews by a person; 0 means none."""
     max_steps: Annotated[int, Field(ge=1)]
+    """Iterations that each run may make."""
     last_seq: int = 0
+    """The highest number that an event has."""
     last_step: int = 0
+    """The highest number that a row of the step log has."""
     calls: tuple[OpenCall, ...] = ()
+    """The calls of the last reply."""
     undelivered: tuple[str, ...] = ()
+    """Ids of users' messages that no turn has shown to the model yet, oldest first."""
     progress: Progress = Field(default_factory=Progress)
     scratchpad: Scratchpad = Field(default_factory=Scratchpad)
     deleted: bool = False
     """Set by the session's last commit, before its content is removed."""
     wait: Wait | None = None
+    """Set while the engine waits for people."""
     lease: Lease | None = None
+    """The tokens of its tenant's hour that the session holds."""
     compacted_at: int = 0
+    """The number of the commit with the last compaction: the conversation is read from there. 0 means that there was no
+    compaction.
+    """
     held: Ending | None = None
+    """How the run ends once its pause is lifted. None if it goes on then."""
     outage: Outage | None = None
-    """What has failed since the last reply or finished call; None: nothing has."""
+    """What has failed since the last reply or finished call. None if nothing has."""
     delay: Delay | None = None
-    """What the session waits for beside people, or has waited for until the turn that now runs; None: nothing."""
+    """What the session waits for other than people, or waited for until the turn that now runs. None if nothing."""
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] = ()
+    """The subjects of the people, other than `created_by`, whose words the agent was given."""
     read_outside: bool = False
+    """Whether the agent was given a text from outside in this session."""
     visibility: Visibility = "tenant"
+    """Who may see the session, from its start on. A private session is its owner's: the owner is `created_by`."""
     plan_edit: str = ""
-    """The id of the message that tells the model what a person has changed in the plan last; empty: nobody has."""
+    """The id of the message that tells the model about the last change of the plan by a person. Empty if nobody has
+    changed it.
+    """
     tally: Tally = Field(default_factory=Tally)
     """What the session has done, in counts."""
     background: RunningResponse | None = None
-    """The answer that the run waits for, or that its provider still has to be told to end; None: there is none."""
+    """The answer that the run waits for, or that its provider must still be told to end. None if there is none."""
     counted: bool = False
-    """It is one of its tenant's open sessions (ADR 65). Set by the repository, in the transaction that counts it."""
+    """The session is in its tenant's count of open sessions (ADR 65). The repository sets this, in the transaction that
+    changes the count.
+    """
     forked_from: ForkedFrom | None = None
     prompts: dict[str, int] = Field(default_factory=dict)
-    """Versions of managed prompts that an admin tries in this session, by name; of the others that in force holds."""
+    """Versions of managed prompts that an admin tries in this session, by name. Every other prompt has the version that
+    is in force.
+    """
     output_schema: str = ""
-    """The JSON Schema, as compact JSON, that the final answers of all runs have to fit; empty: they are free text."""
+    """The JSON Schema, as compact JSON, that the final answer of every run must fit. Empty if answers are free text."""
 
     @property
     def private_to(self) -> str | None:
@@ -443,14 +478,14 @@ class Head(VersionedModel):
         return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
 
     def delay_at(self, now: datetime) -> Delay | None:
-        """What the session waits for at that time beside people; None: nothing, be its next try still on its way."""
+        """What the session waits for at that time, other than people. None if its next try has begun, or may begin."""
         return self.delay if self.delay is not None and self.delay.is_ahead(now) else None
 
     @property
     def plan_status(self) -> PlanStatus | None:
-        """The plan's status as it is now; None: there is no plan. One that nobody closed is where its session is. It
-        has failed while its run is over, also where that was the run of the session that an idle one was forked from: a
-        run that met its goal has closed its plan as completed.
+        """The plan's status as it is now, or None without a plan. A plan that nobody has closed has the state of its
+        session. If the run is over, such a plan has failed, because a run that met its goal would have closed it as
+        completed. The same holds for the plan of an idle fork.
         """
         if self.plan is None:
             return None

@@ -3,18 +3,18 @@ With a commit goes the session's entry in its tenant's index: its coarse state, 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from acta_engine.clock import Clock
 from acta_engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
-from acta_engine.limits.hour import Lease, hour_of, shares_in_turn
+from acta_engine.limits.hour import Lease, LeaseChange, hour_of, shares_in_turn
 from acta_engine.limits.shared_counts import count_shares_of
 from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from acta_engine.log import segments
 from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, Decision, Position
+from acta_engine.log.commit import Commit, Decision, IdempotencyKey, IdempotencyRecord, Position
 from acta_engine.log.conversation import Compacted, Content, ToolCall
 from acta_engine.log.head import Head
 from acta_engine.log.large_texts import (
@@ -32,10 +32,7 @@ from acta_engine.log.listed import Listed
 from acta_engine.log.session import Recorded, Session
 from acta_engine.log.store import (
     Erasure,
-    IdempotencyKey,
-    IdempotencyRecord,
     IndexEntry,
-    LeaseChange,
     Live,
     LiveKind,
     NumberTaken,
@@ -104,14 +101,7 @@ UNLIMITED = LimitsByTenant()
 
 
 class CommitDraft:
-    """What a use case wants committed: the change, and what goes with it.
-
-    `decision`: what the engine is told. `delivered`: ids of users' messages that enter the conversation. `lease`:
-    tokens of the tenant's hour, granted in the same transaction. `idempotency`: the key of the request that is carried
-    out; its record is written in the same transaction. `starts`: it begins a run or makes a session, which the tenant's
-    limits may not allow. `receiver`: of a new session. `lifted`: the note of
-    `begin_texts`.
-    """
+    """A change, and what is committed with it. For callers of `commit`; the others call `Change.commit`."""
 
     def __init__(
         self,
@@ -120,19 +110,12 @@ class CommitDraft:
         delivered: tuple[str, ...] = (),
         idempotency: IdempotencyKey | None = None,
         lease: LeaseChange | None = None,
-        *,
-        starts: bool = False,
-        receiver: SessionReceiver | None = None,
-        lifted: Erasure | None = None,
     ) -> None:
-        self.lifted = lifted
         self.change = change
         self.decision = decision
         self.delivered = delivered
         self.idempotency = idempotency
         self.lease = lease
-        self.starts = starts
-        self.receiver = receiver
 
 
 Build = Callable[[Session, Change], CommitDraft | None]
@@ -212,48 +195,72 @@ class SessionRepository:
         for commit in self._log.read(head.tenant, head.session_id, since=session.number + 1).commits:
             self._fold(session, commit)
 
-    def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
-        """Commits what `build` makes of the newest head, under the next free number, once per `key`.
+    def attempts(self, session: Session, key: str) -> Iterator[Change]:
+        """The loop in which every commit is made. It yields a change of the newest head, stores what the body has made
+        of it under the next free number, and yields a new one when another worker has taken that number:
 
-        Returns what the commit with that key decided: this one, or one that is there already (an earlier attempt, or
-        one's own whose answer was lost). None: `build` returned None, and nothing was written.
+            for change in repository.attempts(session, key):
+                check_run(change.head, at)
+                change.set(...)
+                change.commit(decision)
+            return session.decided(key)
 
-        `build` may run several times, so it must be pure but for ids and reads. What it raises ends the loop with
-        nothing written. Raises CommitContention, Fenced (the session was deleted), LimitReached for a start, and what
-        the stores raise.
+        `change.commit` is the last thing that the body does. A body that ends without it, or leaves the loop, writes
+        nothing. Since the body is repeated for each lost race, it has no effects: it reads, and makes ids.
+
+        A `key` is committed once. Where the log has it already, from an earlier attempt or from this one, whose answer
+        was lost, the loop is over. `session` is at the newest commit then, and `session.recorded(key)` says what the
+        commit with that key decided; None: there is none.
+
+        Raises CommitContention, Fenced (the session was deleted), LimitReached for a start, and what the stores raise.
         """
         for attempt in range(ATTEMPTS):
-            done = session.recorded(key)
-            if done is not None:
-                return done
+            if session.recorded(key) is not None:
+                return
             if session.head.deleted:
                 raise Fenced("the session was deleted")
             change = Change(session.head, session.number + 1, self.clock.now())
-            draft = build(session, change)
-            if draft is None:
-                return None
-            lease, given_back = _settled_lease(session.head, change.head, change.now)
-            change.set(lease=lease)
-            commit = self._as_stored(change.commit(key, draft.decision, draft.delivered))
-            head = commit.head
-            extra_items = TransactionItems(
-                listing=listed(session.head, commit),
-                interventions=change.interventions,
-                idempotency=_record(draft.idempotency, commit),
-                lease=draft.lease or given_back,
-                erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
-                places=self._places(session.head, head, draft.starts),
-            )
-            stored_commit = offloaded(commit, self._blobs)
-            try:
-                self._log.append(stored_commit, extra_items)
-            except NumberTaken:
-                self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
-                self._refresh_or_leave(session)
-            else:
-                self._fold(session, commit, own=True)
-                return session.recorded(key)
+            yield change
+            if not change.is_wanted or self._stored(session, key, change):
+                return
+            self.clock.back_off(PAUSE_SECONDS * (attempt + 1))
+            self._refresh_or_leave(session)
         raise CommitContention(f"lost {ATTEMPTS} races for a commit number")
+
+    def _stored(self, session: Session, key: str, change: Change) -> bool:
+        """Stores the change, and moves the session to it. False: another worker has taken its number."""
+        lease, given_back = _settled_lease(session.head, change.head, change.now)
+        change.set(lease=lease)
+        commit = self._as_stored(change.as_commit(key))
+        head = commit.head
+        extra_items = TransactionItems(
+            listing=listed(session.head, commit),
+            interventions=change.interventions,
+            idempotency=_record(change.idempotency, commit),
+            lease=change.lease or given_back,
+            erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
+            places=self._places(session.head, head, change.starts),
+        )
+        stored_commit = offloaded(commit, self._blobs)
+        try:
+            self._log.append(stored_commit, extra_items)
+        except NumberTaken:
+            return False
+        self._fold(session, commit, own=True)
+        return True
+
+    def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
+        """`attempts` for callers that hand in the body of the loop."""
+        for change in self.attempts(session, key):
+            draft = build(session, change)
+            if draft is not None:
+                change.commit(
+                    draft.decision,
+                    delivered=draft.delivered,
+                    idempotency=draft.idempotency,
+                    lease=draft.lease,
+                )
+        return session.recorded(key)
 
     def decided(self, session: Session, key: str, build: Build) -> Decision:
         """What `commit` decided. Raises Fenced where nothing was."""
@@ -304,19 +311,27 @@ class SessionRepository:
         self._log.note_erasure(note)
         return note
 
-    def create(self, key: str, change: Change, draft: CommitDraft) -> Commit:
+    def create(
+        self,
+        key: str,
+        change: Change,
+        *,
+        receiver: SessionReceiver | None = None,
+        lifted: Erasure | None = None,
+    ) -> Commit:
         """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
         there and its answer was lost, or that another request was at the same idempotency key at that moment.
 
-        Raises KeyTaken, CommitContention, LimitReached, and what the stores raise.
+        `receiver`: the webhook of the session. `lifted`: the note of `begin_texts`, where it was called. Raises
+        KeyTaken, CommitContention, LimitReached, and what the stores raise.
         """
-        commit = self._as_stored(change.commit(key, draft.decision))
+        commit = self._as_stored(change.as_commit(key))
         extra_items = TransactionItems(
             listing=listed(None, commit),
-            idempotency=_record(draft.idempotency, commit),
-            places=self._places(None, commit.head, draft.starts),
-            receiver=draft.receiver,
-            lifted=draft.lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
+            idempotency=_record(change.idempotency, commit),
+            places=self._places(None, commit.head, change.starts),
+            receiver=receiver,
+            lifted=lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from acta_engine.errors import Fenced
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import (
     AssistantEntry,
@@ -153,6 +154,13 @@ class Session:
 
     def recorded(self, key: str) -> Recorded | None:
         return self._keys.get(key)
+
+    def decided(self, key: str) -> Decision:
+        """What the commit with that key decided. Raises Fenced where there is none, or it decided nothing."""
+        done = self._keys.get(key)
+        if done is None or done.decision is None:
+            raise Fenced("the turn was committed without a decision")
+        return done.decision
 
     def forget_keys_before(self, number: int) -> None:
         """Drops the keys of turns that are over: nobody asks for them again."""

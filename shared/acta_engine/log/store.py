@@ -7,21 +7,20 @@ All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a
 release does not know.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 from zlib import crc32
 
+from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.tenant_limits import Start, TenantCounts
-from acta_engine.log.commit import Commit
+from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.log.head import CoarseState
 from acta_engine.log.listed import WHATEVER, Listed, Wanted
 from acta_engine.people.intervention import Intervention, InterventionState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
 """How long the numbers of a deleted session stay taken: longer than any Lambda runs."""
-KEY_LIFE = timedelta(hours=24)
-"""How long an idempotency key is known."""
 
 
 class NumberTaken(Exception):
@@ -75,70 +74,6 @@ class IndexEntry(NamedTuple):
     private_to: str | None = None
     counted: bool = False
     listed: Listed = Listed()
-
-
-class IdempotencyRecord(NamedTuple):
-    """How a POST with this key was answered, and the hash of the body it came with.
-
-    `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
-    `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
-    request about a definition.
-    """
-
-    tenant: str
-    route: str
-    key: str
-    body_hash: str
-    status: int
-    answer: Mapping[str, Any]
-    expires_at: datetime
-    commit: int | None = None
-
-
-class IdempotencyKey(NamedTuple):
-    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
-    requests. `key`: with who sent it, so that one key used by two people means two requests. `body_hash`: SHA-256 of
-    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: of the answer if the request succeeds.
-    """
-
-    tenant: str
-    route: str
-    key: str
-    body_hash: str
-    status: int
-
-    def record(
-        self, answer: Mapping[str, Any], now: datetime, commit: int | None = None
-    ) -> IdempotencyRecord:
-        return IdempotencyRecord(*self, answer, now + KEY_LIFE, commit)
-
-
-class LeaseChange(NamedTuple):
-    """The tokens of its tenant's hour that a commit takes for its session or gives back. They are changed with the
-    commit or not at all. A grant is refused where too little is left; what is given back is always taken.
-    """
-
-    tenant: str
-    hour: int
-    """Hours since 1970, UTC."""
-    tokens: int
-    """Granted to the session; below 0: given back."""
-    limit: int = 0
-    """The most that the hour may give out in all. Only a grant needs it."""
-    share: int | None = None
-    """The share of a large hour that the tokens come from or go back to. None: the hour itself."""
-    drawn: int = 0
-    """Tokens that the share takes from the hour for this grant."""
-
-    @property
-    def of_hour(self) -> int:
-        """Tokens that the hour's own item gives out."""
-        return self.tokens if self.share is None else self.drawn
-
-    @property
-    def of_share(self) -> int:
-        """By how much what is free in the share changes."""
-        return 0 if self.share is None else self.drawn - self.tokens
 
 
 class Places(NamedTuple):

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
-from acta_engine.log.store import IdempotencyRecord, KeyTaken
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.store import KeyTaken
 from acta_engine.memories import memory as ranking
 from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
 from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage

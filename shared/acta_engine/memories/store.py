@@ -6,7 +6,7 @@ release does not know.
 
 from typing import NamedTuple, Protocol
 
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.memories.memory import Memory, MemoryKind
 
 

@@ -64,8 +64,8 @@ def settle(
         }
     )
     change.step(
-        lambda number: StepRecord(
-            step_number=number,
+        StepRecord(
+            step_number=change.next_step,
             kind="intervention",
             name=one.type,
             started_at=one.created_at,

@@ -22,16 +22,14 @@ from acta_engine.limits.caps import (
     Limited,
     refuse_beyond,
 )
-from acta_engine.log.change import Change
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex
 from acta_engine.people.deciders import require_decider
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.visible_sessions import is_visible
-from acta_engine.people.wait import commit_in_time
+from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions.requester import Requester
 from acta_engine.store.frozen_model import FrozenModel
@@ -190,32 +188,28 @@ def resolve(
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
-    def build(now: Session, change: Change) -> CommitDraft:
-        nonlocal closed
-        found = (one for one in now.head.interventions if one.intervention_id == intervention_id)
-        one = next(found, None)
-        if one is None or not is_visible(one):
-            raise _decided(deps, requester.tenant, session_id, intervention_id)
-        present = require_decider(now.head, one, agent, requester, chosen.option, _tool(deps, now.head, one))
-        given = _check(deps, now.head, present, agent, chosen, requester)
-        closed = settle(
-            change,
-            one,
-            chosen.option,
-            given,
-            comment=chosen.comment,
-            by=requester.user,
-            message_id=message_id,
-        )
-        return CommitDraft(change, idempotency=requester.key)
-
     try:
-        commit_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}", build)
+        for change in attempts_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}"):
+            head = change.head
+            one = next((it for it in head.interventions if it.intervention_id == intervention_id), None)
+            if one is None or not is_visible(one):
+                raise _decided(deps, requester.tenant, session_id, intervention_id)
+            present = require_decider(head, one, agent, requester, chosen.option, _tool(deps, head, one))
+            closed = settle(
+                change,
+                one,
+                chosen.option,
+                _check(deps, head, present, agent, chosen, requester),
+                comment=chosen.comment,
+                by=requester.user,
+                message_id=message_id,
+            )
+            change.commit(idempotency=requester.key)
     except Conflict:  # whoever decided first may have died before the engine was woken
         wake_engine(deps.repository, deps.workflow, session)
         raise
     wake_engine(deps.repository, deps.workflow, session)
-    assert closed is not None  # `build` ran, else it raised
+    assert closed is not None  # the loop ran, else it raised
     return session.head, closed
 
 

@@ -13,8 +13,8 @@ from acta_engine.app import App
 from acta_engine.audit.recorder import Decided
 from acta_engine.errors import SessionNotFound
 from acta_engine.limits.caps import Limited
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
-from acta_engine.log.store import IdempotencyRecord
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.visible_sessions import may_read
 from acta_engine.plans.bodies import EditPlan

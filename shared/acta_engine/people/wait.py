@@ -6,7 +6,7 @@ due is set where the question is opened (`opening.py`), by the rules of
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -14,8 +14,8 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.events import QuestionWarned
 from acta_engine.log.head import Head, Wait
-from acta_engine.log.repository import Build, CommitDraft, SessionRepository
-from acta_engine.log.session import Recorded, Session
+from acta_engine.log.repository import SessionRepository
+from acta_engine.log.session import Session
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention, is_pause
 from acta_engine.turn.engine_decision import Timeouts, is_overtaken, next_decision, wait_decision
@@ -53,36 +53,30 @@ def _stays_open(head: Head, one: Intervention) -> bool:
     return one.default_action in ("cancel", "finish") and any(map(is_pause, head.interventions))
 
 
-def commit_in_time(
+def attempts_in_time(
     repository: SessionRepository,
     session: Session,
     key: str,
-    build: Build,
     on_expired: Callable[[], object] = lambda: None,
-) -> Recorded | None:
-    """Commits what a person decides. The time of the commit decides whether it came in time (ADR 27).
+) -> Iterator[Change]:
+    """The loop of `SessionRepository.attempts`, for what a person decides. The time of the commit decides whether it
+    came in time (ADR 27).
 
     Whatever is due expires first, in a commit of its own, even where the engine has not woken up to it yet; then
-    `on_expired` is called, because the engine may have to be woken. Returns what `SessionRepository.commit` returns.
+    `on_expired` is called, because the engine may have to be woken.
     """
-
-    def build_in_time(now: Session, change: Change) -> CommitDraft | None:
-        return None if has_due(change.head, change.now) else build(now, change)
-
     while True:
         if has_due(session.head, repository.clock.now()):
-            _commit_expiry(repository, session)
+            for change in repository.attempts(session, f"lapse/{repository.clock.new_id('evt')}"):
+                if expire(change):
+                    change.commit()
             on_expired()
-        done = repository.commit(session, key, build_in_time)
-        if done is not None or not has_due(session.head, repository.clock.now()):
-            return done
-
-
-def _commit_expiry(repository: SessionRepository, session: Session) -> None:
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        return CommitDraft(change) if expire(change) else None
-
-    repository.commit(session, f"lapse/{repository.clock.new_id('evt')}", build)
+        for change in repository.attempts(session, key):
+            if has_due(change.head, change.now):
+                break
+            yield change
+        else:
+            return
 
 
 def ask(
@@ -96,24 +90,22 @@ def ask(
     """
     session = repository.turn(at)
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        if not _is_live(change.head, at, wait):
-            return None
-        expire(change)
-        for one in change.head.interventions:
-            if _warning_due(one, change.now, timeouts):
-                change.replace_intervention(one.model_copy(update={"warned": True}))
-                change.event(QuestionWarned(intervention_id=one.intervention_id, question=one.type))
-        change.set(wait=wait if change.head.interventions else None)
-        if change.head.run is not None:
-            counted = change.head.run.events + EVENTS_PER_ASK
-            change.set(run=change.head.run.model_copy(update={"events": counted, "parked": False}))
-        return CommitDraft(change)
-
     if _is_live(session.head, at, wait):
         # Each wait has a token of its own, so the key does too; it only names the token, it does not give it away.
         key = at.key(f"ask-{hashlib.sha256(wait.token.encode()).hexdigest()[:16]}")
-        repository.commit(session, key, build)
+        for change in repository.attempts(session, key):
+            if not _is_live(change.head, at, wait):
+                break
+            expire(change)
+            for one in change.head.interventions:
+                if _warning_due(one, change.now, timeouts):
+                    change.replace_intervention(one.model_copy(update={"warned": True}))
+                    change.event(QuestionWarned(intervention_id=one.intervention_id, question=one.type))
+            change.set(wait=wait if change.head.interventions else None)
+            if change.head.run is not None:
+                counted = change.head.run.events + EVENTS_PER_ASK
+                change.set(run=change.head.run.model_copy(update={"events": counted, "parked": False}))
+            change.commit()
     if is_overtaken(session.head, at):  # this execution may not go on with another's position
         _send(workflow, wait.token, Decision(next="done", at=at))
     elif session.head.is_over or not session.head.interventions:

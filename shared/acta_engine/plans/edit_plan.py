@@ -13,14 +13,12 @@ from acta_engine.agents.agent import require_start_role
 from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, PlanNotFound, PreconditionFailed
 from acta_engine.ids import MESSAGE
-from acta_engine.log.change import Change
 from acta_engine.log.events import PlanRevised
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.people.deciders import OnDecided, ignore
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.wait import commit_in_time
+from acta_engine.people.wait import attempts_in_time
 from acta_engine.plans.edit import EditedPlan, Operation, edited
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.recovery.recover import wake_engine
@@ -65,22 +63,19 @@ def edit_plan(
 
     answered: Intervention | None = None
 
-    def build(_: Session, change: Change) -> CommitDraft:
-        nonlocal answered
-        plan = _editable(change.head, edit)
-        changed = edited(plan, edit.operations, tools, change.now, deps.registry.check)
-        change.set(plan=changed.plan, plan_edit=message_id)
+    def wake() -> None:
+        wake_engine(repository, deps.workflow, session)
+
+    for change in attempts_in_time(repository, session, f"plan/{message_id}", on_expired=wake):
+        before = _editable(change.head, edit)
+        changed = edited(before, edit.operations, tools, change.now, deps.registry.check)
         plan = changed.plan
+        change.set(plan=plan, plan_edit=message_id)
         change.event(
             PlanRevised(version=plan.version, plan=plan.as_event(), by=requester.user, message_id=message_id)
         )
         answered = tell(change, message_id, _message(changed, edit.comment), requester, agent)
-        return CommitDraft(change, idempotency=requester.key)
-
-    def wake() -> None:
-        wake_engine(repository, deps.workflow, session)
-
-    commit_in_time(repository, session, f"plan/{message_id}", build, on_expired=wake)
+        change.commit(idempotency=requester.key)
     on_decided(answered)
     wake()
     return session.head

@@ -23,8 +23,7 @@ from typing import Literal, NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
-from acta_engine.log.change import Change
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.queue.places import (
     LEARN,
@@ -485,15 +484,13 @@ class Admitter:
         return "admitted"
 
     def _end_wait(self, session: Session, *, is_admitted: bool) -> None:
-        def build(_: Session, change: Change) -> CommitDraft | None:
+        for change in self._deps.repository.attempts(session, position(session.head).key("admit")):
             delay = change.head.delay
             if delay is None or not delay.is_queued or not delay.is_ahead(change.now):
-                return None
+                return
             try_now(change, admitted=is_admitted)
-            return CommitDraft(change, next_decision(change.head, change.now))
-
-        if self._deps.repository.commit(session, position(session.head).key("admit"), build) is not None:
-            self._start(session)
+            change.commit(next_decision(change.head, change.now))
+        self._start(session)
 
     def _start(self, session: Session) -> None:
         """Starts the session's next generation, which overtakes the execution before. The execution's name makes this

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from acta_engine.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
 from acta_engine.log.attempt import Attempt, Marker, open_attempts
 from acta_engine.log.attempts import AttemptStore
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
-from acta_engine.log.repository import Build, CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.opening import AskingRules
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
@@ -73,29 +72,28 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     repository, cause = deps.repository, cause_of(error)
     session = repository.turn(at)
     lost = _lost_attempts(deps, session)
-    # read once, and not in `build`, which runs again for each lost race; nobody is asked where waiting cannot help
+    # Read once, and not in the loop, which is repeated for each lost race. Nobody is asked where waiting cannot help.
     head = session.head
     policies = deps.policies(head.tenant, head.agent_id) if cause is not None else NO_POLICIES
     asking = AskingRules(repository.clock, policies)
-
-    def build(session: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.key("handle_error")):
         head = change.head
         if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
-            return None
+            break
         charge_attempts(change, lost, deps.token_window)
         if cause is None:
             code, message = POISONED
-            return failed(change, code, message.format(error=error))
-        return wait_out(change, cause, deps.rules, asking)
+            change.commit(failed(change, code, message.format(error=error)).decision)
+        else:
+            change.commit(wait_out(change, cause, deps.rules, asking).decision)
+    return _decided(repository, session, at)
 
-    return _decided(repository, session, at, build)
 
-
-def _decided(repository: SessionRepository, session: Session, at: Position, build: Build) -> Decision:
+def _decided(repository: SessionRepository, session: Session, at: Position) -> Decision:
     """What the commit decided; where nothing was committed, what follows from the head. A run that is over ends here,
     whatever there was still to be told to its provider: that is what has failed.
     """
-    done = repository.commit(session, at.key("handle_error"), build)
+    done = session.recorded(at.key("handle_error"))
     if done is not None and done.decision is not None:
         return done.decision
     head = session.head
@@ -125,15 +123,13 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
     """
     repository = deps.repository
     session = repository.newest(at.tenant, at.session_id)
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.key("handle_error")):
         if is_overtaken(change.head, at) or change.head.is_over:
-            return None
+            break
         keep_what_is_uncharged(change)
         code, message = POISONED
-        return failed(change, code, message.format(error=PoisonedSession.__name__))
-
-    return _decided(repository, session, at, build)
+        change.commit(failed(change, code, message.format(error=PoisonedSession.__name__)).decision)
+    return _decided(repository, session, at)
 
 
 def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:
@@ -154,17 +150,15 @@ def park(deps: ErrorDeps, at: Position) -> Decision:
     repository, timeouts = deps.repository, deps.rules.timeouts
     session = repository.turn(at)
     lost = attempts_so_far(deps.attempts, session.head) if session.head.outage is None else ()
-
-    def build(session: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.key("park")):
         check_run(change.head, at)
         run = change.head.run
         if run is None or not is_worth_parking(change.head, change.now, timeouts.warn):
-            return None
+            break
         charge_attempts(change, lost, deps.token_window)
         begin_next_generation(change, run, run.restarts, parked=True)
-        return CommitDraft(change, Decision(next="done", at=at))
-
-    done = repository.commit(session, at.key("park"), build)
+        change.commit(Decision(next="done", at=at))
+    done = session.recorded(at.key("park"))
     if done is not None and done.decision is not None:
         return done.decision
     head = session.head

@@ -16,7 +16,7 @@ from acta_engine.errors import Fenced, SessionNotFound
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.head import Head, Restarts, Run
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import LiveKind, SessionIndex, live_shard
 from acta_engine.recovery.outage import DEFAULT_LIMITS, EXECUTION_LOST, OutageLimits, failed_again
@@ -164,28 +164,25 @@ def restart(
     """
     at = position(session.head)
     key = at.key("revive")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        run = change.head.run
-        if run is None or change.head.is_over or is_overtaken(change.head, at):
-            return None
-        restarts = _counted(change, run)
-        begin_next_generation(change, run, restarts)
-        if restarts.count > MOST_RESTARTS:
-            head, now = change.head, change.now
-            outage = failed_again(head.outage, EXECUTION_LOST, now)
-            change.set(outage=outage)
-            change.begin_wait(outage.pause(head.session_id, now, limits))
-            return CommitDraft(change, outage_wait(change.head, now))
-        return CommitDraft(change, next_decision(change.head, change.now))
-
     try:
-        done = repository.commit(session, key, build)
-    except Fenced:  # deleted
+        for change in repository.attempts(session, key):
+            run = change.head.run
+            if run is None or change.head.is_over or is_overtaken(change.head, at):
+                return "nothing"  # the session has moved on
+            restarts = _counted(change, run)
+            begin_next_generation(change, run, restarts)
+            if restarts.count > MOST_RESTARTS:
+                head, now = change.head, change.now
+                outage = failed_again(head.outage, EXECUTION_LOST, now)
+                change.set(outage=outage)
+                change.begin_wait(outage.pause(head.session_id, now, limits))
+                change.commit(outage_wait(change.head, now))
+            else:
+                change.commit(next_decision(change.head, change.now))
+        decision = session.decided(key)
+    except Fenced:  # the session was deleted
         return "nothing"
-    if done is None or done.decision is None:  # the session has moved on
-        return "nothing"
-    workflow.start(done.decision)
+    workflow.start(decision)
     return "restarted"
 
 
@@ -215,18 +212,14 @@ def roll_over(repository: SessionRepository, workflow: Workflow, at: Position) -
     """
     session = repository.turn(at)
     key = at.key("roll_over")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, key):
         check_run(change.head, at)
         run = change.head.run
         if run is None or change.head.is_over:
-            return None
+            return
         begin_next_generation(change, run, run.restarts)
-        return CommitDraft(change, next_decision(change.head, change.now))
-
-    done = repository.commit(session, key, build)
-    if done is not None and done.decision is not None:
-        workflow.start(done.decision)
+        change.commit(next_decision(change.head, change.now))
+    workflow.start(session.decided(key))
 
 
 def is_waiting(head: Head, now: datetime) -> bool:

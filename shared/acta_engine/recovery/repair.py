@@ -20,11 +20,9 @@ from acta_engine.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head, Restarts
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import FailedPage, SessionIndex, SessionName
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, begin_next_generation, recover
@@ -65,11 +63,10 @@ def repair(
         return recover(repository, workflow, tenant, session_id, limits=limits)
     at = position(session.head)
     key = at.key("repair")
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, key):
         head, run = change.head, change.head.run
         if run is None or head.state != "failed" or is_overtaken(head, at):
-            return None
+            return "nothing"  # somebody else has moved the session on
         if not is_repairable(head):
             code = head.error.code if head.error is not None else ""
             raise Conflict(f"The session failed with {code}, which a repair does not change.")
@@ -79,12 +76,8 @@ def repair(
         # Its calls were dropped when it failed, so it goes on with its plan, or makes a new one.
         decision = Decision(next=next_turn_kind(change.head), at=position(change.head))
         change.to_state("planning" if decision.next == "plan" else "executing", REPAIRED)
-        return CommitDraft(change, decision)
-
-    done = repository.commit(session, key, build)
-    if done is None or done.decision is None:  # somebody else has moved the session on
-        return "nothing"
-    workflow.start(done.decision)
+        change.commit(decision)
+    workflow.start(session.decided(key))
     return "restarted"
 
 

@@ -12,10 +12,9 @@ from acta_engine.limits.caps import Caps, Limited, refuse_beyond
 from acta_engine.log.change import Change
 from acta_engine.log.events import StateChanged
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.people.deciders import require_decider_of
-from acta_engine.people.wait import commit_in_time
+from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.outage import TOKEN_LIMIT
 from acta_engine.recovery.recover import is_waiting, try_now, wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
@@ -55,17 +54,15 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     require_start_role(agent.start_roles, requester.roles)
     refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
 
-    def build(_: Session, change: Change) -> CommitDraft:
-        _require_deciders(change.head, agent, requester, new)
-        _check_state(change.head, new.limits)
-        _apply(change, new, requester.user)
-        return CommitDraft(change, idempotency=requester.key)
-
     def wake() -> None:
         wake_engine(repository, deps.workflow, session)
 
     key = f"limits/{repository.clock.new_id('evt')}"
-    commit_in_time(repository, session, key, build, on_expired=wake)
+    for change in attempts_in_time(repository, session, key, on_expired=wake):
+        _require_deciders(change.head, agent, requester, new)
+        _check_state(change.head, new.limits)
+        _apply(change, new, requester.user)
+        change.commit(idempotency=requester.key)
     if session.head.run is not None:
         wake()
     return session.head

@@ -9,14 +9,13 @@ from acta_engine.errors import Conflict
 from acta_engine.log.attempts import AttemptStore
 from acta_engine.log.change import Change
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.people.deciders import OnDecided, ignore, require_decider
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention, is_pause, is_pause_lifted, with_pause_lifted
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES
-from acta_engine.people.wait import commit_in_time
+from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import decide_to_go_on, end_engine, is_waiting, try_now, wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.turn.endings import cancelled
@@ -33,18 +32,17 @@ def pause(repository: SessionRepository, requester: Requester, session_id: str) 
     session = repository.newest(requester.tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, f"pause/{repository.clock.new_id('evt')}"):
         if any(map(is_pause, change.head.interventions)):
-            return _nothing_to_do(change, requester)
+            _commit_nothing(change, requester)
+            continue
         if change.head.is_over or change.head.state == "idle":
             raise Conflict(f"The session is {change.head.state}; there is nothing to pause.")
         open_question(
             change, "checkpoint_review", PAUSE, rules, asked_by="person", requested_by=requester.user
         )
         wait_for_people(change)
-        return CommitDraft(change, idempotency=requester.key)
-
-    repository.commit(session, f"pause/{repository.clock.new_id('evt')}", build)
+        change.commit(idempotency=requester.key)
     return session.head
 
 
@@ -66,8 +64,11 @@ def resume(
     agent = agent_of(definitions, session.head)
     decided: Intervention | None = None
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        nonlocal decided
+    def wake() -> None:
+        wake_engine(repository, workflow, session)
+
+    key = f"resume/{repository.clock.new_id('evt')}"
+    for change in attempts_in_time(repository, session, key, on_expired=wake):
         decided = None
         reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
@@ -79,19 +80,15 @@ def resume(
             if is_pause(ended):
                 for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))
-            return CommitDraft(change, idempotency=requester.key)
-        if is_waiting(change.head, change.now):
+            change.commit(idempotency=requester.key)
+        elif is_waiting(change.head, change.now):
             try_now(change)
             decide_to_go_on(change)
-            return CommitDraft(change, idempotency=requester.key)
-        if change.head.coarse_state == "active":
-            return _nothing_to_do(change, requester)
-        raise Conflict(f"The session is {change.head.state}, not paused.")
-
-    def wake() -> None:
-        wake_engine(repository, workflow, session)
-
-    commit_in_time(repository, session, f"resume/{repository.clock.new_id('evt')}", build, on_expired=wake)
+            change.commit(idempotency=requester.key)
+        elif change.head.coarse_state == "active":
+            _commit_nothing(change, requester)
+        else:
+            raise Conflict(f"The session is {change.head.state}, not paused.")
     on_decided(decided)
     head = session.head
     wake()
@@ -113,9 +110,10 @@ def cancel(
     """
     session = repository.newest(requester.tenant, session_id)
 
-    def build(now: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, f"cancel/{repository.clock.new_id('evt')}"):
         if change.head.state == "cancelled":  # it was charged, too
-            return _nothing_to_do(change, requester)
+            _commit_nothing(change, requester)
+            continue
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
         if attempts is not None:
@@ -125,9 +123,7 @@ def cancel(
         else:
             keep_what_is_uncharged(change)
         cancelled(change, requester.user)
-        return CommitDraft(change, idempotency=requester.key)
-
-    repository.commit(session, f"cancel/{repository.clock.new_id('evt')}", build)
+        change.commit(idempotency=requester.key)
     run = session.head.run
     if run is not None:
         # For tidiness, and so that the provider is told: the commit above is what cancels.
@@ -135,11 +131,12 @@ def cancel(
     return session.head
 
 
-def _nothing_to_do(change: Change, requester: Requester) -> CommitDraft | None:
+def _commit_nothing(change: Change, requester: Requester) -> None:
     """The session is as the request wants it. The record of its key is written all the same, in a commit that says
     nothing: the same request sent again later must not act on what has come since (design §3).
     """
-    return None if requester.key is None else CommitDraft(change, idempotency=requester.key)
+    if requester.key is not None:
+        change.commit(idempotency=requester.key)
 
 
 def in_flight(head: Head) -> tuple[str, ...]:

@@ -8,10 +8,8 @@ from contextlib import suppress
 
 from acta_engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound
 from acta_engine.log.blobs import BlobStore
-from acta_engine.log.change import Change
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionIndex, SessionLog
 from acta_engine.recovery.recover import end_engine
 from acta_engine.sessions.control import cancel
@@ -37,7 +35,9 @@ def delete(
     try:
         session = repository.newest(requester.tenant, session_id)
         _end(repository, workflow, requester, session.head)
-        repository.commit(session, f"delete/{repository.clock.new_id('evt')}", _deleted)
+        for change in repository.attempts(session, f"delete/{repository.clock.new_id('evt')}"):
+            change.set(deleted=True)
+            change.commit()
     except (PoisonedSession, Fenced):
         # No readable head, or deleted by somebody else: a session without a log stops its workers as well.
         _check_whose(log, index, requester.tenant, session_id)
@@ -68,8 +68,3 @@ def _end(repository: SessionRepository, workflow: Workflow, requester: Requester
             cancel(repository, workflow, requester._replace(key=None), head.session_id)
     elif head.run is not None:
         end_engine(repository, workflow, head, head.run)
-
-
-def _deleted(_: Session, change: Change) -> CommitDraft:
-    change.set(deleted=True)
-    return CommitDraft(change)

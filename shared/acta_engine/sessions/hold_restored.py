@@ -10,8 +10,7 @@ from datetime import datetime
 from acta_engine.log.change import Change
 from acta_engine.log.conversation import Content, ToolEntry
 from acta_engine.log.head import FRESH_GENERATIONS, Restarts
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.people.intervention import with_restored_to
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES
@@ -33,12 +32,10 @@ def hold_restored(repository: SessionRepository, tenant: str, session_id: str, r
     session = repository.newest(tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
     is_held = False
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        nonlocal is_held
+    for change in repository.attempts(session, f"restored/{restored_to.isoformat()}"):
         run = change.head.run
         if run is None or not change.head.is_open:
-            return None
+            break
         _end_open_calls(change)
         withdraw(change)
         change.set(held=None, outage=None, delay=None, lease=None, background=None)
@@ -49,9 +46,7 @@ def hold_restored(repository: SessionRepository, tenant: str, session_id: str, r
         open_question(change, "error_recovery", text, rules, **with_restored_to(at))
         wait_for_people(change)
         is_held = True
-        return CommitDraft(change)
-
-    repository.commit(session, f"restored/{restored_to.isoformat()}", build)
+        change.commit()
     return is_held
 
 

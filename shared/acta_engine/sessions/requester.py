@@ -6,8 +6,8 @@ from typing import NamedTuple
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict
+from acta_engine.log.commit import IdempotencyKey
 from acta_engine.log.head import Head
-from acta_engine.log.store import IdempotencyKey
 from acta_engine.people.intervention import NO_ROLES
 
 AGENT_DELETED = (

@@ -11,9 +11,7 @@ from typing import NamedTuple
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, SessionNotFound
 from acta_engine.log.blobs import BlobStore
-from acta_engine.log.change import Change
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import FailedPage, SessionIndex, SessionLog, SessionName
 from acta_engine.recovery.store import EndedPlace
 from acta_engine.sessions.erasure import erase, walk
@@ -79,14 +77,10 @@ def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]
 def _delete(deps: RetentionDeps, name: SessionName, before: datetime) -> int:
     """A session that somebody writes to in this moment goes on: the head that is committed to is looked at."""
     session = deps.repository.newest(*name)
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in deps.repository.attempts(session, f"delete/{deps.clock.new_id('evt')}"):
         if not change.head.is_over or change.head.updated_at >= before:
-            return None
+            return 0
         change.set(deleted=True)
-        return CommitDraft(change)
-
-    if deps.repository.commit(session, f"delete/{deps.clock.new_id('evt')}", build) is None:
-        return 0
+        change.commit()
     erase(deps.log, deps.blobs, *name)
     return 1

@@ -14,8 +14,7 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run, Visibility
-from acta_engine.log.repository import CommitDraft, SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
 from acta_engine.sessions.requester import Requester, agent_of
@@ -84,10 +83,8 @@ def create(
     """
     head, url = change.head, new.notify_url
     receiver = None if url is None else SessionReceiver(head.tenant, head.session_id, url)
-    draft = CommitDraft(
-        change, decision, idempotency=requester.key, starts=True, receiver=receiver, lifted=note
-    )
-    commit = repository.create(key, change, draft)
+    change.commit(decision, idempotency=requester.key, starts=True)
+    commit = repository.create(key, change, receiver=receiver, lifted=note)
     if decision is not None:
         workflow.start(decision)
     return commit.head
@@ -111,7 +108,7 @@ def post_message(
     that the requester lacks).
     """
     # A start pays for none of what a session that runs may need.
-    from acta_engine.people.wait import commit_in_time
+    from acta_engine.people.wait import attempts_in_time
     from acta_engine.recovery.recover import wake_engine
 
     clock = repository.clock
@@ -121,29 +118,28 @@ def post_message(
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
     answered: Intervention | None = None
 
-    def build(_: Session, change: Change) -> CommitDraft:
-        nonlocal answered
-        head = change.head
+    def wake() -> None:
+        wake_engine(repository, workflow, session)
+
+    key = f"say/{message_id}"
+    # A run that waited may have ended by what expires first.
+    for change in attempts_in_time(repository, session, key, on_expired=wake):
+        head, answered = change.head, None
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps
             decision = begin_run(change, run_id, message_id, text, max_steps, requester.user)
-            return CommitDraft(change, decision, idempotency=requester.key, starts=True)
-        answered = tell(change, message_id, text, requester, agent)
-        return CommitDraft(change, idempotency=requester.key)
-
-    key = f"say/{message_id}"
-    # A run that waited may have ended by what expires first.
-    done = commit_in_time(
-        repository, session, key, build, on_expired=lambda: wake_engine(repository, workflow, session)
-    )
+            change.commit(decision, idempotency=requester.key, starts=True)
+        else:
+            answered = tell(change, message_id, text, requester, agent)
+            change.commit(idempotency=requester.key)
     if on_decided is not None:
         on_decided(answered)
-    head = session.head
+    head, done = session.head, session.recorded(key)
     if done is not None and done.decision is not None:
         workflow.start(done.decision)
     else:
-        wake_engine(repository, workflow, session)
+        wake()
     return head
 
 

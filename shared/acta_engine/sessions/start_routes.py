@@ -13,8 +13,8 @@ from acta_engine.app import App
 from acta_engine.audit.recorder import Decided
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
-from acta_engine.log.store import IdempotencyRecord
 from acta_engine.sessions.bodies import (
     ForkSession,
     PostMessage,

@@ -52,11 +52,10 @@ from typing import Any
 from acta_engine.errors import PoisonedSession
 from acta_engine.limits.shared_counts import CountShare, SharedCounts
 from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.commit import Commit
+from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.log.listed import Listed
 from acta_engine.log.store import (
     Erasure,
-    IdempotencyRecord,
     IndexEntry,
     Live,
     LiveKind,

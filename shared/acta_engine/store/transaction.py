@@ -12,7 +12,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.store import table_layout as items
 
 FREE = "attribute_not_exists(pk)"

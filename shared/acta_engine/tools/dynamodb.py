@@ -19,7 +19,8 @@ from acta_engine.agents.dynamodb_items import change_definition
 from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChanged, ToolExists
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
-from acta_engine.log.store import IdempotencyRecord, KeyTaken
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.store import KeyTaken
 from acta_engine.store.convert import check_version
 from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
 from acta_engine.store.keys import key_part, tenant_pk

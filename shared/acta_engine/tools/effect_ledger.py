@@ -8,12 +8,11 @@ no tool for certain: then its start is taken back.
 from typing import Literal
 
 from acta_engine.errors import Refused
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import Head, OpenCall
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.tools.tool import Effect
 from acta_engine.turn.engine_decision import check_run
@@ -54,16 +53,14 @@ def take_back_start(repository: SessionRepository, session: Session, at: Positio
     logged = session.head.open_call(call.call_id)
     if logged is None or logged.state != "started":
         return
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.call_key(call.call_id, f"not-run/{repository.clock.new_id('try')}")
+    for change in repository.attempts(session, key):
         open_call = change.head.open_call(call.call_id)
         if open_call != logged or change.head.is_over:  # a person is asked, or has said what came of it
-            return None
+            return
         ready = logged.model_copy(update={"state": "ready", "tries": logged.tries + 1})
         change.set(calls=change.head.with_call(ready).calls)
-        return CommitDraft(change)
-
-    repository.commit(session, at.call_key(call.call_id, f"not-run/{repository.clock.new_id('try')}"), build)
+        change.commit()
 
 
 def is_in_doubt(open_call: OpenCall, effect: Effect | None) -> bool:
@@ -92,39 +89,34 @@ def _log_first(
     `again`: an earlier attempt has logged it, and may have had the effect.
     """
     mine = repository.clock.new_id("try")
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
-        open_call = change.head.open_call(call.call_id)
-        if not _may_start(now.head, at, call.call_id) or open_call is None or open_call.state == "started":
-            return None
+    for change in repository.attempts(session, at.call_key(call.call_id, f"start/{mine}")):
+        open_call, may_start = change.head.open_call(call.call_id), _may_start(change.head, at, call.call_id)
+        if open_call is not None and open_call.state == "started":
+            # Also while a person is asked about another call: whether this one has happened is asked at once, too.
+            return "again"
+        if open_call is None or not may_start:
+            return "withdrawn"
         if is_replanned(change.head, call.call_id):
-            return None
+            return "replanned"
         change.is_fused = fused
         started = open_call.model_copy(update={"state": "started", "starter": mine})
         change.set(calls=change.head.with_call(started).calls)
         if not open_call.starter:  # else it was told, and taken back because nothing had run
             change.event(ToolStarted(**call.event_data))
-        return CommitDraft(change)
-
-    if repository.commit(session, at.call_key(call.call_id, f"start/{mine}"), build) is not None:
-        return "first"
-    if is_replanned(session.head, call.call_id):
-        return "replanned"
-    logged = session.head.open_call(call.call_id)
-    # Also while a person is asked about another call: whether this one has happened is asked at once, too.
-    return "again" if logged is not None and logged.state == "started" else "withdrawn"
+        change.commit()
+    return "first"
 
 
 def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
     """The logged start is another attempt's, and what came after it may forbid this attempt. So this one has to win a
     commit number of its own, with nothing to say, before it reaches out.
     """
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
-        return CommitDraft(change) if _may_start(now.head, at, call.call_id) else None
-
     key = at.call_key(call.call_id, f"again/{repository.clock.new_id('try')}")
-    return "withdrawn" if repository.commit(session, key, build) is None else "again"
+    for change in repository.attempts(session, key):
+        if not _may_start(change.head, at, call.call_id):
+            return "withdrawn"
+        change.commit()
+    return "again"
 
 
 def _may_start(head: Head, at: Position, call_id: str) -> bool:

@@ -5,7 +5,7 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.head import OpenCall, input_to_run
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.approval import approval_reason
 from acta_engine.people.opening import AskingRules
@@ -127,15 +127,13 @@ def _leave_out(
     meantime, or the run has ended, nothing is settled here.
     """
     result = CallResult(REPLANNED.format(name=call.name), ok=False)
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.call_key(call.call_id, "finish")):
         check_run(change.head, at)
         if change.head.is_over or change.head.interventions or not is_replanned(change.head, call.call_id):
-            return None
+            return
         change.is_fused = fused
-        return finish(now, change, call, result, duration_ms=0)
-
-    repository.commit(session, at.call_key(call.call_id, "finish"), build)
+        finish(session, change, call, result, duration_ms=0)
+        change.commit()
 
 
 def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -> None:
@@ -167,15 +165,13 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         ask_whether_it_happened(runtime, session, at, call, spec)
         return
     result = CallResult(LOST.format(error=error), ok=False)
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.call_key(call_id, "finish")):
         check_run(change.head, at)  # whoever has the session settles the call itself
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
-            return None
-        return finish(now, change, call, result, duration_ms=0)
-
-    repository.commit(session, at.call_key(call_id, "finish"), build)
+            return
+        finish(session, change, call, result, duration_ms=0)
+        change.commit()
 
 
 def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
@@ -184,23 +180,21 @@ def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id
     """
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}")
+    for change in repository.attempts(session, key):
         check_run(change.head, at)
         head, open_call = change.head, change.head.open_call(call_id)
         if head.is_over or open_call is None or open_call.state in ("withheld", "done"):
-            return None
+            return
         if head.run is None or head.run.turn != at.turn:
-            return None
-        if head.delay_at(change.now):
-            return CommitDraft(change) if _joins(change, call_id) else None
-        wait_or_ask(change, cause, runtime.outage_limits, rules)
-        count_again(change, len(change.head.unfinished_calls))
-        _joins(change, call_id)
-        return CommitDraft(change)
-
-    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}")
-    repository.commit(session, key, build)
+            return
+        if not head.delay_at(change.now):
+            wait_or_ask(change, cause, runtime.outage_limits, rules)
+            count_again(change, len(change.head.unfinished_calls))
+            _joins(change, call_id)
+            change.commit()
+        elif _joins(change, call_id):
+            change.commit()
 
 
 def _joins(change: Change, call_id: str) -> bool:

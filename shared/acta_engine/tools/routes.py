@@ -23,8 +23,7 @@ from acta_engine.app import App
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.ids import EFFECT
-from acta_engine.log.commit import milliseconds
-from acta_engine.log.store import IdempotencyRecord
+from acta_engine.log.commit import IdempotencyRecord, milliseconds
 from acta_engine.people.options_and_defaults import RoleName
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view

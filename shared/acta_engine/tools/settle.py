@@ -10,7 +10,6 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Position, StepRecord, milliseconds
 from acta_engine.log.conversation import Content, ToolCall, ToolEntry
 from acta_engine.log.events import ToolFinished, ToolStarted
-from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.people.excerpt import amended_note
 from acta_engine.people.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
@@ -37,16 +36,15 @@ def record_finish(
     a person's.
     """
     said = result._replace(text=result.text + amended_note(call.input)) if amended else result
-
-    def build(now: Session, change: Change) -> CommitDraft | None:
+    for change in runtime.repository.attempts(session, at.call_key(call.call_id, "finish")):
         change.is_fused = fused
         if not start_is_logged:
             check_run(change.head, at)
             change.event(ToolStarted(**call.event_data))
         took = milliseconds(started, change.now)
         change.step(
-            lambda number: StepRecord(
-                step_number=number,
+            StepRecord(
+                step_number=change.next_step,
                 kind="tool",
                 name=call.name,
                 started_at=started,
@@ -56,19 +54,18 @@ def record_finish(
                 error=None if result.ok else "TOOL_ERROR",
             )
         )
-        return finish(now, change, call, said, took)
+        finish(session, change, call, said, took)
+        change.commit()
 
-    runtime.repository.commit(session, at.call_key(call.call_id, "finish"), build)
 
-
-def finish(now: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> CommitDraft:
+def finish(session: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> None:
     """Records the result and moves the session on.
 
     Where the run is over it only records what happened. The same holds where the call has its one result already: a
     person said what came of it, or the model was told that nobody knows.
     """
     content = Content.of(result.text)
-    answered = now.call(call.call_id) is None or call.call_id in now.results
+    answered = session.call(call.call_id) is None or call.call_id in session.results
     if not answered:
         change.entry(
             ToolEntry(call_id=call.call_id, name=call.name, content=content, ok=result.ok, whole=result.whole)
@@ -85,17 +82,16 @@ def finish(now: Session, change: Change, call: ToolCall, result: CallResult, dur
         change.event(ToolFinished(**call.event_data, **finished))
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
-        return CommitDraft(change)
+        return
     over = {"state": "done", "amended": None, "starter": "", "asked": None, "task": None}
     change.set(calls=head.with_call(open_call.model_copy(update=over)).calls)
     if head.is_over:
-        return CommitDraft(change)
+        return
     if result.ok and head.plan is not None and head.plan.is_live:
         change.set(plan=head.plan.with_evidence(call.call_id, change.now))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.end_outage()
         change.to_state("executing")
-    return CommitDraft(change)
 
 
 def ask_whether_it_happened(
@@ -107,19 +103,17 @@ def ask_whether_it_happened(
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
     mine = session.head.open_call(call.call_id)
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.call_key(call.call_id, f"doubt/{repository.clock.new_id('try')}")
+    for change in repository.attempts(session, key):
         check_run(change.head, at)
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call != mine or open_call.state != "started":
-            return None
+            return
         withheld = open_call.model_copy(update={"state": "withheld", "asked": None, "task": None})
         change.set(calls=change.head.with_call(withheld).calls)
         open_doubt(change, call, spec, rules)
         wait_for_people(change)
-        return CommitDraft(change)
-
-    repository.commit(session, at.call_key(call.call_id, f"doubt/{repository.clock.new_id('try')}"), build)
+        change.commit()
 
 
 def ask_for_server(
@@ -139,17 +133,15 @@ def ask_for_server(
     repository = runtime.repository
     rules = AskingRules(repository.clock, runtime.policies(session.head))
     mine = session.head.open_call(call.call_id)
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.call_key(call.call_id, f"asked/{repository.clock.new_id('try')}")
+    for change in repository.attempts(session, key):
         open_call = change.head.open_call(call.call_id)
         if change.head.is_over or open_call is None or open_call != mine:
-            return None
+            return not session.head.is_over
         check_run(change.head, at)
         withheld = open_call.model_copy(update={"state": "withheld", "asked": question, "task": looked})
         change.set(calls=change.head.with_call(withheld).calls, read_outside=True)
         open_tool_question(change, call, spec, question, rules)
         wait_for_people(change)
-        return CommitDraft(change)
-
-    key = at.call_key(call.call_id, f"asked/{repository.clock.new_id('try')}")
-    return repository.commit(session, key, build) is not None or not session.head.is_over
+        change.commit()
+    return True

@@ -4,7 +4,6 @@ person instead of calling the model: nothing is killed (design §5).
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from acta_engine.errors import (
@@ -20,7 +19,7 @@ from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position, StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply
 from acta_engine.models.prices import NamedModel, charged_tokens, cost_usd
@@ -43,15 +42,12 @@ def ask_at_limit(
 
     Returns where the engine goes on. Raises Fenced where another run, generation or turn has taken over.
     """
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    for change in repository.attempts(session, at.key(kind)):
         check_turn(change.head, at)
         if change.head.interventions or change.head.is_over:
-            return None
+            break
         ask(change)
-        return CommitDraft(change)
-
-    repository.commit(session, at.key(kind), build)
+        change.commit()
     head = session.head
     if head.interventions:
         return wait_decision(head, timeouts)
@@ -108,17 +104,17 @@ def charge_attempts(
     for one in open_attempts(change.head, known):
         change.set(budget=budget.renewed(change.head, one.started, window))
         if one.outcome != ANSWERED:
-            change.failed_attempt(partial(_row, one, change.now))
+            change.failed_attempt(_row(one, change))
         _estimate(change, one.estimated_tokens, one.estimated_usd)
     if known:
         settled = tuple(one.attempt_id for one in known)
         change.set(budget=change.head.budget.model_copy(update={"settled": settled}))
 
 
-def _row(one: Attempt, now: datetime, number: int) -> StepRecord:
+def _row(one: Attempt, change: Change) -> StepRecord:
     ended = one.ended or one.started
     return StepRecord(
-        step_number=number,
+        step_number=change.next_step,
         kind=one.kind,
         name=one.model,
         started_at=one.started,
@@ -197,8 +193,8 @@ def record_call(
         (taken_back.estimated_tokens, taken_back.estimated_usd) if taken_back is not None else (0, 0.0)
     )
     change.step(
-        lambda number: StepRecord(
-            step_number=number,
+        StepRecord(
+            step_number=change.next_step,
             kind=attempt.kind,
             name=model,
             started_at=started,

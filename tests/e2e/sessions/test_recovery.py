@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.change import Change
 from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.repository import CommitDraft, SessionRepository
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3_blobs import S3Blobs
-from acta_engine.log.session import Session
 from acta_engine.store.table_layout import listing_key
 from acta_engine.system_clock import SystemClock
 from acta_engine.turn.endings import failed
@@ -122,11 +120,8 @@ def fail_from_outside(behind: Behind, tenant: str, session_id: str) -> None:
     clock = SystemClock()
     log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
     repository = SessionRepository(log, S3Blobs(behind.buckets[1], behind.client("s3")), clock)
-
-    def build(_: Session, change: Change) -> CommitDraft:
-        return failed(change, "PROVIDER_UNAVAILABLE", "It did not answer.")
-
-    repository.commit(repository.newest(tenant, session_id), "give_up", build)
+    for change in repository.attempts(repository.newest(tenant, session_id), "give_up"):
+        change.commit(failed(change, "PROVIDER_UNAVAILABLE", "It did not answer.").decision)
 
 
 @pytest.mark.thorough

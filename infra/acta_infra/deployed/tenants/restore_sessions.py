@@ -89,7 +89,7 @@ def restore_session(stores: TenantStores, tenant: str, session: SessionInBackup,
     commits = [_for(tenant, commit) for commit in session.commits]
     change = Change(commits[-1].head, commits[-1].number + 1, stores.clock.now())
     restored(change, stores.clock.new_id(RUN))
-    last = change.commit(f"restore/{backup}")
+    last = change.as_commit(f"restore/{backup}")
     newest = stores.log.latest(tenant, session_id)
     if newest is not None:
         if _for(tenant, newest) == commits[-1]:

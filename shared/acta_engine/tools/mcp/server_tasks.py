@@ -11,12 +11,10 @@ from contextlib import suppress
 from datetime import datetime
 
 from acta_engine.errors import ActaError, Fenced, ToolAsks, ToolNotRun, ToolUnanswered, ToolWaits
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import OpenCall
-from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.tools.mcp.server_task import ServerTask, TaskNews
 from acta_engine.tools.port import CallContext, ServerTasks
@@ -53,30 +51,27 @@ def begin_task(
     told so. Raises Fenced, and what the stores raise.
     """
     repository = runtime.repository
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        check_run(change.head, at)
-        open_call = change.head.open_call(call.call_id)
-        if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
-            return None
-        if open_call.task is not None:  # another worker was faster
-            return None
-        task = ServerTask.begun(news, began, spec.timeout_seconds, change.now)
-        started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
-        change.set(calls=change.head.with_call(started).calls)
-        if not start_is_logged:
-            change.event(ToolStarted(**call.event_data))
-        count_again(change, 1)
-        return CommitDraft(change)
-
+    key = at.call_key(call.call_id, f"task/{repository.clock.new_id('try')}")
     try:
-        key = at.call_key(call.call_id, f"task/{repository.clock.new_id('try')}")
-        begun = repository.commit(session, key, build)
+        for change in repository.attempts(session, key):
+            check_run(change.head, at)
+            open_call = change.head.open_call(call.call_id)
+            if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
+                break
+            if open_call.task is not None:  # another worker was faster
+                break
+            task = ServerTask.begun(news, began, spec.timeout_seconds, change.now)
+            started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
+            change.set(calls=change.head.with_call(started).calls)
+            if not start_is_logged:
+                change.event(ToolStarted(**call.event_data))
+            count_again(change, 1)
+            change.commit()
+        else:
+            return None
     except Fenced:
         _end(runtime, session, call, spec, news.task_id)
         raise
-    if begun is not None:
-        return None
     known = session.head.open_call(call.call_id)
     if known is None or known.task is None or known.task.task_id != news.task_id:
         _end(runtime, session, call, spec, news.task_id)
@@ -164,21 +159,18 @@ def _look_again(
 ) -> None:
     """`told`: keys of questions whose answers were to reach the server with this look."""
     is_told = news is not None and news.is_told
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.call_key(call_id, f"look/{runtime.repository.clock.new_id('try')}")
+    for change in runtime.repository.attempts(session, key):
         check_run(change.head, at)
         open_call = change.head.open_call(call_id)
         if change.head.is_over or open_call is None or open_call.task != task:
-            return None
+            return
         later = task.looked(change.now, news, told if is_told else ())
         asked = None if is_told else open_call.asked
         changed = open_call.model_copy(update={"task": later, "asked": asked})
         change.set(calls=change.head.with_call(changed).calls)
         count_again(change, 1)
-        return CommitDraft(change)
-
-    repository = runtime.repository
-    repository.commit(session, at.call_key(call_id, f"look/{repository.clock.new_id('try')}"), build)
+        change.commit()
 
 
 def _lost(
