@@ -55,13 +55,13 @@ def _with_field(source: str) -> str:
 
 
 def run(folder: Path, program: str, given: str) -> str:
-    """What a Python program says that is run with that release's `shared`. `folder`: where its sources are put.
+    """What a Python program says that is run with that release's engine. `folder`: where its sources are put.
     `given`: the standard input.
     """
     shutil.copytree(ROOT / "shared", folder / "shared", ignore=shutil.ignore_patterns("__pycache__"))
     for path, text in changed_files().items():
         (folder / path).write_bytes(text)
-    environ = {**os.environ, "PYTHONPATH": str(folder)}
+    environ = {**os.environ, "PYTHONPATH": str(folder / "shared")}
     done = subprocess.run(
         [sys.executable, "-c", program],
         input=given,
