@@ -8,4 +8,4 @@ def fail_from_outside(house: House, session_id: str, code: str = "STEP_FAILED") 
     repository = house.fresh_repository()
     session = repository.newest(TENANT, session_id)
     for change in repository.attempts(session, "run/1/1/give_up"):
-        change.commit(failed(change, code, "It did not answer.").decision)
+        change.commit(failed(change, code, "It did not answer."))

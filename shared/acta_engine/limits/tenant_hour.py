@@ -1,7 +1,5 @@
 """A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
 
-from collections.abc import Callable
-
 from acta_engine.errors import CommitContention
 from acta_engine.limits.hour import (
     LeaseChange,
@@ -14,15 +12,15 @@ from acta_engine.limits.hour import (
     tokens_missing,
     with_grant,
 )
-from acta_engine.log.change import Change
+from acta_engine.log.attempt import Attempt
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
-from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision
-from acta_engine.turn.session_budget import ask_at_limit
+from acta_engine.turn.engine_decision import Timeouts, check_turn, wait_or_go_on
+from acta_engine.turn.session_budget import charge_attempts
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
@@ -46,20 +44,30 @@ class TenantHour:
         at: Position,
         tokens: int,
         policies: Policies = NO_POLICIES,
-        charge: Callable[[Change], None] = lambda change: None,
+        attempts: tuple[Attempt, ...] = (),
+        window: float = 0,
     ) -> Decision | None:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
-        decide by the agent's `policies`. `charge`: charges earlier calls
-        in the commit that begins to wait, because a session that waits for long gives its lease back.
+        decide by the agent's `policies`.
 
-        Raises what `carries` does.
+        `attempts`: earlier calls, which the commit that begins to wait charges, because a session that waits for long
+        gives its lease back. `window`: of the token budget, in seconds. Raises what `carries` does.
         """
-        hour = hour_of(self._repository.clock.now())
+        clock = self._repository.clock
+        hour = hour_of(clock.now())
         if self.carries(session, at, tokens):
             return None
-        if session.head.is_over:
-            return next_decision(session.head, self._repository.clock.now())
-        return self._wait(session, at, hour, policies, charge)
+        # Asked again where somebody lets the session go on before the hour is over, so one key an hour would not do.
+        key = at.key(f"hour-{hour}-{session.head.last_seq}")
+        for change in self._repository.attempts(session, key):
+            check_turn(change.head, at)
+            if change.head.interventions or change.head.is_over:
+                break
+            charge_attempts(change, attempts, window)
+            open_hourly_limit(change, end_of_hour(hour), self._limit, AskingRules(clock, policies))
+            wait_for_people(change)
+            change.commit()
+        return wait_or_go_on(session.head, clock.now(), self._timeouts)
 
     def carries(self, session: Session, at: Position, tokens: int) -> bool:
         """Whether the session's lease carries `tokens`, with a further chunk where the hour has one left. False also
@@ -88,20 +96,6 @@ class TenantHour:
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")
-
-    def _wait(
-        self, session: Session, at: Position, hour: int, policies: Policies, charge: Callable[[Change], None]
-    ) -> Decision:
-        def ask(change: Change) -> None:
-            charge(change)
-            open_hourly_limit(
-                change, end_of_hour(hour), self._limit, AskingRules(self._repository.clock, policies)
-            )
-            wait_for_people(change)
-
-        # Asked anew where somebody lets it go on before the hour is over, hence not one key an hour.
-        kind = f"hour-{hour}-{session.head.last_seq}"
-        return ask_at_limit(self._repository, session, at, kind, self._timeouts, ask)
 
 
 def next_grant(

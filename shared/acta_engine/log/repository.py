@@ -3,7 +3,7 @@ With a commit goes the session's entry in its tenant's index: its coarse state, 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from acta_engine.clock import Clock
@@ -14,7 +14,7 @@ from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from acta_engine.log import segments
 from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, Decision, IdempotencyKey, IdempotencyRecord, Position
+from acta_engine.log.commit import Commit, IdempotencyKey, IdempotencyRecord, Position
 from acta_engine.log.conversation import Compacted, Content, ToolCall
 from acta_engine.log.head import Head
 from acta_engine.log.large_texts import (
@@ -29,7 +29,7 @@ from acta_engine.log.large_texts import (
     stored,
 )
 from acta_engine.log.listed import Listed
-from acta_engine.log.session import Recorded, Session
+from acta_engine.log.session import Session
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
@@ -98,35 +98,6 @@ WARM_SESSIONS = 8
 """Conversations that a warm process keeps. A Lambda serves one session at a time, so few are of use."""
 
 UNLIMITED = LimitsByTenant()
-
-
-class CommitDraft:
-    """A change, and what is committed with it. For callers of `commit`; the others call `Change.commit`."""
-
-    def __init__(
-        self,
-        change: Change,
-        decision: Decision | None = None,
-        delivered: tuple[str, ...] = (),
-        idempotency: IdempotencyKey | None = None,
-        lease: LeaseChange | None = None,
-    ) -> None:
-        self.change = change
-        self.decision = decision
-        self.delivered = delivered
-        self.idempotency = idempotency
-        self.lease = lease
-
-
-Build = Callable[[Session, Change], CommitDraft | None]
-"""Fills a change of the newest head; it also gets the session as it stands now. None: nothing is left to write."""
-
-
-def decision_of(done: Recorded | None) -> Decision:
-    """Raises Fenced where there is none."""
-    if done is None or done.decision is None:
-        raise Fenced("the turn was committed without a decision")
-    return done.decision
 
 
 class SessionRepository:
@@ -248,23 +219,6 @@ class SessionRepository:
             return False
         self._fold(session, commit, own=True)
         return True
-
-    def commit(self, session: Session, key: str, build: Build) -> Recorded | None:
-        """`attempts` for callers that hand in the body of the loop."""
-        for change in self.attempts(session, key):
-            draft = build(session, change)
-            if draft is not None:
-                change.commit(
-                    draft.decision,
-                    delivered=draft.delivered,
-                    idempotency=draft.idempotency,
-                    lease=draft.lease,
-                )
-        return session.recorded(key)
-
-    def decided(self, session: Session, key: str, build: Build) -> Decision:
-        """What `commit` decided. Raises Fenced where nothing was."""
-        return decision_of(self.commit(session, key, build))
 
     def _refresh_or_leave(self, session: Session) -> None:
         """Reads what others committed. Raises Fenced where the number is taken by the rest of a deleted session."""

@@ -14,11 +14,8 @@ from contextlib import suppress
 from acta_engine.clock import Clock
 from acta_engine.errors import SessionError, TransientError
 from acta_engine.log.attempt import Attempt
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft
-from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply
 from acta_engine.models.prices import NamedModel, charged_tokens
 from acta_engine.queue.places import (
@@ -37,7 +34,7 @@ from acta_engine.queue.places import (
 )
 from acta_engine.recovery.outage import QUEUED, Delay
 from acta_engine.recovery.recover import begin_next_generation
-from acta_engine.recovery.wait_out import OutageRules, wait_through
+from acta_engine.recovery.wait_out import wait_through
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine_decision import check_turn, is_worth_parking
 from acta_engine.turn.session_budget import charge_attempts
@@ -183,17 +180,13 @@ def wait_in_line(
     """
     deps = turn.deps
     wait = admission.join(provider, tokens, turn.session.head)
-    rules = OutageRules(deps.settings.outage_limits, deps.timeouts, deps.settings.roll_over_events)
-
-    def build(session: Session, change: Change) -> CommitDraft:
+    for change in deps.repository.attempts(turn.session, turn.key):
         check_turn(change.head, turn.at)
         charge_attempts(change, attempts, deps.settings.token_window_seconds)
-        draft = wait_through(change, wait, rules)
-        run = change.head.run
-        if run is None or not is_worth_parking(change.head, change.now, deps.timeouts.warn):
-            return draft
-        # at once, and not by the engine: a queued session costs this commit and no execution
-        begin_next_generation(change, run, run.restarts, parked=True)
-        return CommitDraft(change, Decision(next="done", at=turn.at))
-
-    return deps.repository.decided(turn.session, turn.key, build)
+        decision, run = wait_through(change, wait, deps.outage_rules), change.head.run
+        if run is not None and is_worth_parking(change.head, change.now, deps.timeouts.warn):
+            # Parked at once, and not by the engine: a queued session costs this commit and no execution.
+            begin_next_generation(change, run, run.restarts, parked=True)
+            decision = Decision(next="done", at=turn.at)
+        change.commit(decision)
+    return turn.session.decided(turn.key)

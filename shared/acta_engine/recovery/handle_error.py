@@ -33,7 +33,7 @@ from acta_engine.turn.engine_decision import (
     is_worth_parking,
     next_decision,
     next_turn_kind,
-    wait_decision,
+    wait_or_go_on,
 )
 from acta_engine.turn.kept_replies import SUMMARY, KeptReply, kept
 from acta_engine.turn.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
@@ -83,9 +83,9 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
         charge_attempts(change, lost, deps.token_window)
         if cause is None:
             code, message = POISONED
-            change.commit(failed(change, code, message.format(error=error)).decision)
+            change.commit(failed(change, code, message.format(error=error)))
         else:
-            change.commit(wait_out(change, cause, deps.rules, asking).decision)
+            change.commit(wait_out(change, cause, deps.rules, asking))
     return _decided(repository, session, at)
 
 
@@ -128,7 +128,7 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
             break
         keep_what_is_uncharged(change)
         code, message = POISONED
-        change.commit(failed(change, code, message.format(error=PoisonedSession.__name__)).decision)
+        change.commit(failed(change, code, message.format(error=PoisonedSession.__name__)))
     return _decided(repository, session, at)
 
 
@@ -161,7 +161,4 @@ def park(deps: ErrorDeps, at: Position) -> Decision:
     done = session.recorded(at.key("park"))
     if done is not None and done.decision is not None:
         return done.decision
-    head = session.head
-    if head.interventions and not head.is_over:
-        return wait_decision(head, timeouts)
-    return next_decision(head, repository.clock.now())
+    return wait_or_go_on(session.head, repository.clock.now(), timeouts)

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision
 from acta_engine.log.events import ModelRetried
 from acta_engine.log.head import Head
-from acta_engine.log.repository import CommitDraft
 from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
 from acta_engine.recovery.outage import (
     EXECUTION_LOST,
@@ -31,40 +31,40 @@ class OutageRules(NamedTuple):
 
 def wait_out(
     change: Change, cause: Cause, rules: OutageRules, asking: AskingRules, *, retry_after: float | None = None
-) -> CommitDraft:
+) -> Decision | None:
     """Ends a turn that has no reply: the engine waits, or a person is asked, and then it goes on where it was.
 
     `retry_after`: as in `failed_again`.
     """
     if change.head.is_over:
-        return CommitDraft(change, next_decision(change.head, change.now))
+        return next_decision(change.head, change.now)
     asked = wait_or_ask(change, cause, rules.limits, asking, retry_after=retry_after)
     return _again(change, rules, asked=asked)
 
 
-def wait_for_tokens(change: Change, rules: OutageRules) -> CommitDraft:
+def wait_for_tokens(change: Change, rules: OutageRules) -> Decision | None:
     """Ends a turn for which the session has no tokens: the engine waits until its budget renews."""
     until = change.head.budget.window_ends
     if until is None:
-        return CommitDraft(change, next_decision(change.head, change.now))
+        return next_decision(change.head, change.now)
     delay = Delay(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=change.now, until=until)
     return wait_through(change, delay, rules)
 
 
-def wait_through(change: Change, delay: Delay, rules: OutageRules) -> CommitDraft:
+def wait_through(change: Change, delay: Delay, rules: OutageRules) -> Decision | None:
     """Ends a turn without a reply, for a reason that is no failure: the engine waits, and takes the turn again."""
     if change.head.is_over:
-        return CommitDraft(change, next_decision(change.head, change.now))
+        return next_decision(change.head, change.now)
     change.begin_wait(delay)
     return _again(change, rules)
 
 
-def _again(change: Change, rules: OutageRules, *, asked: bool = False) -> CommitDraft:
+def _again(change: Change, rules: OutageRules, *, asked: bool = False) -> Decision | None:
     """The turn is taken again after the wait. `asked`: a person has to decide first."""
     turn_again(change)
     head = change.head
     decision = wait_decision(head, rules.timeouts) if asked else outage_wait(head, change.now)
-    return CommitDraft(change, or_roll_over(head, rules.roll_over_events, decision))
+    return or_roll_over(head, rules.roll_over_events, decision)
 
 
 def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
@@ -73,11 +73,11 @@ def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
     return outage is not None and outage.code == EXECUTION_LOST.code and outage.needs_person(now, limits)
 
 
-def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -> CommitDraft:
+def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -> Decision | None:
     """Asks a person whether to try on. Where something has come meanwhile, that comes first."""
     head = change.head
     if head.is_over or head.interventions or head.outage is None:
-        return CommitDraft(change, next_decision(head, change.now))
+        return next_decision(head, change.now)
     _ask(change, head.outage, rules.limits, asking)
     return _again(change, rules, asked=True)
 

@@ -23,7 +23,6 @@ from acta_engine.log.attempt import Attempt, open_attempts
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, RunningResponse
-from acta_engine.log.repository import CommitDraft, decision_of
 from acta_engine.log.session import Session
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
 from acta_engine.models.prices import NamedModel
@@ -32,7 +31,7 @@ from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.engine_decision import check_run, check_turn, end_decision, position
 from acta_engine.turn.execution_history import EVENTS_PER_TURN
 from acta_engine.turn.kept_replies import place_of
-from acta_engine.turn.model_call import ModelCall, commit_while_there_is_time, failed
+from acta_engine.turn.model_call import ModelCall, attempts_in_time, failed
 from acta_engine.turn.next_turn import or_roll_over, turn_again
 from acta_engine.turn.session_budget import charge_attempts, settle_call, with_outcome
 
@@ -73,25 +72,22 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
         bytes=call.bytes,
     )
 
-    def build(_: Session, change: Change) -> CommitDraft | None:
-        check_turn(change.head, turn.at)
-        if change.head.is_over:
-            return None
-        change.end_wait()
-        change.set(background=running)
-        turn_again(change)
-        return CommitDraft(change, _waits(turn.deps, change.head, running, change.now, turn.kind))
-
+    session = turn.session
     try:
-        done = commit_while_there_is_time(turn, turn.key, build)
+        for change in attempts_in_time(turn, turn.key):
+            check_turn(change.head, turn.at)
+            if change.head.is_over:
+                break
+            change.end_wait()
+            change.set(background=running)
+            turn_again(change)
+            change.commit(_waits(turn.deps, change.head, running, change.now, turn.kind))
     except (Fenced, TransientError):
         _end(calls, running)
         raise
-    if turn.session.head.background != running:
+    if session.head.background != running:
         _end(calls, running)
-    if done is None:
-        return end_decision(turn.session.head)
-    return decision_of(done)
+    return session.decided(turn.key) if session.recorded(turn.key) else end_decision(session.head)
 
 
 def look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
@@ -150,7 +146,7 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
     answer = _end(calls, running) if calls is not None else None
     attempts, window = _attempts(deps, session, running, answer), deps.settings.token_window_seconds
 
-    def build(now: Session, change: Change) -> CommitDraft:
+    for change in deps.repository.attempts(session, at.key("background")):
         check_run(change.head, at)
         if change.head.background == running:
             if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
@@ -159,9 +155,7 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
             else:
                 charge_attempts(change, attempts, window, with_running=True)
             change.set(background=None)
-        return CommitDraft(change, end_decision(change.head))
-
-    deps.repository.commit(session, at.key("background"), build)
+        change.commit(end_decision(change.head))
     return end_decision(session.head)
 
 

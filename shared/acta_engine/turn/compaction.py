@@ -25,8 +25,6 @@ from acta_engine.log.conversation import (
     total_bytes,
 )
 from acta_engine.log.events import ContextCompacted
-from acta_engine.log.repository import CommitDraft
-from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.budget import calibrated
 from acta_engine.turn.context import Turn
@@ -36,10 +34,11 @@ from acta_engine.turn.kept_replies import SUMMARY
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
-    commit_reply,
+    attempts_in_time,
     complete,
     mark_call,
     raise_for_retry,
+    reply_kept,
     request_bytes,
 )
 from acta_engine.turn.session_budget import charge_attempts, settle_call
@@ -116,37 +115,43 @@ def compact(
         tokens_before=int(call.bytes / per_token),
         tokens_after=int((call.bytes - freed) / per_token),
     )
-    summary, window_seconds = shorter.call, turn.deps.settings.token_window_seconds
+    summary = shorter.call
+    if summary is not None and isinstance(summary.answer, ModelReply):
+        # A summary that was paid for is kept for the next attempt where the store does not take it.
+        with reply_kept(turn, summary, key) as keep_elsewhere:
+            for change in attempts_in_time(turn, key, keep_elsewhere):
+                _replace_conversation(turn, change, shorter, entries, shortened)
+    else:
+        for change in repository.attempts(session, key):
+            _replace_conversation(turn, change, shorter, entries, shortened)
+    if session.recorded(key) is not None:
+        repository.load(session)
+    return None
 
-    def build(now: Session, change: Change) -> CommitDraft | None:
-        check_turn(change.head, turn.at)
-        if summary is not None and isinstance(summary.answer, ModelReply):
-            assert shorter.summariser is not None
-            settle_call(
-                change, summary.attempts, window_seconds, shorter.summariser.first_model, summary.answer
-            )
-        elif summary is not None:
-            charge_attempts(change, summary.attempts, window_seconds)
-        if change.head.is_over:
-            return CommitDraft(change) if summary is not None else None
+
+def _replace_conversation(
+    turn: Turn, change: Change, shorter: Shortening, entries: tuple[Entry, ...], event: ContextCompacted
+) -> None:
+    """Fills the commit, and charges the summariser's call like any other. `entries`: as they are stored."""
+    check_turn(change.head, turn.at)
+    summary, window = shorter.call, turn.deps.settings.token_window_seconds
+    if summary is not None and isinstance(summary.answer, ModelReply):
+        assert shorter.summariser is not None
+        settle_call(change, summary.attempts, window, shorter.summariser.first_model, summary.answer)
+    elif summary is not None:
+        charge_attempts(change, summary.attempts, window)
+    if not change.head.is_over:
+        session, repository = turn.session, turn.deps.repository
         change.compact(
             Compacted(
                 entries=entries,
-                waiting=repository.as_stored(now.head, now.waiting.values()),
-                results=repository.as_stored(now.head, (now.results | shorter.results).values()),
+                waiting=repository.as_stored(session.head, session.waiting.values()),
+                results=repository.as_stored(session.head, (session.results | shorter.results).values()),
             )
         )
-        change.event(shortened)
-        return CommitDraft(change)
-
-    # A summary that was paid for is kept for the next attempt where the store does not take it.
-    if summary is not None and isinstance(summary.answer, ModelReply):
-        done = commit_reply(turn, summary, key, build)
-    else:
-        done = repository.commit(session, key, build)
-    if done is not None:
-        repository.load(session)
-    return None
+        change.event(event)
+    if summary is not None or not change.head.is_over:
+        change.commit()
 
 
 def _shorten(turn: Turn, size: int, limit: int, target: int) -> Shortening | Decision | ModelCall | None:

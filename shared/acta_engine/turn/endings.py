@@ -3,9 +3,9 @@
 from typing import Literal
 
 from acta_engine.log.change import Change
+from acta_engine.log.commit import Decision
 from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
 from acta_engine.log.head import Ending, Failure, Head, Result
-from acta_engine.log.repository import CommitDraft
 from acta_engine.plans.plan import without_permissions
 from acta_engine.turn.engine_decision import next_decision
 
@@ -13,25 +13,25 @@ RESTORED = "restored"
 """Why a run is over that was at work when its session was backed up."""
 
 
-def ended(change: Change, ending: Ending) -> CommitDraft:
-    """Ends the run as `ending` says."""
+def ended(change: Change, ending: Ending) -> Decision:
+    """Ends the run as `ending` says. Returns what the engine does next, as the other ends do."""
     if ending.result is not None:
         return completed(change, ending.result)
     assert ending.error is not None
     return failed(change, ending.error.code, ending.error.message)
 
 
-def failed(change: Change, code: str, message: str) -> CommitDraft:
+def failed(change: Change, code: str, message: str) -> Decision:
     """`code` and `message` are shown to the user (design §3, `error`)."""
     withdraw(change)
     _close_plan(change, "failed", code.lower())
     change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)
     change.to_state("failed", code.lower())
     change.event(RunFinished(state="failed", code=code))
-    return CommitDraft(change, next_decision(change.head, change.now))
+    return next_decision(change.head, change.now)
 
 
-def completed(change: Change, result: Result, by: str | None = None) -> CommitDraft:
+def completed(change: Change, result: Result, by: str | None = None) -> Decision:
     """`by`: the person who finished the run, if one did."""
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
@@ -39,10 +39,10 @@ def completed(change: Change, result: Result, by: str | None = None) -> CommitDr
     _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
     change.event(RunFinished(state="completed", goal_met=result.goal_met, reason=result.reason))
-    return CommitDraft(change, next_decision(change.head, change.now))
+    return next_decision(change.head, change.now)
 
 
-def cancelled(change: Change, by: str | None) -> CommitDraft:
+def cancelled(change: Change, by: str | None) -> None:
     """Calls that have started stay in the head, and so do calls whose end is unknown: they may still act, and their
     finish may still be recorded. `by` None: nobody decided in time.
     """
@@ -54,7 +54,6 @@ def cancelled(change: Change, by: str | None) -> CommitDraft:
     _leave_to_next_generation(change)
     change.to_state("cancelled", "cancelled")
     change.event(RunFinished(state="cancelled", by=by or "timeout"))
-    return CommitDraft(change)
 
 
 def restored(change: Change, run_id: str) -> None:

@@ -59,6 +59,12 @@ def wait_decision(head: Head, timeouts: Timeouts) -> Decision:
     return Decision(next="ask", at=position(head), wake_at=tuple(sorted(int(t) + 1 for t in times)))
 
 
+def wait_or_go_on(head: Head, now: datetime, timeouts: Timeouts) -> Decision:
+    """The engine waits where people are asked, and goes on otherwise."""
+    is_asking = head.interventions and not head.is_over
+    return wait_decision(head, timeouts) if is_asking else next_decision(head, now)
+
+
 def end_decision(head: Head) -> Decision:
     """The execution of a run that is over ends."""
     return Decision(next="failed" if head.state == "failed" else "done", at=position(head))

@@ -16,13 +16,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from acta_engine.errors import Fenced
-from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.repository import CommitDraft
 from acta_engine.log.session import Session
 from acta_engine.tools.tool import BuiltinTool
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
-from acta_engine.turn.engine_decision import is_overtaken, next_decision, wait_decision
+from acta_engine.turn.engine_decision import is_overtaken, next_decision, wait_or_go_on
 from acta_engine.turn.next_turn import or_roll_over, turn_again
 from acta_engine.turn.turn import TurnResult, take_turn
 
@@ -157,19 +155,16 @@ def after_another(
 
 def _take_over(deps: TurnDeps, session: Session, at: Position) -> Decision | None:
     """Moves the session to its next turn, which fences the other worker. None: nothing is left to take over."""
-
-    def build(_: Session, change: Change) -> CommitDraft | None:
+    key = at.key(f"takeover/{deps.clock.new_id('try')}")
+    for change in deps.repository.attempts(session, key):
         head = change.head
         if is_overtaken(head, at) or head.is_over or head.wait is not None:
-            return None  # where people are waited for, the engine has been answered
+            break  # where people are waited for, the engine has been answered
         turn_again(change)
         head = change.head
-        decision = (
-            wait_decision(head, deps.timeouts) if head.interventions else next_decision(head, change.now)
-        )
-        return CommitDraft(change, or_roll_over(head, deps.settings.roll_over_events, decision))
-
-    done = deps.repository.commit(session, at.key(f"takeover/{deps.clock.new_id('try')}"), build)
+        decision = wait_or_go_on(head, change.now, deps.timeouts)
+        change.commit(or_roll_over(head, deps.settings.roll_over_events, decision))
+    done = session.recorded(key)
     if done is not None:
         return done.decision
     return next_decision(session.head, deps.clock.now()) if session.head.is_over else None

@@ -8,8 +8,8 @@ A reply is committed for as long as there is time. Where the log's store does no
 (`kept_replies.py`) and the next worker commits it.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -18,11 +18,10 @@ from acta_engine.errors import CommitContention, Fenced, ProviderOverloaded, Ses
 from acta_engine.ids import ATTEMPT
 from acta_engine.log.attempt import Attempt, Marker, open_attempts
 from acta_engine.log.attempts import AttemptsChanged
+from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import EndedTurns, total_bytes
 from acta_engine.log.head import Head
-from acta_engine.log.repository import Build
-from acta_engine.log.session import Recorded
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
@@ -31,7 +30,7 @@ from acta_engine.turn.context import Turn
 from acta_engine.turn.engine_decision import is_at
 from acta_engine.turn.kept_replies import KeptReply, is_next, keep, kept, place_of
 from acta_engine.turn.loop_detection import CallAndResult
-from acta_engine.turn.session_budget import charge_attempts, with_outcome
+from acta_engine.turn.session_budget import with_outcome
 
 RACES = 12
 """Races for the marker lost in a row, before the engine is asked to try again later."""
@@ -103,8 +102,7 @@ def mark_call(
             admission = None  # it admits the call once, however many races are lost
         # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
         wanted = reservation.tokens + Pending.of(before).tokens
-        charge = partial(charge_attempts, attempts=before, window=window)
-        decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, charge)
+        decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, before, window)
         if decision is not None:
             return decision
         attempts = (*before, _attempt(turn, reservation, key))
@@ -288,12 +286,11 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds, doubled after each try."""
 
 
-def commit_reply(turn: Turn, call: ModelCall, key: str, build: Build) -> Recorded | None:
-    """Commits the call's reply, and tries again while the store refuses and there is time; then keeps the reply for the
-    next worker.
-
-    Returns what `SessionRepository.commit` does, and raises that, too. Where the session was moved on without a reply
-    while the model thought, the turn that it is at now finds this one.
+@contextmanager
+def reply_kept(turn: Turn, call: ModelCall, key: str) -> Iterator[Callable[[], bool]]:
+    """For the commit of the call's reply. Gives what keeps the reply for the next worker where the log's store does not
+    take it, and says whether it could. Where the session was moved on without a reply while the model thought, the
+    reply is kept in any case: the turn that the session is at now finds it.
     """
     assert isinstance(call.answer, ModelReply)
     deps, at, own = turn.deps, turn.at, call.attempts[-1]
@@ -306,13 +303,9 @@ def commit_reply(turn: Turn, call: ModelCall, key: str, build: Build) -> Recorde
         delivered=call.delivered,
         reply=call.answer,
     )
-    attempts = (*call.attempts[:-1], begun)
-
-    def keep_reply() -> bool:
-        return keep(deps.repository, deps.attempts, at, reply, attempts)
-
+    keep_reply = partial(keep, deps.repository, deps.attempts, at, reply, (*call.attempts[:-1], begun))
     try:
-        return commit_while_there_is_time(turn, key, build, keep_reply)
+        yield keep_reply
     except Fenced:
         head = turn.session.head
         if not is_at(head, at) and is_next(head, reply):
@@ -320,17 +313,20 @@ def commit_reply(turn: Turn, call: ModelCall, key: str, build: Build) -> Recorde
         raise
 
 
-def commit_while_there_is_time(
-    turn: Turn, key: str, build: Build, keep_elsewhere: Callable[[], bool] = lambda: False
-) -> Recorded | None:
-    """Commits, and tries again while the store refuses and there is time. `keep_elsewhere`: keeps what is committed,
-    and says whether it could; it is asked once the commit has been tried for long. Raises what the commit raises.
+def attempts_in_time(
+    turn: Turn, key: str, keep_elsewhere: Callable[[], bool] = lambda: False
+) -> Iterator[Change]:
+    """The loop of `SessionRepository.attempts`, which also tries again while the store refuses and there is time.
+
+    `keep_elsewhere`: keeps what is committed, and says whether it could; it is asked once the commit has been tried for
+    long. Raises what that loop raises.
     """
     clock = turn.deps.clock
     begun, last, pause = clock.now(), turn.deadline + ROOM, FIRST_PAUSE
     while True:
         try:
-            return turn.deps.repository.commit(turn.session, key, build)
+            yield from turn.deps.repository.attempts(turn.session, key)
+            return
         except TransientError:
             now = clock.now()
             is_late = now + timedelta(seconds=pause) >= last

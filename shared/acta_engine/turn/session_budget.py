@@ -2,7 +2,7 @@
 person instead of calling the model: nothing is killed (design §5).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -16,43 +16,15 @@ from acta_engine.errors import (
 from acta_engine.log.attempt import ANSWERED, Attempt, open_attempts
 from acta_engine.log.attempts import AttemptStore
 from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision, Position, StepRecord, milliseconds
+from acta_engine.log.commit import StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import Head
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply
 from acta_engine.models.prices import NamedModel, charged_tokens, cost_usd
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
 from acta_engine.turn import budget
 from acta_engine.turn.budget import NeededLimits, spent_usd
-from acta_engine.turn.engine_decision import Timeouts, check_turn, next_decision, wait_decision
 from acta_engine.usage.tally import ModelUse
-
-
-def ask_at_limit(
-    repository: SessionRepository,
-    session: Session,
-    at: Position,
-    kind: str,
-    timeouts: Timeouts,
-    ask: Callable[[Change], None],
-) -> Decision:
-    """Commits what `ask` opens, once per `kind`; nothing where a person is asked already or the run has ended.
-
-    Returns where the engine goes on. Raises Fenced where another run, generation or turn has taken over.
-    """
-    for change in repository.attempts(session, at.key(kind)):
-        check_turn(change.head, at)
-        if change.head.interventions or change.head.is_over:
-            break
-        ask(change)
-        change.commit()
-    head = session.head
-    if head.interventions:
-        return wait_decision(head, timeouts)
-    return next_decision(head, repository.clock.now())
-
 
 VANISHED = "VANISHED"
 """The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""

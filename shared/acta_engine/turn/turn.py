@@ -32,7 +32,6 @@ from acta_engine.log.commit import Decision, Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import HintInjected, PlanRejected
 from acta_engine.log.head import Ending, Failure, Result
-from acta_engine.log.repository import CommitDraft, decision_of
 from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply
 from acta_engine.models.prices import is_priced
@@ -74,18 +73,20 @@ from acta_engine.turn.engine_decision import (
     outage_wait,
     position,
     wait_decision,
+    wait_or_go_on,
 )
 from acta_engine.turn.final_answer import ANSWER_RETRIES, final_answer
 from acta_engine.turn.loop_detection import CallAndResult, detect_loop
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
-    commit_reply,
+    attempts_in_time,
     complete,
     failed,
     kept_call,
     mark_call,
     raise_for_retry,
+    reply_kept,
     request_bytes,
 )
 from acta_engine.turn.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
@@ -102,7 +103,6 @@ from acta_engine.turn.reply import (
     with_ids,
 )
 from acta_engine.turn.session_budget import (
-    ask_at_limit,
     attempts_so_far,
     charge_attempts,
     open_budget_question,
@@ -169,16 +169,13 @@ def load(
         return next_decision(head, now)  # an open plan goes on, and nobody has said anything new
     try:
         return _new_turn(deps, session, kind, at, attempt, now + timedelta(seconds=timeout))
-    except SessionError as unfit:
-        error = unfit  # the name of an `except` ends with it
+    except SessionError as error:
         lost = attempts_so_far(deps.attempts, head)
-
-        def build(_: Session, change: Change) -> CommitDraft:
+        for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
             charge_attempts(change, lost, deps.settings.token_window_seconds, with_running=True)
-            return CommitDraft(change, _end_failed(deps, change, error))
-
-        return deps.repository.decided(session, at.key(kind), build)
+            change.commit(_end_failed(deps, change, error))
+        return session.decided(at.key(kind))
 
 
 def _decision_without_model(
@@ -201,12 +198,10 @@ def _decision_without_model(
     if asks_after_waiting(head, now, deps.settings.outage_limits):
         agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
         asking = AskingRules(deps.clock, policies_of(agent))
-
-        def build(_: Session, change: Change) -> CommitDraft:
+        for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
-            return ask_after_waiting(change, deps.outage_rules, asking)
-
-        return deps.repository.decided(session, at.key(kind), build)
+            change.commit(ask_after_waiting(change, deps.outage_rules, asking))
+        return session.decided(at.key(kind))
     if head.unfinished_calls:  # a pause or an outage kept them from running, and is over
         return or_roll_over(head, roll_over_events, next_decision(head, now))
     return None
@@ -335,39 +330,43 @@ def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt,
 
     `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
     """
-    deps, models, window = turn.deps, turn.models, turn.deps.settings.token_window_seconds
-    head, most = turn.session.head, call.request.max_tokens
+    deps, session, models, window = (
+        turn.deps,
+        turn.session,
+        turn.models,
+        turn.deps.settings.token_window_seconds,
+    )
+    head, most = session.head, call.request.max_tokens
     # A new window helps where it is the tokens that are short, and the call fits into one.
     helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
     if not helps or lacks_money(head, call.bytes, most, models, Pending.of(attempts)):
-
-        def ask_person(change: Change) -> None:
+        # Asked again after each answer that does not help, so one key a turn would not do.
+        for change in deps.repository.attempts(session, turn.at.key(f"budget-{head.last_seq}")):
+            check_turn(change.head, turn.at)
+            if change.head.interventions or change.head.is_over:
+                break
             charge_attempts(change, attempts, window)
             change.set(budget=renewed(change.head, change.now, window))
             needed = needed_limits(change.head, call.bytes, most, models)
             if any(needed):  # else the budget has renewed meanwhile and carries the call
                 warn(change)
                 open_budget_question(change, turn.rules, needed)
-
-        # Asked again after each answer that does not help, so one key a turn would not do.
-        key = f"budget-{head.last_seq}"
-        return ask_at_limit(deps.repository, turn.session, turn.at, key, turn.timeouts, ask_person)
-
-    def build(_: Session, change: Change) -> CommitDraft:
+            change.commit()
+        return wait_or_go_on(session.head, deps.clock.now(), turn.timeouts)
+    for change in deps.repository.attempts(session, turn.key):
         check_turn(change.head, turn.at)
         ends = change.head.budget.window_ends
         charge_attempts(change, attempts, window)
         change.set(budget=renewed(change.head, change.now, window))
         if ends is None or ends > change.now:
             warn(change)
-            return wait_for_tokens(change, deps.outage_rules)
-        # The budget has renewed since it was looked at: the turn is taken again with what the new window has.
-        if not change.head.is_over:
-            turn_again(change)
-        decision = next_decision(change.head, change.now)
-        return CommitDraft(change, or_roll_over(change.head, deps.settings.roll_over_events, decision))
-
-    return deps.repository.decided(turn.session, turn.key, build)
+            change.commit(wait_for_tokens(change, deps.outage_rules))
+        else:  # the budget has renewed since it was looked at: the turn is taken again with what the new window has
+            if not change.head.is_over:
+                turn_again(change)
+            decision = next_decision(change.head, change.now)
+            change.commit(or_roll_over(change.head, deps.settings.roll_over_events, decision))
+    return session.decided(turn.key)
 
 
 # ---- ask
@@ -413,16 +412,15 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
         assert answer is not None
         return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
     reply, running = with_ids(turn, answer), session.head.background
-
-    def build(session: Session, change: Change) -> CommitDraft:
-        return apply(turn, call, reply, session, change)
-
-    decision = decision_of(commit_reply(turn, call, turn.key, build))
+    with reply_kept(turn, call, turn.key) as keep_elsewhere:
+        for change in attempts_in_time(turn, turn.key, keep_elsewhere):
+            apply(turn, call, reply, change)
     forget(turn, running)
-    return TurnResult(decision, session, turn if session.last_reply == reply.message_id else None)
+    is_ours = session.last_reply == reply.message_id
+    return TurnResult(session.decided(turn.key), session, turn if is_ours else None)
 
 
-def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, change: Change) -> CommitDraft:
+def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None:
     """Fills the turn's commit. Every lost race for a commit's number runs this again, so it issues no ids and calls
     nothing outside.
     """
@@ -433,13 +431,15 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, chang
     change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
     settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
     if change.head.is_over:  # the reply was paid for, so it is counted; it changes nothing else
-        return CommitDraft(change, next_decision(change.head, change.now))
+        change.commit(next_decision(change.head, change.now))
+        return
     change.end_outage()
     if answer.stop == "refusal":
         declined = f"The model declined to go on. {ModelRefused.remedy}"
         failure = Failure(code=ModelRefused.code, message=declined)
-        return CommitDraft(change, _end_run(deps, change, Ending(error=failure)))
-    for orphan in session.orphans():  # but for those whose own result has come while the model thought
+        change.commit(_end_run(deps, change, Ending(error=failure)))
+        return
+    for orphan in turn.session.orphans():  # but for those whose own result has come while the model thought
         change.entry(orphan)
     progress, is_cut_off = change.head.progress, answer.stop == "max_tokens"
     cut_offs = progress.cut_offs + 1 if is_cut_off else 0
@@ -457,9 +457,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, session: Session, chang
         decision = _after_planning(turn, change, reply, outcome)
     else:
         decision = _after_thinking(turn, change, reply, outcome, call.previous)
-    return CommitDraft(
-        change, or_roll_over(change.head, deps.settings.roll_over_events, decision), call.delivered
-    )
+    decision = or_roll_over(change.head, deps.settings.roll_over_events, decision)
+    change.commit(decision, delivered=call.delivered)
 
 
 def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision | None:
@@ -670,19 +669,16 @@ def _commit_failure(
     commit charges them. `ends_call`: the turn's own call is over, and was not the summariser's.
     """
     deps = turn.deps
-
-    def build(_: Session, change: Change) -> CommitDraft:
+    for change in deps.repository.attempts(turn.session, turn.key):
         check_turn(change.head, turn.at)
         if ends_call:
             change.is_fused = turn.is_fused
             count_looks(change)
         charge_attempts(change, attempts, deps.settings.token_window_seconds)
-        return CommitDraft(change, _without_reply(turn, change, error))
-
-    decision = deps.repository.decided(turn.session, turn.key, build)
+        change.commit(_without_reply(turn, change, error))
     if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
         deps.on_key_refused(turn.at, error.code)
-    return decision
+    return turn.session.decided(turn.key)
 
 
 def _without_reply(turn: Turn, change: Change, error: SessionError | TransientError) -> Decision | None:
@@ -698,7 +694,7 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
         # As long as the provider asks, or longer where it has asked before.
         retry_after = error.retry_after if isinstance(error, ProviderOverloaded) else None
         cause, rules = cause_of_error(error), turn.deps.outage_rules
-        return wait_out(change, cause, rules, turn.rules, retry_after=retry_after).decision
+        return wait_out(change, cause, rules, turn.rules, retry_after=retry_after)
     return _end_failed(turn.deps, change, error)
 
 
@@ -713,7 +709,7 @@ def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
     itself, and what the reply said is kept.
     """
     if not any(map(is_pause, change.head.interventions)):
-        return ended(change, ending).decision
+        return ended(change, ending)
     run = change.head.run
     if run is not None and run.first != change.number:
         next_turn(change, thought=False)

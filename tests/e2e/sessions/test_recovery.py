@@ -121,7 +121,7 @@ def fail_from_outside(behind: Behind, tenant: str, session_id: str) -> None:
     log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
     repository = SessionRepository(log, S3Blobs(behind.buckets[1], behind.client("s3")), clock)
     for change in repository.attempts(repository.newest(tenant, session_id), "give_up"):
-        change.commit(failed(change, "PROVIDER_UNAVAILABLE", "It did not answer.").decision)
+        change.commit(failed(change, "PROVIDER_UNAVAILABLE", "It did not answer."))
 
 
 @pytest.mark.thorough
