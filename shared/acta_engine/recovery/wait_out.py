@@ -6,7 +6,6 @@ from typing import NamedTuple
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.events import ModelRetried
-from acta_engine.log.head import Head
 from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
 from acta_engine.recovery.outage import (
     EXECUTION_LOST,
@@ -67,10 +66,9 @@ def _again(change: Change, rules: OutageRules, *, asked: bool = False) -> Decisi
     return or_roll_over(head, rules.roll_over_events, decision)
 
 
-def asks_after_waiting(head: Head, now: datetime, limits: OutageLimits) -> bool:
+def asks_after_waiting(outage: Outage, now: datetime, limits: OutageLimits) -> bool:
     """Whether a person is asked before the next try: recovery, which asks nobody, has waited again and again."""
-    outage = head.outage
-    return outage is not None and outage.code == EXECUTION_LOST.code and outage.needs_person(now, limits)
+    return outage.code == EXECUTION_LOST.code and outage.needs_person(now, limits)
 
 
 def ask_after_waiting(change: Change, rules: OutageRules, asking: AskingRules) -> Decision | None:

@@ -41,13 +41,6 @@ END_SECONDS = 10.0
 """For each of the two requests that end a response that nobody wants."""
 
 
-def calls_of(turn: Turn) -> BackgroundCalls | None:
-    """How the turn's model answers in the background. None: it is not to, or it cannot."""
-    if not (turn.agent.background and turn.deps.settings.background_seconds):
-        return None
-    return in_background(turn.model)
-
-
 def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | Decision:
     """Makes the call and commits the response's id; the engine then waits. The call comes back where its answer was
     there at once, or where it could not be made. Where another worker has the turn, the response is ended again. Raises
@@ -90,14 +83,11 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
     return session.decided(turn.key) if session.recorded(turn.key) else end_decision(session.head)
 
 
-def look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
-    """Looks for the answer that the head tells of: the call comes back with it. A decision: it is not there yet. None:
-    the run waits for none, and one of an earlier run is ended. Raises what the provider and the stores raise.
+def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | Decision | None:
+    """Looks for the answer that is being made: the call comes back with it. A decision: it is not there yet. None: it
+    was an earlier run's, and is ended. Raises what the provider and the stores raise.
     """
     deps, head = turn.deps, turn.session.head
-    running = head.background
-    if running is None:
-        return None
     calls = _calls_to(deps, running)
     if running.place != place_of(head, turn.kind):
         if calls is not None:
@@ -119,18 +109,16 @@ def look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
     return replace(call, bytes=running.bytes, delivered=running.delivered, attempts=attempts, answer=answer)
 
 
-def count_looks(change: Change) -> None:
+def count_looks(change: Change, running: RunningResponse) -> None:
     """The call is over. Counts the entries that looking for it has left in the execution's history."""
-    running = change.head.background
-    if running is not None:
-        counted = _with_looks(change.head, (change.now - running.started).total_seconds())
-        change.set(background=None, run=counted.run)
+    counted = _with_looks(change.head, (change.now - running.started).total_seconds())
+    change.set(background=None, run=counted.run)
 
 
-def forget(turn: Turn, running: RunningResponse | None) -> None:
+def forget(turn: Turn, running: RunningResponse) -> None:
     """Has the provider delete an answer that is committed. It is kept there for its time where that fails."""
-    calls = _calls_to(turn.deps, running) if running is not None else None
-    if running is not None and calls is not None:
+    calls = _calls_to(turn.deps, running)
+    if calls is not None:
         with suppress(SessionError, TransientError):
             calls.forget(_named(running), timeout=min(END_SECONDS, turn.seconds_left))
 
@@ -205,9 +193,8 @@ def _attempts(
     marker = deps.attempts.read(head.tenant, head.session_id)
     unsettled = open_attempts(head, marker.attempts)
     own = next((one for one in marker.attempts if one.attempt_id == running.attempt_id), None)
-    if (
-        own is None
-    ):  # another run's marker has taken the place of this one, which was charged before that began
+    if own is None:
+        # Another run's marker has taken the place of this attempt, which was charged before that run began.
         run = head.run
         own = Attempt(
             attempt_id=running.attempt_id, key="", run_id=run.run_id if run is not None else "", turn=0, kind="llm",

@@ -104,10 +104,8 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
         for call in answer.calls
     )
     first = first_half(session.head, session.entries)
-    if not answer.text or claims_completion(
-        answer.text
-    ):  # what claims the goal again has begun from the start
-        first = None
+    if first is not None and (not answer.text or claims_completion(answer.text)):
+        first = None  # what claims the goal again has begun from the start
     return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
 
 

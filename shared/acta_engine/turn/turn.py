@@ -33,7 +33,7 @@ from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import HintInjected, PlanRejected
 from acta_engine.log.head import Ending, Failure, Result
 from acta_engine.log.session import Session
-from acta_engine.models.model import ModelReply
+from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.prices import is_priced
 from acta_engine.people.excerpt import ends
 from acta_engine.people.intervention import is_pause
@@ -54,7 +54,7 @@ from acta_engine.recovery.wait_out import (
     wait_for_tokens,
     wait_out,
 )
-from acta_engine.turn.background import begin, calls_of, count_looks, end_for_good, forget, look
+from acta_engine.turn.background import begin, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
     Pending,
     calibrated,
@@ -195,7 +195,7 @@ def _decision_without_model(
         return wait_decision(head, deps.timeouts)
     if head.delay_at(now):
         return or_roll_over(head, roll_over_events, outage_wait(head, now))
-    if asks_after_waiting(head, now, deps.settings.outage_limits):
+    if head.outage is not None and asks_after_waiting(head.outage, now, deps.settings.outage_limits):
         agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
         asking = AskingRules(deps.clock, policies_of(agent))
         for change in deps.repository.attempts(session, at.key(kind)):
@@ -271,11 +271,13 @@ def prepare(turn: Turn) -> ModelCall | Decision:
     kept = kept_call(turn, call)
     if kept is not None:
         return kept
-    try:
-        looked = look(turn, call)
-    except SessionError as error:
-        # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
-        return _commit_failure(turn, error)
+    looked: ModelCall | Decision | None = None
+    if session.head.background is not None:
+        try:
+            looked = look(turn, call, session.head.background)
+        except SessionError as error:
+            # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
+            return _commit_failure(turn, error)
     if isinstance(looked, Decision):
         return looked
     if looked is not None:
@@ -377,9 +379,10 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
     model answers in the background, and the engine waits. Raises what the engine retries.
     """
     deps, number = turn.deps, turn.session.number
-    in_background = calls_of(turn)
-    if in_background is not None:
-        begun = begin(turn, in_background, call)
+    is_wanted = turn.agent.background and deps.settings.background_seconds
+    background = in_background(turn.model) if is_wanted else None
+    if background is not None:
+        begun = begin(turn, background, call)
         if isinstance(begun, Decision):
             return begun
         call = begun
@@ -415,7 +418,8 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
     with reply_kept(turn, call, turn.key) as keep_elsewhere:
         for change in attempts_in_time(turn, turn.key, keep_elsewhere):
             apply(turn, call, reply, change)
-    forget(turn, running)
+    if running is not None:
+        forget(turn, running)
     is_ours = session.last_reply == reply.message_id
     return TurnResult(session.decided(turn.key), session, turn if is_ours else None)
 
@@ -427,7 +431,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     deps, answer = turn.deps, reply.answer
     check_turn(change.head, turn.at)
     change.is_fused = turn.is_fused
-    count_looks(change)
+    if change.head.background is not None:
+        count_looks(change, change.head.background)
     change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
     settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
     if change.head.is_over:  # the reply was paid for, so it is counted; it changes nothing else
@@ -673,7 +678,8 @@ def _commit_failure(
         check_turn(change.head, turn.at)
         if ends_call:
             change.is_fused = turn.is_fused
-            count_looks(change)
+            if change.head.background is not None:
+                count_looks(change, change.head.background)
         charge_attempts(change, attempts, deps.settings.token_window_seconds)
         change.commit(_without_reply(turn, change, error))
     if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
