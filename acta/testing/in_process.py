@@ -48,7 +48,7 @@ from acta_engine.tools.port import Registry
 from acta_engine.tools.registry import TenantRegistry
 from acta_engine.tools.tenant.functions import PythonTools
 from acta_engine.turn.context import TurnDeps, TurnKind
-from acta_engine.turn.engine_decision import Timeouts
+from acta_engine.turn.engine import Timeouts
 from acta_engine.turn.fused_turns import StepDeps, take_turns
 from acta_engine.turn.running_text import RunningText
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from acta_engine.tools.tool import ToolSpec
     from acta_engine.traces.export import TraceExport
     from acta_engine.turn.context import TurnDeps
-    from acta_engine.turn.engine_decision import Timeouts
+    from acta_engine.turn.engine import Timeouts
     from acta_engine.turn.final_answer import CheckedAnswer
     from acta_engine.turn.fused_turns import StepDeps
     from acta_engine.turn.running_text import RunningText
@@ -304,7 +304,7 @@ class App:
 
     @cached_property
     def timeouts(self) -> Timeouts:
-        from acta_engine.turn.engine_decision import Timeouts
+        from acta_engine.turn.engine import Timeouts
 
         return Timeouts(self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds)
 

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.log.commit import Position
 from acta_engine.models.model import ModelReply
 from acta_engine.tools.execute import run_call
-from acta_engine.turn.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
+from acta_engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
 from acta_engine.turn.turn import take_turn
 from tests.bench.stand.engine_walk import WalkedTurn, WalkStopped, walk
 from tests.in_process.house import TENANT, House

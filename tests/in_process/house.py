@@ -19,7 +19,7 @@ from acta_engine.sessions.delete import delete as delete_session
 from acta_engine.sessions.history import History
 from acta_engine.sessions.poll import Cursor, Snapshot, poll
 from acta_engine.telemetry import Telemetry
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.whole import DecodedOnce, WholeHistory

@@ -18,7 +18,7 @@ from acta_engine.log.conversation import (
 from acta_engine.log.head import Run
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.stores.backends import Stores
 from tests.stores.documents import make_head
 

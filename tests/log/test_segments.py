@@ -14,7 +14,7 @@ from acta_engine.log.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
 from acta_engine.log.session import Session
 from acta_engine.log.store import LogPage
 from acta_engine.store.versions import NEXT
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
 from tests.in_process.scripted import ScriptedModel, call, plans, says

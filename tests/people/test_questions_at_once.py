@@ -8,7 +8,7 @@ from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.people.intervention import with_pause_lifted
 from acta_engine.people.options_and_defaults import Policy
 from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says, step
 from tests.people.policies import DELETE, ENDS, files, house_with, recorded, waiting

@@ -26,7 +26,7 @@ from acta_engine.queue.places import (
     in_milliseconds,
 )
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, step

@@ -24,7 +24,7 @@ from acta_engine.log.head import Head
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tool import Effect, ToolSpec
-from acta_engine.turn.execution_history import EVENTS_PER_CALL, EVENTS_PER_TURN
+from acta_engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import RefundRegistry

@@ -8,7 +8,7 @@ from acta_engine.log.store import NO_ITEMS, TransactionItems, live_shard
 from acta_engine.models.model import TokenUsage
 from acta_engine.recovery.recover import restart
 from acta_engine.recovery.store import RoundCounts
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.runs.fragile import ASKS, SCRIPT, WARN, FragileHouse, files, generation

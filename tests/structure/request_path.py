@@ -84,7 +84,7 @@ def _made_stores() -> Any:
 
 
 def _walked(stores: Any) -> dict[str, Leg]:
-    from acta_engine.turn.engine_decision import position
+    from acta_engine.turn.engine import position
     from functions.start import handler as start
     from functions.step import handler as step
     from functions.tool import handler as tool

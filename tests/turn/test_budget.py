@@ -20,7 +20,7 @@ from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head, Usage
 from acta_engine.turn.budget import (
     MIN_BYTES_PER_TOKEN,
     MIN_OUTPUT_TOKENS,
-    Reservation,
+    CallReservation,
     calibrated,
     reserve,
     tokens_left,
@@ -47,12 +47,12 @@ def test_what_is_left_is_the_budget_without_what_was_used_and_what_may_have_been
 
 
 def test_a_reservation_is_the_estimated_input_and_as_much_output_as_is_wanted() -> None:
-    assert reserve(head(), 3_000, 4_096) == Reservation(input=1_001, output=4_096)
-    assert Reservation(1_001, 4_096).tokens == 5_097
+    assert reserve(head(), 3_000, 4_096) == CallReservation(input=1_001, output=4_096)
+    assert CallReservation(1_001, 4_096).tokens == 5_097
 
 
 def test_near_the_end_the_output_is_what_the_budget_still_carries() -> None:
-    assert reserve(head(10_000, used=7_000), 3_000, 4_096) == Reservation(1_001, 1_999)
+    assert reserve(head(10_000, used=7_000), 3_000, 4_096) == CallReservation(1_001, 1_999)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_call_that_could_hardly_write_is_not_made(left: int, carries: bool) ->
 
 
 def test_an_agent_that_may_write_little_can_use_up_its_budget() -> None:
-    assert reserve(head(1_101), 3_000, 100) == Reservation(1_001, 100)
+    assert reserve(head(1_101), 3_000, 100) == CallReservation(1_001, 100)
     assert reserve(head(1_100), 3_000, 100) is None
 
 

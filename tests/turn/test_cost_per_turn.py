@@ -18,7 +18,7 @@ from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.segments import SEGMENT_COMMITS
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta_engine.models.model import ModelReply
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 

@@ -19,8 +19,8 @@ from acta_engine.log.session import Session
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
-from acta_engine.turn.engine_decision import Timeouts, check_turn, wait_or_go_on
-from acta_engine.turn.session_budget import charge_attempts
+from acta_engine.turn.budget import charge_attempts
+from acta_engine.turn.engine import Timeouts, check_turn, wait_or_go_on
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""

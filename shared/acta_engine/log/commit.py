@@ -39,7 +39,7 @@ class Decision(StoredModel):
 
     `calls`: for `act`, the ids of the calls to run. `wait_seconds` and `then`: for `wait`, how long
     (`wait_out` in `shared/acta_engine/recovery/wait_out.py`), and the state after it. `wake_at`: for `ask`, seconds
-    since 1970 at which a warning or an expiry is due (`wait_decision` in `shared/acta_engine/turn/engine_decision.py`);
+    since 1970 at which a warning or an expiry is due (`wait_decision` in `shared/acta_engine/turn/engine.py`);
     empty: none is.
     """
 

@@ -189,7 +189,7 @@ class Run(StoredModel):
     """What the session had used before this run. The first run of a session has none."""
     parked: bool = False
     """The generation has no execution yet. One is started when somebody decides, or when the time comes
-    (`shared/acta_engine/turn/engine_decision.py`).
+    (`shared/acta_engine/turn/engine.py`).
     """
 
 

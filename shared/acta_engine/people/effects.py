@@ -17,7 +17,7 @@ from acta_engine.plans.plan import with_permission
 from acta_engine.recovery.recover import decide_to_go_on, try_now
 from acta_engine.turn.budget import with_limits
 from acta_engine.turn.endings import cancelled, completed, ended
-from acta_engine.turn.engine_decision import next_decision
+from acta_engine.turn.engine import next_decision
 
 MAX_KEPT_CHARS = 10_000
 

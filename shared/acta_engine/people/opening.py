@@ -30,6 +30,7 @@ from acta_engine.people.options_and_defaults import (
 )
 from acta_engine.recovery.outage import Outage, explained
 from acta_engine.tools.mcp.server_task import ToolQuestion
+from acta_engine.turn.budget import NeededLimits, figures
 from acta_engine.untrusted.quoting import quoted
 from acta_engine.untrusted.visible import visible
 
@@ -157,6 +158,14 @@ def open_question(
     if message_id and len(text) > MAX_QUESTION_CHARS:
         context["message_id"] = message_id
     _open(change, type, _asked(asked_by, text, said) | context, rules)
+
+
+def open_budget_question(change: Change, rules: AskingRules, needed: NeededLimits) -> None:
+    """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call."""
+    more = {f"{limit}_needed": value for limit, value in needed._asdict().items() if value is not None}
+    text = "The session's budget does not carry another call."
+    open_question(change, "budget_exceeded", text, rules, **figures(change.head), **more)
+    wait_for_people(change)
 
 
 def open_hourly_limit(change: Change, until: datetime, limit: int, rules: AskingRules) -> None:

@@ -18,8 +18,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention, is_pause
-from acta_engine.turn.engine_decision import Timeouts, is_overtaken, next_decision, wait_decision
-from acta_engine.turn.execution_history import EVENTS_PER_ASK
+from acta_engine.turn.engine import EVENTS_PER_ASK, Timeouts, is_overtaken, next_decision, wait_decision
 from acta_engine.turn.workflow import TokenGone, Workflow
 
 

@@ -25,7 +25,7 @@ from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.sessions.start import tell
 from acta_engine.tools.port import Registry
-from acta_engine.turn.engine_decision import next_turn_kind
+from acta_engine.turn.engine import next_turn_kind
 from acta_engine.turn.workflow import Workflow
 
 

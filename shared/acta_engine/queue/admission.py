@@ -35,9 +35,9 @@ from acta_engine.queue.places import (
 from acta_engine.recovery.outage import QUEUED, Delay
 from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.recovery.wait_out import wait_through
+from acta_engine.turn.budget import charge_attempts
 from acta_engine.turn.context import Turn
-from acta_engine.turn.engine_decision import check_turn, is_worth_parking
-from acta_engine.turn.session_budget import charge_attempts
+from acta_engine.turn.engine import check_turn, is_worth_parking
 
 
 class Admission:

@@ -39,7 +39,7 @@ from acta_engine.queue.places import (
 )
 from acta_engine.recovery.recover import restart, try_now
 from acta_engine.recovery.store import SHARE, PaidPlaces, RecoveryWorkers
-from acta_engine.turn.engine_decision import next_decision, position
+from acta_engine.turn.engine import next_decision, position
 from acta_engine.turn.workflow import Workflow
 
 SESSIONS_PER_SECOND = 25.0

@@ -25,8 +25,9 @@ from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
 from acta_engine.recovery.outage import cause_of
 from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.recovery.wait_out import OutageRules, wait_out
+from acta_engine.turn.budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from acta_engine.turn.endings import failed
-from acta_engine.turn.engine_decision import (
+from acta_engine.turn.engine import (
     check_run,
     end_decision,
     is_overtaken,
@@ -36,7 +37,6 @@ from acta_engine.turn.engine_decision import (
     wait_or_go_on,
 )
 from acta_engine.turn.kept_replies import SUMMARY, KeptReply, kept
-from acta_engine.turn.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 
 POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). An operator has to look.")
 

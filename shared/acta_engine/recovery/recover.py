@@ -6,7 +6,7 @@ before its run (`recover_ended`). What it does not tell, or what fails then, the
 
 Each execution is a generation of its run. The generation is committed first, then its execution is started, so of two
 executions only one can commit. A run also moves to its next generation where its history is long (`or_roll_over` in
-`shared/acta_engine/turn/next_turn.py`). Where executions are lost again and again, the session waits first.
+`shared/acta_engine/turn/engine.py`). Where executions are lost again and again, the session waits first.
 """
 
 from datetime import datetime, timedelta
@@ -21,14 +21,7 @@ from acta_engine.log.session import Session
 from acta_engine.log.store import LiveKind, SessionIndex, live_shard
 from acta_engine.recovery.outage import DEFAULT_LIMITS, EXECUTION_LOST, OutageLimits, failed_again
 from acta_engine.turn.endings import leaves_work
-from acta_engine.turn.engine_decision import (
-    check_run,
-    is_due,
-    is_overtaken,
-    next_decision,
-    outage_wait,
-    position,
-)
+from acta_engine.turn.engine import check_run, is_due, is_overtaken, next_decision, outage_wait, position
 from acta_engine.turn.workflow import EndedExecution, TokenGone, Workflow
 
 MOST_RESTARTS = 5

@@ -26,7 +26,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import FailedPage, SessionIndex, SessionName
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, begin_next_generation, recover
-from acta_engine.turn.engine_decision import is_overtaken, next_turn_kind, position
+from acta_engine.turn.engine import is_overtaken, next_turn_kind, position
 from acta_engine.turn.workflow import Workflow
 
 REPAIRABLE = ("STEP_FAILED", "PROVIDER_")

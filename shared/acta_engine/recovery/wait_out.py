@@ -16,8 +16,14 @@ from acta_engine.recovery.outage import (
     OutageLimits,
     failed_again,
 )
-from acta_engine.turn.engine_decision import Timeouts, next_decision, outage_wait, wait_decision
-from acta_engine.turn.next_turn import or_roll_over, turn_again
+from acta_engine.turn.engine import (
+    Timeouts,
+    next_decision,
+    or_roll_over,
+    outage_wait,
+    turn_again,
+    wait_decision,
+)
 
 
 class OutageRules(NamedTuple):

@@ -18,8 +18,8 @@ from acta_engine.people.options_and_defaults import NO_POLICIES
 from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import decide_to_go_on, end_engine, is_waiting, try_now, wake_engine
 from acta_engine.sessions.requester import Requester, agent_of
+from acta_engine.turn.budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from acta_engine.turn.endings import cancelled
-from acta_engine.turn.session_budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from acta_engine.turn.workflow import Workflow
 
 PAUSE = "Paused."

@@ -19,7 +19,7 @@ from acta_engine.log.session import Session
 from acta_engine.plans.plan import without_permissions
 from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, begin_run, create, empty_head
-from acta_engine.turn.engine_decision import next_turn_kind, position
+from acta_engine.turn.engine import next_turn_kind, position
 from acta_engine.turn.workflow import Workflow
 
 PIECE = 50

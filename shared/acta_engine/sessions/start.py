@@ -18,7 +18,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
 from acta_engine.sessions.requester import Requester, agent_of
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 from acta_engine.turn.workflow import Workflow
 
 if TYPE_CHECKING:

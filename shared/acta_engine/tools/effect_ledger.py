@@ -15,7 +15,7 @@ from acta_engine.log.head import Head, OpenCall
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.tools.tool import Effect
-from acta_engine.turn.engine_decision import check_run
+from acta_engine.turn.engine import check_run
 
 Start = Literal["first", "again", "ask", "withdrawn", "replanned"]
 """`first`: no attempt before this one can have had the effect. `again`: one may have, and the tool may run again under

@@ -16,8 +16,7 @@ from acta_engine.tools.mcp.server_tasks import begin_task, look
 from acta_engine.tools.runtime import CallResult, ToolRuntime, run_tool
 from acta_engine.tools.settle import ask_for_server, ask_whether_it_happened, finish, record_finish
 from acta_engine.tools.tool import ToolSpec, written_as
-from acta_engine.turn.engine_decision import check_run
-from acta_engine.turn.next_turn import count_again
+from acta_engine.turn.engine import check_run, count_again
 
 LOST = (
     "Error: the tool did not answer ({error}). Whether it had an effect is unknown; check before you repeat it, or "

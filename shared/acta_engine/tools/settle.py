@@ -16,7 +16,7 @@ from acta_engine.people.opening import AskingRules, open_doubt, open_tool_questi
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.runtime import CallResult, ToolRuntime
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.engine_decision import check_run
+from acta_engine.turn.engine import check_run
 
 
 def record_finish(

@@ -27,13 +27,19 @@ from acta_engine.log.session import Session
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
 from acta_engine.models.prices import NamedModel
 from acta_engine.turn.answer_time import looks, next_wait
+from acta_engine.turn.budget import charge_attempts, settle_call, with_outcome
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
-from acta_engine.turn.engine_decision import check_run, check_turn, end_decision, position
-from acta_engine.turn.execution_history import EVENTS_PER_TURN
+from acta_engine.turn.engine import (
+    EVENTS_PER_TURN,
+    check_run,
+    check_turn,
+    end_decision,
+    or_roll_over,
+    position,
+    turn_again,
+)
 from acta_engine.turn.kept_replies import place_of
 from acta_engine.turn.model_call import ModelCall, attempts_in_time, failed
-from acta_engine.turn.next_turn import or_roll_over, turn_again
-from acta_engine.turn.session_budget import charge_attempts, settle_call, with_outcome
 
 REQUEST_SECONDS = 60.0
 """For a request to the provider: none of them waits for an answer."""

@@ -26,9 +26,9 @@ from acta_engine.log.conversation import (
 )
 from acta_engine.log.events import ContextCompacted
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.budget import calibrated
+from acta_engine.turn.budget import calibrated, charge_attempts, settle_call
 from acta_engine.turn.context import Turn
-from acta_engine.turn.engine_decision import check_turn
+from acta_engine.turn.engine import check_turn
 from acta_engine.turn.final_answer import GOAL_COMPLETE
 from acta_engine.turn.kept_replies import SUMMARY
 from acta_engine.turn.model_call import (
@@ -41,7 +41,6 @@ from acta_engine.turn.model_call import (
     reply_kept,
     request_bytes,
 )
-from acta_engine.turn.session_budget import charge_attempts, settle_call
 from acta_engine.untrusted.quoting import one_line, quoted, without_padding
 
 ELIDE_BYTES = 2_048

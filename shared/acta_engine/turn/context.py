@@ -21,7 +21,7 @@ from acta_engine.recovery.wait_out import OutageRules
 from acta_engine.settings import Settings
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.engine_decision import Timeouts
+from acta_engine.turn.engine import Timeouts
 from acta_engine.turn.final_answer import AnswerCheck
 from acta_engine.turn.running_text import RunningText
 

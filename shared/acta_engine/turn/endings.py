@@ -7,7 +7,7 @@ from acta_engine.log.commit import Decision
 from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
 from acta_engine.log.head import Ending, Failure, Head, Result
 from acta_engine.plans.plan import without_permissions
-from acta_engine.turn.engine_decision import next_decision
+from acta_engine.turn.engine import next_decision
 
 RESTORED = "restored"
 """Why a run is over that was at work when its session was backed up."""

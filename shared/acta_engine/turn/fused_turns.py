@@ -20,8 +20,7 @@ from acta_engine.log.commit import Decision, Position
 from acta_engine.log.session import Session
 from acta_engine.tools.tool import BuiltinTool
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
-from acta_engine.turn.engine_decision import is_overtaken, next_decision, wait_or_go_on
-from acta_engine.turn.next_turn import or_roll_over, turn_again
+from acta_engine.turn.engine import is_overtaken, next_decision, or_roll_over, turn_again, wait_or_go_on
 from acta_engine.turn.turn import TurnResult, take_turn
 
 if TYPE_CHECKING:

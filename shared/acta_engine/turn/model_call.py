@@ -25,12 +25,11 @@ from acta_engine.log.head import Head
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
-from acta_engine.turn.budget import Pending, Reservation, carries, renewed, reserve
+from acta_engine.turn.budget import CallReservation, Pending, carries, renewed, reserve, with_outcome
 from acta_engine.turn.context import Turn
-from acta_engine.turn.engine_decision import is_at
+from acta_engine.turn.engine import is_at
 from acta_engine.turn.kept_replies import KeptReply, is_next, keep, kept, place_of
 from acta_engine.turn.loop_detection import CallAndResult
-from acta_engine.turn.session_budget import with_outcome
 
 RACES = 12
 """Races for the marker lost in a row, before the engine is asked to try again later."""
@@ -260,7 +259,7 @@ def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None
     return deps.attempts.write(at.tenant, at.session_id, marker, after=after)
 
 
-def _attempt(turn: Turn, reservation: Reservation, key: str) -> Attempt:
+def _attempt(turn: Turn, reservation: CallReservation, key: str) -> Attempt:
     first, clock = turn.first_model, turn.deps.clock
     return Attempt(
         attempt_id=clock.new_id(ATTEMPT),

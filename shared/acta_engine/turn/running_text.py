@@ -15,7 +15,7 @@ from acta_engine.log.attempt import Partial, last_part
 from acta_engine.log.attempts import Partials
 from acta_engine.log.commit import Position
 from acta_engine.log.head import Head
-from acta_engine.turn.engine_decision import position
+from acta_engine.turn.engine import position
 
 Apart = Callable[[Callable[[], None]], None]
 """Runs something in parallel to the caller."""

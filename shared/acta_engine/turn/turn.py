@@ -42,6 +42,7 @@ from acta_engine.people.opening import (
     AskedBy,
     AskingRules,
     open_approval,
+    open_budget_question,
     open_question,
     open_review,
     wait_for_people,
@@ -57,21 +58,28 @@ from acta_engine.recovery.wait_out import (
 from acta_engine.turn.background import begin, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
     Pending,
+    attempts_so_far,
     calibrated,
+    charge_attempts,
     fits_new_window,
     lacks_money,
     needed_limits,
     renewed,
+    settle_call,
     tokens_left,
+    warn,
 )
 from acta_engine.turn.compaction import compact, max_request_bytes
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.endings import ended
-from acta_engine.turn.engine_decision import (
+from acta_engine.turn.engine import (
     check_turn,
     next_decision,
+    next_turn,
+    or_roll_over,
     outage_wait,
     position,
+    turn_again,
     wait_decision,
     wait_or_go_on,
 )
@@ -90,7 +98,6 @@ from acta_engine.turn.model_call import (
     request_bytes,
 )
 from acta_engine.turn.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
-from acta_engine.turn.next_turn import next_turn, or_roll_over, turn_again
 from acta_engine.turn.prompt import PLAN_RETRIES, hint, system_prompt, turn_request
 from acta_engine.turn.reply import (
     ReplyOutcome,
@@ -101,13 +108,6 @@ from acta_engine.turn.reply import (
     is_first_half,
     own_result,
     with_ids,
-)
-from acta_engine.turn.session_budget import (
-    attempts_so_far,
-    charge_attempts,
-    open_budget_question,
-    settle_call,
-    warn,
 )
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"

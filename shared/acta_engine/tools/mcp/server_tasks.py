@@ -21,8 +21,7 @@ from acta_engine.tools.port import CallContext, ServerTasks
 from acta_engine.tools.runtime import CallResult, ToolRuntime, context_of, result_of
 from acta_engine.tools.settle import ask_for_server, ask_whether_it_happened, record_finish
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.engine_decision import check_run
-from acta_engine.turn.next_turn import count_again
+from acta_engine.turn.engine import check_run, count_again
 from acta_engine.untrusted.quoting import OutsideText
 
 END_SECONDS = 10.0

@@ -1,17 +1,20 @@
-"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design
-§2). Fencing: whether another run, generation or turn has taken over, so that a late worker commits and starts nothing.
-Parking: what waits for long has no execution meanwhile, and costs its storage (ADR 104).
+"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design §2).
 
-Not decided here: how long an outage is waited out (`shared/acta_engine/recovery/wait_out.py`), a roll-over
-(`next_turn.py`), and what follows a reply (`turn.py`).
-
-A cancel is no fencing: a result that comes after it is still recorded (`_finish` in
+Fencing says whether another run, generation or turn has taken over, so that a late worker commits and starts nothing. A
+cancel is no fencing: a result that comes after it is still recorded (`_finish` in
 `shared/acta_engine/tools/execute.py`). The guard in the store is that a commit's number is taken once: `append` in
 `shared/acta_engine/log/dynamodb.py`.
 
-The generation of a parked session is committed and not started. Whoever settles the last thing that it waits for starts
-it. Where that is a time, recovery starts it a little earlier, and the execution waits for the rest: the scan comes once
-a minute, so nothing fires late.
+The run moves to its next turn, and to its next Step Functions execution where the history of this one is long. The
+entries of that history are counted in the head, with upper bounds, and never read.
+
+What waits for long has no execution meanwhile, and costs its storage: it is parked (ADR 104). The generation of a
+parked session is committed and not started. Whoever settles the last thing that it waits for starts it. Where that is
+a time, recovery starts it a little earlier, and the execution waits for the rest: the scan comes once a minute, so
+nothing fires late.
+
+Not decided here: how long an outage is waited out (`shared/acta_engine/recovery/wait_out.py`), and what follows a reply
+(`turn.py`).
 """
 
 import math
@@ -19,8 +22,21 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from acta_engine.errors import Fenced
+from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.head import Head
+from acta_engine.log.head import Head, Run
+
+# Entries that a run leaves in the history of its Step Functions execution. Each figure is an upper bound, every retry
+# that the state machine allows included. `tests/infra/test_history.py` computes them from the definition and its retry
+# policies, and fails where one is too low.
+EVENTS_PER_TURN = 168
+"""A model call, or what handles its error, and the way to the next state; without its calls and waits for people."""
+EVENTS_PER_CALL = 140
+"""A tool call, and what settles it where it is lost."""
+EVENTS_PER_ASK = 110
+"""A wait for people, from one token to the next, with what would park it."""
+MOST_EVENTS = 25_000
+"""Source: AWS Step Functions developer guide, "Service quotas": entries in an execution's history."""
 
 
 def position(head: Head) -> Position:
@@ -138,6 +154,62 @@ def is_overtaken(head: Head, at: Position) -> bool:
 def is_at(head: Head, at: Position) -> bool:
     """Whether the session stands in this very turn."""
     return not is_overtaken(head, at) and head.run is not None and head.run.turn == at.turn
+
+
+def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
+    """Moves the run to its next turn, which begins with this commit. `thought`: whether it counts as an iteration.
+
+    A fused turn has no state of its own in the execution's history; its calls may get theirs. An execution that makes a
+    turn waits for nobody: recovery need not look whether it was woken.
+    """
+    run = _run(change)
+    moved = {
+        "turn": run.turn + 1,
+        "first": change.number,
+        "iteration": run.iteration + (1 if thought else 0),
+        "events": run.events + (0 if change.is_fused else EVENTS_PER_TURN) + EVENTS_PER_CALL * calls,
+        "parked": False,
+    }
+    change.set(run=run.model_copy(update=moved), wait=None)
+
+
+def turn_again(change: Change) -> None:
+    """Moves the run on without a reply, so that a further error has commit keys of its own. Where calls are open, the
+    log is still read from the commit that has them.
+    """
+    run = _run(change)
+    moved = {
+        "turn": run.turn + 1,
+        "first": run.first if change.head.unfinished_calls else change.number,
+        "events": run.events + EVENTS_PER_TURN,
+        "parked": False,
+    }
+    change.set(run=run.model_copy(update=moved), wait=None)
+
+
+def count_again(change: Change, calls: int) -> None:
+    """Counts the entries that so many calls, and the turn before them, leave in the execution's history because they
+    run once more.
+    """
+    run = _run(change)
+    added = EVENTS_PER_TURN + EVENTS_PER_CALL * calls
+    change.set(run=run.model_copy(update={"events": run.events + added}))
+
+
+def _run(change: Change) -> Run:
+    if change.head.run is None:
+        raise Fenced("the session has no run")
+    return change.head.run
+
+
+def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
+    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2):
+    `Settings.roll_over_events`.
+    """
+    full = head.run is not None and head.run.events >= after_events
+    if decision is None or not full or decision.next in ("done", "failed"):
+        return decision
+    return Decision(next="roll_over", at=decision.at)
 
 
 LEAD = timedelta(seconds=90)
