@@ -25,7 +25,7 @@ from acta.tools.run import Event
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
 from acta_engine.app import App
 from acta_engine.errors import EngineError
-from acta_engine.log.attempts import AttemptStore, Partials
+from acta_engine.log.attempt import AttemptStore, Partials
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, Wait
 from acta_engine.log.repository import SessionRepository

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from acta_engine.limits.tenant_limits import NO_LIMITS, TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
-from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_engine.tools.tool import EVERY_TENANT
 from acta_engine.usage.aws_prices import AwsPrices
 from acta_infra.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool

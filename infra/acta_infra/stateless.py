@@ -9,7 +9,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from acta_engine.settings import PREFIX
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.api.console_sign_in import ConsoleSignIn
 from acta_infra.api.http_api import Api, Issuer
 from acta_infra.api.user_pool import UserPool

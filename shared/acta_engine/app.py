@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from acta_engine.limits.limiter import Limiter
     from acta_engine.limits.long_polls import LongPollLimit
     from acta_engine.limits.store import LoadMeter, LongPollStore
-    from acta_engine.log.attempts import AttemptStore, Partials
-    from acta_engine.log.blobs import BlobStore
+    from acta_engine.log.attempt import AttemptStore, Partials
     from acta_engine.log.commit import Position
     from acta_engine.log.repository import SessionRepository
     from acta_engine.log.store import SessionIndex, SessionLog
+    from acta_engine.log.texts import BlobStore
     from acta_engine.memories.relevant import RelevantMemories
     from acta_engine.memories.store import MemoryStore
     from acta_engine.models.model import ModelChooser
@@ -97,7 +97,7 @@ class App:
 
     @cached_property
     def blobs(self) -> BlobStore:
-        from acta_engine.log.s3_blobs import S3Blobs
+        from acta_engine.log.s3 import S3Blobs
 
         return S3Blobs(self.settings.session_bucket)
 
@@ -118,13 +118,13 @@ class App:
 
     @cached_property
     def attempts(self) -> AttemptStore:
-        from acta_engine.log.dynamodb_attempts import DynamoAttempts
+        from acta_engine.log.dynamodb import DynamoAttempts
 
         return DynamoAttempts(self.settings.table, write_version=self.settings.write_version)
 
     @cached_property
     def partials(self) -> Partials:
-        from acta_engine.log.dynamodb_attempts import DynamoPartials
+        from acta_engine.log.dynamodb import DynamoPartials
 
         return DynamoPartials(self.settings.table)
 
@@ -564,10 +564,10 @@ class App:
 
     @cached_property
     def notifications(self) -> Notifications:
+        from acta_engine.notifications.dynamodb_stream import StreamedChanges
         from acta_engine.notifications.notification import Addresses
         from acta_engine.notifications.notifications import Notifications
         from acta_engine.notifications.sqs import NotificationQueue
-        from acta_engine.store.stream import StreamedChanges
 
         chosen = self.settings
         return Notifications(

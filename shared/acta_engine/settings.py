@@ -22,7 +22,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 
 if TYPE_CHECKING:
     from acta_engine.limits.caps import Caps

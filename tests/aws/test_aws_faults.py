@@ -148,7 +148,7 @@ def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:
     program = (
         "import sys\n"
         "import acta_engine.aws.errors, acta_engine.system_clock, acta_engine.log.dynamodb_index\n"
-        "import acta_engine.log.dynamodb, acta_engine.log.s3_blobs, acta_engine.files.s3\n"
+        "import acta_engine.log.dynamodb, acta_engine.log.s3, acta_engine.files.s3\n"
         "from acta_engine.aws.step_functions import StepFunctionsWorkflow\n"
         "StepFunctionsWorkflow('arn')\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('boto3', 'botocore', 'urllib3')])"

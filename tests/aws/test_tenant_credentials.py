@@ -22,10 +22,9 @@ from acta_engine.files.store import FileMissing
 from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.commit import Position
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.dynamodb_attempts import DynamoPartials
+from acta_engine.log.dynamodb import DynamoLog, DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import IndexEntry, TransactionItems
 from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings

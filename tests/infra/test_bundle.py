@@ -115,7 +115,7 @@ def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) 
     program = (
         f"import sys; sys.path.insert(0, {str(bundle)!r}); import functions.{function}.handler as made; "
         "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules)); "
-        "from acta_engine.store.frozen_model import FrozenModel; "
+        "from acta_engine.store.schema import FrozenModel; "
         "print(*[one for one in FrozenModel.__subclasses__() if one.__pydantic_complete__])"
     )
     environ = {

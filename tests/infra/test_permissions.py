@@ -14,7 +14,7 @@ from acta.cli.operations.deployed.deploy import (
     require_concurrency,
     roll_out,
 )
-from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.releases import (
     BACKWARDS,
     KEPT,

@@ -14,7 +14,7 @@ from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
 from acta_engine.people.intervention import Intervention
 from acta_engine.settings import Settings
 from acta_engine.store import table_layout as items
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.sizing import LOCAL_SIZES, SIZES
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in

@@ -9,9 +9,9 @@ from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.log import MemoryLog
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import Entry, ToolEntry
-from acta_engine.log.large_texts import pointers, read_compacted
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta_engine.log.texts import pointers, read_compacted
 from acta_engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -5,10 +5,9 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.errors import SchemaUnknown
-from acta_engine.log.attempt import Partial
-from acta_engine.log.attempts import PARTIAL_LIFE
+from acta_engine.log.attempt import PARTIAL_LIFE, Partial
 from acta_engine.store import table_layout as items
-from acta_engine.store.versions import NEXT
+from acta_engine.store.schema import NEXT
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit
 

@@ -6,14 +6,13 @@ import pytest
 
 from acta.testing.memory.blobs import MemoryBlobs
 from acta_engine.errors import StoreUnavailable
-from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.conversation import Content, Entry
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.segments import AT_ONCE, PREFIX, SEGMENT_COMMITS
 from acta_engine.log.session import Session
 from acta_engine.log.store import LogPage
-from acta_engine.store.versions import NEXT
+from acta_engine.log.texts import SEGMENT_COMMITS, SEGMENT_PREFIX, SEGMENTS_AT_ONCE, BlobMissing, BlobStore
+from acta_engine.store.schema import NEXT
 from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
@@ -36,7 +35,7 @@ class SegmentBlobs(MemoryBlobs):
         self.written: list[str] = []
 
     def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
-        if name.startswith(PREFIX):
+        if name.startswith(SEGMENT_PREFIX):
             if self.away:
                 raise StoreUnavailable("away")
             self.written.append(name)
@@ -44,7 +43,7 @@ class SegmentBlobs(MemoryBlobs):
 
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         wanted = tuple(names)
-        self.read += [name for name in wanted if name.startswith(PREFIX)]
+        self.read += [name for name in wanted if name.startswith(SEGMENT_PREFIX)]
         return super().get(tenant, session_id, wanted)
 
 
@@ -62,7 +61,7 @@ class WithoutSegments:
 
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         wanted = tuple(names)
-        if any(name.startswith(PREFIX) for name in wanted):
+        if any(name.startswith(SEGMENT_PREFIX) for name in wanted):
             raise BlobMissing("never written")
         return self._blobs.get(tenant, session_id, wanted)
 
@@ -225,7 +224,7 @@ def test_segments_that_are_missing_are_written_by_whoever_had_to_read_the_log() 
     repository.conversation(at)
 
     assert sorted(log.numbers) == list(range(1, last + 1)), "it read the log, and each commit once"
-    assert (first, len(blobs.written)) == (AT_ONCE, last // SEGMENT_COMMITS)
+    assert (first, len(blobs.written)) == (SEGMENTS_AT_ONCE, last // SEGMENT_COMMITS)
 
 
 DAMAGES = {
@@ -241,7 +240,7 @@ DAMAGES = {
 def test_where_a_segment_cannot_be_read_the_log_is(damage: str | None, nth: int) -> None:
     house, blobs, at = long_session()
     whole = state(house.fresh_repository().conversation(at))
-    names = sorted(name for name in blobs.names(TENANT, at.session_id) if name.startswith(PREFIX))
+    names = sorted(name for name in blobs.names(TENANT, at.session_id) if name.startswith(SEGMENT_PREFIX))
     del blobs._texts[TENANT, at.session_id, names[nth]]
     if damage is not None:
         blobs._texts[TENANT, at.session_id, names[nth]] = damage
@@ -275,7 +274,7 @@ def test_while_the_store_of_segments_is_away_the_session_goes_on() -> None:
 def test_segments_are_erased_with_their_session() -> None:
     blobs = SegmentBlobs()
     house, session, _ = played(blobs)
-    assert any(name.startswith(PREFIX) for name in blobs.names(TENANT, session))
+    assert any(name.startswith(SEGMENT_PREFIX) for name in blobs.names(TENANT, session))
 
     house.delete(session)
 

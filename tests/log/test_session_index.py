@@ -7,16 +7,18 @@ from datetime import datetime, timedelta
 import pytest
 
 from acta_engine.log.head import CoarseState
-from acta_engine.log.listed import Listed, Wanted, mark
 from acta_engine.log.store import (
     LIVE_SHARDS,
     IndexEntry,
     InterventionPage,
+    Listed,
     Live,
     LiveKind,
     LiveSession,
     TransactionItems,
+    Wanted,
     live_shard,
+    mark,
 )
 from acta_engine.people.intervention import InterventionState
 from acta_engine.store.table_layout import listing_item

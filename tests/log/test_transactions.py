@@ -12,7 +12,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import StoreThrottled
 from acta_engine.memories.dynamodb import DynamoMemories
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.store.transaction import ATTEMPTS, ConditionFailed, transact
+from acta_engine.store.dynamodb import ATTEMPTS, ConditionFailed, transact
 from tests.stores.backends import Aws, aws_stores
 
 pytestmark = pytest.mark.contract

@@ -19,14 +19,14 @@ from acta_engine.notifications.dynamodb import (
     ReceiversByPartition,
     StoredReceivers,
 )
+from acta_engine.notifications.dynamodb_stream import StreamedChanges
 from acta_engine.notifications.notification import question_notification
 from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.notifications.sqs import NotificationQueue
 from acta_engine.notifications.webhooks import SnsTopic
 from acta_engine.store import table_layout as items
-from acta_engine.store.stream import StreamedChanges
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from tests.stores.backends import Aws
 from tests.stores.documents import make_commit, make_head, make_intervention
 

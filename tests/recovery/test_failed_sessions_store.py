@@ -4,8 +4,8 @@ import pytest
 
 from acta_engine.log.head import CoarseState
 from acta_engine.log.store import FailedPage, IndexEntry, SessionName, TransactionItems
+from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import intervention_item
-from acta_engine.store.versions import CURRENT
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_intervention
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.head import Head
 from acta_engine.store.documents import unpack
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_engine.system_clock import SystemClock
 from tests.faults.calls import Answer, Request
 from tests.faults.person import Json

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.environments import LOCAL
 from acta_infra.packaging.bundle import ROOT, Bundler
 from acta_infra.packaging.install import target_of
 
 FIELD = "drawn_by_next"
-VERSIONS = Path("shared/acta_engine/store/versions.py")
+VERSIONS = Path("shared/acta_engine/store/schema.py")
 HEAD = Path("shared/acta_engine/log/head.py")
 DRAWN = f'    {FIELD}: str = Field(default_factory=lambda: __import__("secrets").token_hex(8))\n'
 ADDS_IT = f"""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from acta.cli.operations.releases import Clients, roll_back
 from acta.cli.operations.repair_failed import World
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.releases import look
 from acta_infra.local.former_releases import take_newest
 from acta_infra.names import function_name

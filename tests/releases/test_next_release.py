@@ -11,7 +11,7 @@ import pytest
 from acta_engine.errors import SchemaUnknown
 from acta_engine.log.commit import Commit
 from acta_engine.store.documents import from_commit, to_commit, unpack
-from acta_engine.store.versions import CURRENT, NEXT
+from acta_engine.store.schema import CURRENT, NEXT
 from tests.releases.following import FIELD, run
 from tests.stores.documents import full_commit, largest_commit, make_commit
 
@@ -21,8 +21,8 @@ COMMITS = (make_commit("t", "ses_1", 1), full_commit("t", "ses_1", 1), largest_c
 WRITES_AGAIN = """
 import base64, json, sys
 from acta_engine.store.documents import dump, to_commit
-from acta_engine.log.large_texts import in_version
-from acta_engine.store.versions import CURRENT, OLDEST_WRITTEN
+from acta_engine.log.texts import in_version
+from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 def written(commit, version):
     return base64.b64encode(dump(in_version(commit, version), version)).decode()
 read = [to_commit(OLDEST_WRITTEN, base64.b64decode(each)) for each in json.load(sys.stdin)]

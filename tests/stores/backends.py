@@ -27,13 +27,12 @@ from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import make_client
 from acta_engine.files.s3 import S3Files
 from acta_engine.files.store import FileStore
-from acta_engine.log.attempts import AttemptStore, Partials
-from acta_engine.log.blobs import BlobStore
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.dynamodb_attempts import DynamoAttempts, DynamoPartials
+from acta_engine.log.attempt import AttemptStore, Partials
+from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog, DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import IndexEntry, SessionIndex, SessionLog
+from acta_engine.log.texts import BlobStore
 from acta_engine.memories.dynamodb import DynamoMemories
 from acta_engine.memories.store import MemoryStore
 from acta_engine.notifications.dynamodb import DynamoTenantReceivers
@@ -41,7 +40,7 @@ from acta_engine.notifications.notifier import TenantReceivers
 from acta_engine.people.intervention import Intervention
 from acta_engine.store import table_layout as items
 from acta_engine.store.documents import from_intervention
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolSecretNames, DynamoToolStore
 from tests.doubles.audit import MemoryTrail

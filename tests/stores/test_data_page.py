@@ -16,9 +16,17 @@ from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.attempt import Marker, Partial
-from acta_engine.log.listed import Listed, mark
-from acta_engine.log.segments import Segment, keep
-from acta_engine.log.store import Erasure, IndexEntry, Live, Places, SessionReceiver, TransactionItems
+from acta_engine.log.store import (
+    Erasure,
+    IndexEntry,
+    Listed,
+    Live,
+    Places,
+    SessionReceiver,
+    TransactionItems,
+    mark,
+)
+from acta_engine.log.texts import Segment, keep_segments
 from acta_engine.memories.memory import Memory
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts import prompt as prompts
@@ -294,7 +302,7 @@ def test_every_object_is_on_the_page(moto_account: Aws) -> None:
         results=(),
         has_waited=False,
     )
-    keep(stores.blobs, make_commit(TENANT, SESSION, 1).head, [segment])
+    keep_segments(stores.blobs, make_commit(TENANT, SESSION, 1).head, [segment])
     for files, path in ((stores.files, "notes/may.md"), (stores.files.seen_by("ann"), "~/notes/may.md")):
         files.write(TENANT, path, b"notes")
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from acta.testing.memory.clock import FakeClock
 from acta_engine.files.s3 import S3Files
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.dynamodb_attempts import DynamoAttempts
+from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_infra.deployed.tenants.stores import Names, TenantStores
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn

@@ -7,7 +7,7 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta_engine.errors import SchemaUnknown
 from acta_engine.store.keys import key_part
-from acta_engine.store.versions import NEXT
+from acta_engine.store.schema import NEXT
 from acta_engine.traces.aws import DynamoTracedCommits
 from acta_engine.traces.port import CommitName
 from acta_engine.usage.store import UsagePartition

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from acta_engine.log.conversation import input_hash
 from acta_engine.people.intervention import Intervention, PendingCall
-from acta_engine.store.convert import to_json
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT, to_json
 from acta_engine.untrusted.exact_json import canonical_json, read_exactly
 from tests.stores.documents import make_intervention
 

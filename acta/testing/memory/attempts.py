@@ -2,10 +2,9 @@
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from acta_engine.errors import Fenced
-from acta_engine.log.attempt import PARTIAL_VERSION, Marker, Partial
-from acta_engine.log.attempts import AttemptsChanged
-from acta_engine.log.dynamodb_attempts import from_marker, from_partial, to_marker, to_partial
-from acta_engine.store.versions import CURRENT
+from acta_engine.log.attempt import PARTIAL_VERSION, AttemptsChanged, Marker, Partial
+from acta_engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
+from acta_engine.store.schema import CURRENT
 
 
 class MemoryAttempts:

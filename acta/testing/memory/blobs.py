@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.texts import BlobMissing
 
 
 class MemoryBlobs:

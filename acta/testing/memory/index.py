@@ -11,8 +11,8 @@ from acta_engine.clock import Clock
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import TERMINAL, CoarseState
-from acta_engine.log.listed import WHATEVER, Wanted
 from acta_engine.log.store import (
+    WHATEVER,
     FailedPage,
     InterventionPage,
     LiveKind,
@@ -20,6 +20,7 @@ from acta_engine.log.store import (
     LiveSession,
     SessionName,
     SessionPage,
+    Wanted,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visible_sessions import check_by_listing, is_visible, viewer

@@ -8,7 +8,7 @@ from acta_engine.memories.dynamodb import from_memory, to_memory
 from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
 from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage
 from acta_engine.store.cursors import from_cursor, to_cursor
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 
 
 class MemoryMemories:

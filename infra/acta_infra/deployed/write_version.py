@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.releases import Live
 from acta_infra.deployed.stacks import described
 from acta_infra.environments import Environment

@@ -15,7 +15,7 @@ from acta_engine.limits.tenant_limits import TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.recovery.store import SHARE
 from acta_engine.settings import Settings
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT
 from acta_engine.usage.aws_prices import AwsPrices
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.data_stores import new_log_group

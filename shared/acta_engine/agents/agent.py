@@ -23,7 +23,7 @@ from acta_engine.people.options_and_defaults import (
     RoleName,
     has_one_of,
 )
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
 

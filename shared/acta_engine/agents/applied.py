@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 SET_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 DIGEST_PATTERN = r"^[A-Za-z0-9:_-]{1,100}$"

@@ -19,11 +19,10 @@ from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.dynamodb import FREE, Action, delete, get_item, put
 from acta_engine.store.keys import tenant_pk
-from acta_engine.store.query import get_item
+from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item
-from acta_engine.store.transaction import FREE, Action, delete, put
-from acta_engine.store.versions import CURRENT
 from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolStore
 
 if TYPE_CHECKING:  # types alone: no cold start loads them

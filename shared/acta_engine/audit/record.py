@@ -11,7 +11,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Literal, NamedTuple, Protocol
 
 from acta_engine.clock import Clock
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 Outcome = Literal["begun", "done", "refused", "failed"]
 """`begun`: what became of it is not known: its worker died, or the store was away after it. `refused`: the caller was

@@ -25,10 +25,10 @@ from acta_engine.clock import Clock
 from acta_engine.errors import StoreUnavailable
 from acta_engine.ids import AUDIT, make_id
 from acta_engine.settings import Settings
-from acta_engine.store.convert import read_json, to_json
 from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.dynamodb import query
 from acta_engine.store.keys import tenant_pk
-from acta_engine.store.query import query
+from acta_engine.store.schema import read_json, to_json
 from acta_engine.store.table_layout import Item
 
 RECORD_VERSION = 1

@@ -12,7 +12,7 @@ from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.settings import MAX_COST_BUDGET_USD as MAX_COST_BUDGET_USD
 from acta_engine.settings import MAX_MAX_STEPS as MAX_MAX_STEPS
 from acta_engine.settings import MAX_TOKEN_BUDGET as MAX_TOKEN_BUDGET
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 DEFAULT_MAX_STEPS = 50
 """Of a run, where neither its request nor its agent names a limit."""

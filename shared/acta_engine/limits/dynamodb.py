@@ -36,8 +36,7 @@ from acta_engine.limits.store import LIMIT_LIFE, LongPolls, RequestNumbers
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.store import Places
 from acta_engine.store import table_layout as items
-from acta_engine.store.query import DeploymentTable, OneTable, query
-from acta_engine.store.transaction import Action
+from acta_engine.store.dynamodb import Action, DeploymentTable, OneTable, query
 
 TENANTS_KEPT = 200
 LOOKS = 4

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from zlib import crc32
 
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 
 CHUNK_TOKENS = 20_000
 SHARE_TOKENS = 10_000_000

@@ -3,12 +3,11 @@
 """
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
 
 from acta_engine.log.head import Head
-from acta_engine.store.frozen_model import FrozenModel
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import FrozenModel, StoredModel
 
 ANSWERED = "ANSWERED"
 
@@ -89,3 +88,42 @@ def last_part(text: str) -> str:
     """The end of `text`, at most `MAX_PARTIAL_BYTES` bytes, cut between two characters."""
     data = text.encode("utf-8", "replace")
     return data[-MAX_PARTIAL_BYTES:].decode("utf-8", "ignore")
+
+
+class AttemptsChanged(Exception):
+    """The marker is not what the writer took it for: an earlier attempt vanished, or another worker is at it. Nothing
+    was written.
+    """
+
+    def __init__(self, marker: Marker) -> None:
+        super().__init__("the marker has other attempts")
+        self.marker = marker
+
+
+class AttemptStore(Protocol):
+    """All methods raise StoreThrottled and StoreUnavailable."""
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        """Replaces the session's marker. `after`: the id of the last attempt of the marker that is replaced; None:
+        there is none yet. A marker whose last attempt is this one's already is replaced, too: an answer was lost.
+
+        Raises AttemptsChanged where the marker is another one, and Fenced where the session was deleted.
+        """
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        """The marker, empty where there is none. Strongly consistent. Raises SchemaUnknown, PoisonedSession."""
+
+
+PARTIAL_LIFE = timedelta(minutes=15)
+"""How long a partial text is kept: longer than any turn takes."""
+
+
+class Partials(Protocol):
+    """One item for each session, outside the log. Each write replaces the one before, and a committed turn needs it no
+    more. All methods raise StoreThrottled and StoreUnavailable."""
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        """Replaces the session's partial text. Stores nothing where the session was deleted."""
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        """The partial text that was stored last, of whatever turn. Eventually consistent. Raises SchemaUnknown."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from acta_engine.log.conversation import Content, Entry
 from acta_engine.log.events import Event
 from acta_engine.log.head import Head
-from acta_engine.store.stored_model import StoredModel, VersionedModel
+from acta_engine.store.schema import StoredModel, VersionedModel
 
 NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", "failed"]
 

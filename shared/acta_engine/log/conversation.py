@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from acta_engine.store.stored_model import StoredModel, VersionedModel
+from acta_engine.store.schema import StoredModel, VersionedModel
 from acta_engine.untrusted.exact_json import canonical_json
 
 INLINE_BYTES = 4_096

@@ -8,9 +8,10 @@ from typing import Any
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
-from acta_engine.errors import StoreThrottled
+from acta_engine.errors import Fenced, StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
 from acta_engine.limits.hour import LeaseChange
+from acta_engine.log.attempt import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, Partial
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (
     NO_ITEMS,
@@ -25,8 +26,20 @@ from acta_engine.log.store import (
 )
 from acta_engine.people.visible_sessions import check_visible
 from acta_engine.store import table_layout as items
-from acta_engine.store.query import get_item, newest_commit, query
-from acta_engine.store.transaction import FREE, Action, ConditionFailed, put, put_record, transact
+from acta_engine.store.documents import dump, load
+from acta_engine.store.dynamodb import (
+    FREE,
+    Action,
+    ConditionFailed,
+    OneTable,
+    get_item,
+    newest_commit,
+    put,
+    put_record,
+    query,
+    transact,
+)
+from acta_engine.store.schema import CURRENT
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3
@@ -300,3 +313,86 @@ def write_in_batches(dynamodb: Service, table: str, clock: Clock, requests: Iter
             pause *= 2
         else:
             raise StoreThrottled("batch_write_item: items were left unprocessed")
+
+
+def from_marker(marker: Marker, version: int) -> bytes:
+    """`version`: the one to write."""
+    return dump(marker, version)
+
+
+def to_marker(version: int, data: bytes) -> Marker:
+    """Raises SchemaUnknown, PoisonedSession."""
+    return load("marker of model calls", Marker, version, data)
+
+
+class DynamoAttempts:
+    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: the schema version of
+    its markers (`acta_engine.store.schema`).
+    """
+
+    def __init__(self, table: str, client: Any = None, *, write_version: int = CURRENT) -> None:
+        self._table = table
+        self._version = write_version
+        self._dynamodb = Service("dynamodb", client)
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        own = marker.last_id or ""
+        item = {
+            **items.attempts_key(tenant, session_id),
+            "k": {"S": own},
+            "v": {"N": str(self._version)},
+            "z": {"B": from_marker(marker, self._version)},
+        }
+        known = {":own": {"S": own}} | ({":after": {"S": after}} if after is not None else {})
+        try:
+            self._dynamodb.call(
+                "put_item",
+                TableName=self._table,
+                Item=item,
+                ConditionExpression=f"attribute_not_exists(pk) OR k IN ({', '.join(known)})",
+                ExpressionAttributeValues=known,
+            )
+        except AwsRefused as refused:
+            if refused.code != "ConditionalCheckFailedException":
+                raise
+            found = self._item(tenant, session_id)
+            if found and "z" not in found:
+                raise Fenced("the session was deleted") from None
+            raise AttemptsChanged(_marker(found)) from None
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        return _marker(self._item(tenant, session_id))
+
+    def _item(self, tenant: str, session_id: str) -> items.Item:
+        return get_item(self._dynamodb, self._table, items.attempts_key(tenant, session_id)) or {}
+
+
+def _marker(item: items.Item) -> Marker:
+    return to_marker(*items.stored(item)) if "z" in item else Marker()
+
+
+def from_partial(partial: Partial) -> bytes:
+    return dump(partial, PARTIAL_VERSION)
+
+
+def to_partial(version: int, data: bytes) -> Partial:
+    return load("partial text", Partial, version, data)
+
+
+_NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
+
+
+class DynamoPartials(OneTable):
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        item = {
+            **items.partial_key(tenant, session_id),
+            "p": {"B": from_partial(partial)},
+            "v": {"N": str(PARTIAL_VERSION)},
+            "ttl": {"N": str(int((partial.at + PARTIAL_LIFE).timestamp()))},
+        }
+        self._call_if("put_item", Item=item, ConditionExpression=_NOT_DELETED)
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        key = items.partial_key(tenant, session_id)
+        item = self._dynamodb.call("get_item", TableName=self._table, Key=key).get("Item", {})
+        return to_partial(int(item["v"]["N"]), item["p"]["B"]) if "p" in item else None

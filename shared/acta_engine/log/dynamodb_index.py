@@ -12,14 +12,16 @@ from acta_engine.limits.dynamodb import read_counts
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import TERMINAL, CoarseState
-from acta_engine.log.listed import WHATEVER, Wanted, mark
 from acta_engine.log.store import (
+    WHATEVER,
     FailedPage,
     InterventionPage,
     LiveKind,
     LivePage,
     SessionName,
     SessionPage,
+    Wanted,
+    mark,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visibility import Viewer
@@ -27,8 +29,8 @@ from acta_engine.people.visible_sessions import check_by_listing, is_visible, vi
 from acta_engine.store import table_layout as items
 from acta_engine.store.cursors import from_cursor, position_near, time_of, to_cursor
 from acta_engine.store.documents import skip_damaged
+from acta_engine.store.dynamodb import BATCH, batch_get, get_item, newest_commit, query
 from acta_engine.store.keys import key_part, tenant_pk
-from acta_engine.store.query import BATCH, batch_get, get_item, newest_commit, query
 
 FILTERED_LIMIT = 200
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000

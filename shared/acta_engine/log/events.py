@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 from pydantic import Field
 
 from acta_engine.recovery.outage import WAITS_FOR
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 from acta_engine.turn.final_answer import in_words
 from acta_engine.untrusted.visible import visible
 

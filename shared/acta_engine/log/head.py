@@ -15,7 +15,7 @@ from acta_engine.log.conversation import ToolCall
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus
 from acta_engine.recovery.outage import Delay, Outage
-from acta_engine.store.stored_model import StoredModel, VersionedModel
+from acta_engine.store.schema import StoredModel, VersionedModel
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.untrusted.visible import visible
 from acta_engine.usage.tally import Tally

@@ -11,28 +11,15 @@ from acta_engine.errors import CommitContention, Fenced, PoisonedSession, Sessio
 from acta_engine.limits.hour import Lease, LeaseChange, hour_of, shares_in_turn
 from acta_engine.limits.shared_counts import count_shares_of
 from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
-from acta_engine.log import segments
-from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, IdempotencyKey, IdempotencyRecord, Position
 from acta_engine.log.conversation import Compacted, Content, ToolCall
 from acta_engine.log.head import Head
-from acta_engine.log.large_texts import (
-    E,
-    has_large,
-    in_version,
-    load_call,
-    offloaded,
-    offloaded_entries,
-    pointers,
-    read_compacted,
-    stored,
-)
-from acta_engine.log.listed import Listed
 from acta_engine.log.session import Session
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
+    Listed,
     Live,
     LiveKind,
     NumberTaken,
@@ -41,7 +28,25 @@ from acta_engine.log.store import (
     SessionReceiver,
     TransactionItems,
 )
-from acta_engine.store.versions import CURRENT
+from acta_engine.log.texts import (
+    SEGMENT_COMMITS,
+    SEGMENTS_AT_ONCE,
+    BlobMissing,
+    BlobStore,
+    E,
+    covered_before,
+    has_large,
+    in_version,
+    keep_segments,
+    load_call,
+    offloaded,
+    offloaded_entries,
+    pointers,
+    read_compacted,
+    read_segments,
+    stored,
+)
+from acta_engine.store.schema import CURRENT
 
 
 def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
@@ -103,7 +108,7 @@ UNLIMITED = LimitsByTenant()
 class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
-    `write_version`: the schema version of its commits (`acta_engine.store.versions`). `segment_commits`: as in
+    `write_version`: the schema version of its commits (`acta_engine.store.schema`). `segment_commits`: as in
     `Session`; the same in every worker. `limits`: of the tenants.
     """
 
@@ -115,7 +120,7 @@ class SessionRepository:
         *,
         write_version: int = CURRENT,
         limits: LimitsByTenant = UNLIMITED,
-        segment_commits: int = segments.SEGMENT_COMMITS,
+        segment_commits: int = SEGMENT_COMMITS,
     ) -> None:
         self.write_version = write_version
         self.limits = limits
@@ -143,7 +148,7 @@ class SessionRepository:
         session.forget_keys_before(at.first)
         self.load(session)
         if not session.head.deleted:
-            segments.keep(self._blobs, session.head, session.take_segments(segments.AT_ONCE))
+            keep_segments(self._blobs, session.head, session.take_segments(SEGMENTS_AT_ONCE))
         return session
 
     def turn(self, at: Position) -> Session:
@@ -329,11 +334,11 @@ class SessionRepository:
     def _cold(self, at: Position) -> Session:
         """What has no segment yet is read first: its head says how far back the conversation goes."""
         every = self._segment_commits
-        covered = segments.covered_before(at.first, every)
+        covered = covered_before(at.first, every)
         commits = self._since(at, covered + 1)
         head = commits[-1].head
         begin = max(1, head.compacted_at)
-        before = segments.read(self._blobs, head, begin, covered, every) if begin <= covered else ()
+        before = read_segments(self._blobs, head, begin, covered, every) if begin <= covered else ()
         if before is None:
             older = self._log.read(at.tenant, at.session_id, begin, limit=covered + 1 - begin)
             commits = (*older.commits, *commits)

@@ -16,8 +16,7 @@ from acta_engine.log.conversation import (
     UserEntry,
 )
 from acta_engine.log.head import Head
-from acta_engine.log.large_texts import load_entry
-from acta_engine.log.segments import Segment
+from acta_engine.log.texts import Segment, load_entry
 
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
 

@@ -7,6 +7,7 @@ All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a
 release does not know.
 """
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
@@ -15,8 +16,7 @@ from zlib import crc32
 from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.tenant_limits import Start, TenantCounts
 from acta_engine.log.commit import Commit, IdempotencyRecord
-from acta_engine.log.head import CoarseState
-from acta_engine.log.listed import WHATEVER, Listed, Wanted
+from acta_engine.log.head import CoarseState, Head
 from acta_engine.people.intervention import Intervention, InterventionState
 
 TOMBSTONE_LIFE = timedelta(hours=1)
@@ -48,6 +48,48 @@ LIVE_SHARDS = 16
 def live_shard(session_id: str) -> int:
     """The part that a session's entry is in, from 0 on."""
     return crc32(session_id.encode()) % LIVE_SHARDS
+
+
+LISTED_GOAL_CHARS = 200
+"""A goal is found by words in its beginning: the listing is read for every page, so it stays small."""
+MARK_CHARS = 24
+
+
+class Listed(NamedTuple):
+    """What a session's listing keeps of it. `goal`: its beginning, without regard to case. `metadata`: a mark for each
+    pair (`mark`), since the pairs themselves may be long.
+    """
+
+    created_by: str = ""
+    goal: str = ""
+    metadata: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, head: Head) -> "Listed":
+        marks = frozenset(mark(name, value) for name, value in head.metadata.items())
+        return cls(head.created_by, head.goal[:LISTED_GOAL_CHARS].casefold(), marks)
+
+
+class Wanted(NamedTuple):
+    """None: whatever. `goal`: words that the beginning of the goal has. `metadata`: a name and its value."""
+
+    created_by: str | None = None
+    goal: str | None = None
+    metadata: tuple[str, str] | None = None
+
+    def fits(self, listed: Listed) -> bool:
+        return (
+            self.created_by in (None, listed.created_by)
+            and (self.goal is None or self.goal.casefold() in listed.goal)
+            and (self.metadata is None or mark(*self.metadata) in listed.metadata)
+        )
+
+
+WHATEVER = Wanted()
+
+
+def mark(name: str, value: str) -> str:
+    return hashlib.sha256(f"{len(name)}:{name}{value}".encode()).hexdigest()[:MARK_CHARS]
 
 
 class Live(NamedTuple):

@@ -24,21 +24,22 @@ from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
 from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage
 from acta_engine.store.cursors import from_cursor, position_near, to_cursor
 from acta_engine.store.documents import dump, load
-from acta_engine.store.keys import key_part, tenant_pk
-from acta_engine.store.query import get_item, query
-from acta_engine.store.table_layout import Item, item_key, stored
-from acta_engine.store.transaction import (
+from acta_engine.store.dynamodb import (
     ATTEMPTS,
     FREE,
     PAUSE_SECONDS,
     Action,
     ConditionFailed,
     delete,
+    get_item,
     put,
     put_record,
+    query,
     transact,
 )
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.keys import key_part, tenant_pk
+from acta_engine.store.schema import CURRENT
+from acta_engine.store.table_layout import Item, item_key, stored
 
 
 def from_memory(memory: Memory, version: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.quoting import quoted
 from acta_engine.untrusted.visible import visible
 

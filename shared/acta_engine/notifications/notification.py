@@ -12,7 +12,7 @@ from urllib.parse import quote
 from acta_engine.log.head import Head, SessionState
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.options_and_defaults import InterventionType
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 NotificationEvent = Literal["intervention.opened", "intervention.warned", "session.ended"]
 

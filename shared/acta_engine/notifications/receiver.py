@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 BASE64_PREFIX = "whsec_"
 """What follows this prefix in a secret is base64. A secret without the prefix is the key itself."""

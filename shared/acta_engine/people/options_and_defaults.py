@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 InterventionType = Literal[
     "approval_required", "clarification_needed", "error_recovery", "checkpoint_review", "budget_exceeded"

@@ -32,7 +32,7 @@ from acta_engine.people.visible_sessions import is_visible
 from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions.requester import Requester
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.budget import spent_usd, tokens_used

@@ -32,7 +32,7 @@ from acta_engine.plans.update import (
     fitted,
     registry_risks,
 )
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.visible import visible
 

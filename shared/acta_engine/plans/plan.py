@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 
 UPDATE_PLAN = "update_plan"
 """The tool with which a model makes its plan and keeps it."""

@@ -25,7 +25,7 @@ from acta_engine.plans.plan import (
     permissions_approved,
     permissions_owed,
 )
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.validation_messages import did_you_mean
 

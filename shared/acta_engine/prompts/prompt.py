@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 AGENT_PLANNING_SYSTEM = "agent_planning_system"
 MAX_CONTENT_CHARS = 20_000

@@ -32,8 +32,8 @@ from acta_engine.queue.places import (
     QueuePosition,
     in_milliseconds,
 )
+from acta_engine.store.dynamodb import DeploymentTable, get_item
 from acta_engine.store.keys import key_part
-from acta_engine.store.query import DeploymentTable, get_item
 from acta_engine.store.table_layout import Item
 
 ATTEMPTS = 6

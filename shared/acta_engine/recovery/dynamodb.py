@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from acta_engine.recovery.store import EndedPlace, HousekeepingPlace, Round, RoundCounts, RoundResult
-from acta_engine.store.query import DeploymentTable
+from acta_engine.store.dynamodb import DeploymentTable
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
 ROUNDS: Mapping[Round, str] = MappingProxyType({"due": "d", "woken": "w", "housekeeping": "h"})

@@ -14,8 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from acta_engine.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
-from acta_engine.log.attempt import Attempt, Marker, open_attempts
-from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.attempt import Attempt, AttemptStore, Marker, open_attempts
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository

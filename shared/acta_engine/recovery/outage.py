@@ -31,7 +31,7 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 
 DelayReason = Literal[
     "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued"

@@ -49,7 +49,7 @@ from acta_engine.recovery.store import (
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lost, sweep
 from acta_engine.sessions.housekeeping import Housekeeping
 from acta_engine.settings import Settings
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.telemetry import Telemetry
 from acta_engine.tenant_hash import tenant_hash
 from acta_engine.turn.workflow import ExecutionEvents, Workflow

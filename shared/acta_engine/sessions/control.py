@@ -6,7 +6,7 @@ a tool's result `_finish` in `shared/acta_engine/tools/execute.py`.
 
 from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict
-from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.attempt import AttemptStore
 from acta_engine.log.change import Change
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository

@@ -7,10 +7,10 @@ what one of them stored late, and what a deletion that was cut short left, is er
 from contextlib import suppress
 
 from acta_engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound
-from acta_engine.log.blobs import BlobStore
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionIndex, SessionLog
+from acta_engine.log.texts import BlobStore
 from acta_engine.recovery.recover import end_engine
 from acta_engine.sessions.control import cancel
 from acta_engine.sessions.erasure import erase

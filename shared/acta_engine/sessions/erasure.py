@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession
-from acta_engine.log.blobs import BlobStore
 from acta_engine.log.store import LivePage, LiveSession, SessionIndex, SessionLog
+from acta_engine.log.texts import BlobStore
 
 Entry = TypeVar("Entry")
 Listed = TypeVar("Listed", covariant=True)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from acta_engine.errors import Conflict, PoisonedSession, ValidationFailed
 from acta_engine.ids import MESSAGE, RUN, SESSION
-from acta_engine.log.blobs import BlobMissing
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import AssistantEntry, Compacted, Content, Entry, ToolEntry, UserEntry
@@ -16,6 +15,7 @@ from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
+from acta_engine.log.texts import BlobMissing
 from acta_engine.plans.plan import without_permissions
 from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, begin_run, create, empty_head

@@ -14,13 +14,12 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from acta_engine.errors import CursorInvalid, PoisonedSession, SessionNotFound
-from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.conversation import AssistantEntry, Compacted, Content, Entry, ToolEntry, UserEntry
 from acta_engine.log.head import Head
-from acta_engine.log.large_texts import load_entry, pointers, read_compacted
 from acta_engine.log.session import Session
 from acta_engine.log.store import SessionLog
+from acta_engine.log.texts import BlobMissing, BlobStore, load_entry, pointers, read_compacted
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.turn.final_answer import without_marker
 

@@ -8,9 +8,9 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.etag import plan_tag
 from acta_engine.errors import PlanNotFound, ValidationFailed
-from acta_engine.log.blobs import BlobStore
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import SessionLog
+from acta_engine.log.texts import BlobStore
 from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry
 from acta_engine.sessions.pages import page_of_rows
 from acta_engine.sessions.views import instant, plan_view, step_view

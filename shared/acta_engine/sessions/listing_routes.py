@@ -12,8 +12,7 @@ from acta_engine.app import App
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from acta_engine.log.head import CoarseState, Head, SessionState
-from acta_engine.log.listed import LISTED_GOAL_CHARS, Listed, Wanted
-from acta_engine.log.store import IndexEntry
+from acta_engine.log.store import LISTED_GOAL_CHARS, IndexEntry, Listed, Wanted
 from acta_engine.sessions.pages import Json, page_of_items, searched_page
 from acta_engine.sessions.views import session_view
 

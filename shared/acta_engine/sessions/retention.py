@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, SessionNotFound
-from acta_engine.log.blobs import BlobStore
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import FailedPage, SessionIndex, SessionLog, SessionName
+from acta_engine.log.texts import BlobStore
 from acta_engine.recovery.store import EndedPlace
 from acta_engine.sessions.erasure import erase, walk
 

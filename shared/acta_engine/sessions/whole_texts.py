@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from acta_engine.errors import InterventionNotFound, NotFound, SessionNotFound, ValidationFailed
-from acta_engine.log.blobs import BlobMissing, BlobStore
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import AssistantEntry, ToolCall, input_hash
 from acta_engine.log.head import MAX_ANSWER_CHARS, Head
-from acta_engine.log.large_texts import load_call, load_entry, pointers
 from acta_engine.log.store import SessionLog
+from acta_engine.log.texts import BlobMissing, BlobStore, load_call, load_entry, pointers
 from acta_engine.people.intervention import Intervention, PendingCall, reviewed_calls
 from acta_engine.turn.final_answer import without_marker
 

@@ -53,10 +53,10 @@ from acta_engine.errors import PoisonedSession
 from acta_engine.limits.shared_counts import CountShare, SharedCounts
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.commit import Commit, IdempotencyRecord
-from acta_engine.log.listed import Listed
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
+    Listed,
     Live,
     LiveKind,
     LiveSession,
@@ -65,7 +65,6 @@ from acta_engine.log.store import (
     live_shard,
 )
 from acta_engine.people.intervention import Intervention
-from acta_engine.store.convert import check_version
 from acta_engine.store.documents import (
     ATTRIBUTES_VERSION,
     from_commit,
@@ -76,6 +75,7 @@ from acta_engine.store.documents import (
     to_intervention,
 )
 from acta_engine.store.keys import HASHED, TENANT, key_part, part_text, tenant_pk
+from acta_engine.store.schema import check_version
 
 Item = dict[str, dict[str, Any]]
 

@@ -21,21 +21,22 @@ from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
-from acta_engine.store.convert import check_version
 from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
-from acta_engine.store.keys import key_part, tenant_pk
-from acta_engine.store.query import OneTable, get_item, query
-from acta_engine.store.table_layout import Item, item_key, record_key, stored
-from acta_engine.store.transaction import (
+from acta_engine.store.dynamodb import (
     FREE,
     Action,
     ConditionFailed,
+    OneTable,
     delete,
+    get_item,
     put,
     put_record,
+    query,
     transact,
 )
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.keys import key_part, tenant_pk
+from acta_engine.store.schema import CURRENT, check_version
+from acta_engine.store.table_layout import Item, item_key, record_key, stored
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.tools.mcp.server import McpServer

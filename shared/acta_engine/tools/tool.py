@@ -15,7 +15,7 @@ from acta_engine.agents.applied import Applied
 from acta_engine.people.options_and_defaults import ROLE_PATTERN, RoleName
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.settings import EVERY_TENANT as EVERY_TENANT
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
 from acta_engine.untrusted.quoting import OutsideText
 

@@ -17,8 +17,7 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.log.attempt import ANSWERED, Attempt, open_attempts
-from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.attempt import ANSWERED, Attempt, AttemptStore, open_attempts
 from acta_engine.log.change import Change
 from acta_engine.log.commit import StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried

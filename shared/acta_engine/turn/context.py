@@ -9,7 +9,7 @@ from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import Clock
 from acta_engine.limits.tenant_hour import TenantHour
-from acta_engine.log.attempts import AttemptStore
+from acta_engine.log.attempt import AttemptStore
 from acta_engine.log.commit import Position
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session

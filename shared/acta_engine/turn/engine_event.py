@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, ValidationError
 
 from acta_engine.errors import Refused
 from acta_engine.log.commit import Position
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 
 COMMIT_SECONDS = 30
 """Kept back of an invocation's time for reading and committing: a commit that begins at the last moment (`ROOM` in

@@ -11,14 +11,13 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from acta_engine.errors import EngineError, PoisonedSession
-from acta_engine.log.attempt import Attempt, Marker
-from acta_engine.log.attempts import AttemptsChanged, AttemptStore
-from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.attempt import Attempt, AttemptsChanged, AttemptStore, Marker
 from acta_engine.log.commit import Position
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
+from acta_engine.log.texts import BlobMissing
 from acta_engine.models.model import ModelReply
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 
 SUMMARY = "compact"
 """The kind of a summary."""

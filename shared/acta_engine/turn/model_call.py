@@ -16,8 +16,7 @@ from functools import partial
 
 from acta_engine.errors import CommitContention, Fenced, ProviderOverloaded, SessionError, TransientError
 from acta_engine.ids import ATTEMPT
-from acta_engine.log.attempt import Attempt, Marker, open_attempts
-from acta_engine.log.attempts import AttemptsChanged
+from acta_engine.log.attempt import Attempt, AttemptsChanged, Marker, open_attempts
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import EndedTurns, total_bytes

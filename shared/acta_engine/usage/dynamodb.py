@@ -26,10 +26,19 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store import table_layout as table_items
 from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
+from acta_engine.store.dynamodb import (
+    FREE,
+    Action,
+    ConditionFailed,
+    batch_get,
+    delete,
+    get_item,
+    put,
+    query,
+    transact,
+)
 from acta_engine.store.keys import key_part, part_text, tenant_pk
-from acta_engine.store.query import batch_get, get_item, query
 from acta_engine.store.table_layout import COMMIT, Item, number_sk, sortable
-from acta_engine.store.transaction import FREE, Action, ConditionFailed, delete, put, transact
 from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, counted, hour_of
 

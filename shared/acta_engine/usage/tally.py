@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from acta_engine.people.intervention import Intervention
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 
 MAX_MODELS = 4
 """Models of one session with sums of their own."""

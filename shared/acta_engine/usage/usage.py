@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from acta_engine.log.head import Head
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.schema import FrozenModel
 from acta_engine.usage.tally import Done, ModelUse, Tally
 
 HOUR = 3_600

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from acta_engine.audit.trail import RECORD
-from acta_engine.log import segments
+from acta_engine.log.texts import SEGMENT_PREFIX
 from tests.bench.stand.capacity import WRITES, Capacity, capacity
 
 _TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}
@@ -41,7 +41,7 @@ class Exchange(NamedTuple):
     @property
     def is_segment(self) -> bool:
         """A segment of a conversation (ADR 58): one in 32 commits, so it is told apart from what each turn does."""
-        return self.is_blob and self.key.rpartition("/")[2].startswith(segments.PREFIX)
+        return self.is_blob and self.key.rpartition("/")[2].startswith(SEGMENT_PREFIX)
 
 
 def exchange(

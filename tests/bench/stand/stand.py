@@ -16,7 +16,7 @@ from acta_engine.aws.clients import make_client
 from acta_engine.files.s3 import S3Files
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
 from acta_infra.local.issuer import Role

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.log.commit import Commit
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
 from acta_engine.store import table_layout as items
 from acta_engine.system_clock import SystemClock

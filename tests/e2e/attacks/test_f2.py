@@ -18,9 +18,9 @@ from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import AwsDenied
 from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.dynamodb_attempts import DynamoPartials
+from acta_engine.log.dynamodb import DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock

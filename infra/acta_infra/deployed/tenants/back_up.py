@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from acta_engine.agents.store import all_agents
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import PoisonedSession, SchemaUnknown
-from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.texts import BlobMissing
 from acta_engine.prompts.prompt import SEEDS
-from acta_engine.store.convert import to_json
-from acta_engine.store.frozen_model import FrozenModel
 from acta_engine.store.keys import FILES as FILE_KEYS
 from acta_engine.store.keys import SESSIONS as TEXT_KEYS
 from acta_engine.store.keys import key_part, tenant_prefix
 from acta_engine.store.objects import MISSING, read_object
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT, FrozenModel, to_json
 from acta_infra.deployed.tenants.backup_format import (
     CONTENT,
     DEFINITIONS,

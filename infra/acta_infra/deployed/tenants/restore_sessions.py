@@ -15,14 +15,12 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.ids import RUN
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit
-from acta_engine.log.listed import Listed
-from acta_engine.log.store import IndexEntry, NumberTaken, SessionReceiver, TransactionItems
+from acta_engine.log.store import IndexEntry, Listed, NumberTaken, SessionReceiver, TransactionItems
 from acta_engine.people.intervention import Intervention
 from acta_engine.store import table_layout as items
-from acta_engine.store.convert import read_json
-from acta_engine.store.frozen_model import FrozenModel
+from acta_engine.store.dynamodb import query
 from acta_engine.store.keys import TENANT, key_part, tenant_pk
-from acta_engine.store.query import query
+from acta_engine.store.schema import FrozenModel, read_json
 from acta_engine.turn.endings import restored
 from acta_engine.usage.dynamodb import counted_item
 from acta_engine.usage.store import UsagePartition

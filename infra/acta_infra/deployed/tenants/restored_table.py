@@ -17,8 +17,8 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionName
 from acta_engine.sessions.hold_restored import hold_restored
 from acta_engine.store import table_layout as items
+from acta_engine.store.dynamodb import batch_get, newest_commit_item
 from acta_engine.store.keys import SESSIONS, TENANT, part_text
-from acta_engine.store.query import batch_get, newest_commit_item
 from acta_infra.deployed.tenants.erase import (
     ERASE_TENANT,
     SESSION_DELETE,

@@ -13,11 +13,11 @@ from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3_blobs import S3Blobs
+from acta_engine.log.s3 import S3Blobs
 from acta_engine.memories.dynamodb import DynamoMemories
 from acta_engine.notifications.dynamodb import DynamoTenantReceivers
+from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item, receiver_key, session_pk
-from acta_engine.store.versions import CURRENT
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_infra.deployed.account import Account

@@ -1,7 +1,7 @@
 """The tool `read_result`, which pages through a stored result of the session (design §7)."""
 
 from acta_engine.errors import ToolFailed
-from acta_engine.log.blobs import BlobMissing
+from acta_engine.log.texts import BlobMissing
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.results_for_model import boundary, cut, more
 from acta_engine.tools.tool import BuiltinTool, fields, text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from acta_engine.store.stored_model import StoredModel
+from acta_engine.store.schema import StoredModel
 from acta_engine.turn.answer_time import next_wait
 
 MAX_TASK_ID_CHARS = 1_000

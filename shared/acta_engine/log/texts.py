@@ -1,15 +1,20 @@
-"""Keeps commits small: a large text goes to the blob store first, then its pointer is committed
-(docs/design/log.md 18).
+"""Texts that are stored beside the log: large ones, and segments of the conversation (docs/design/log.md 18).
 
-What is large is decided by `Content.is_large` in `shared/acta_engine/log/conversation.py`.
+A commit stays small because a large text goes to the blob store first, and the commit has its pointer.
+`Content.is_large` in `log/conversation.py` decides what is large.
+
+Every `SEGMENT_COMMITS` commits of a session get a segment: what they brought to the conversation, texts included, as
+one object (ADR 58). A worker that starts cold reads segments instead of most of the log. A segment follows from the
+log, so whoever writes it writes the same. Nothing depends on it: if one is missing or cannot be read, the log is read.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, cast
 
-from acta_engine.errors import PoisonedSession
-from acta_engine.log.blobs import BlobStore
+from acta_engine.errors import EngineError, PoisonedSession
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import (
     AssistantEntry,
@@ -21,9 +26,36 @@ from acta_engine.log.conversation import (
     UserEntry,
 )
 from acta_engine.log.head import Head
-from acta_engine.store.convert import as_written, read_json, to_json
-from acta_engine.store.stored_model import VersionedModel
-from acta_engine.store.versions import CURRENT
+from acta_engine.store.schema import CURRENT, VersionedModel, as_written, read_json, to_json
+
+
+class BlobMissing(LookupError):
+    """The store has no text under this name.
+
+    A text is always written before a commit points to it, so the session was deleted, or there is a bug.
+    """
+
+
+class BlobStore(Protocol):
+    def put(self, tenant: str, session_id: str, text: str) -> str:
+        """Stores the text and returns its name. The same text has the same name, so storing it twice is harmless.
+
+        Raises StoreThrottled, StoreUnavailable.
+        """
+
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        """Stores the text under a name of the caller's, in place of what is there. `name`: letters, digits and `-`; it
+        has no hash's form. Raises StoreThrottled, StoreUnavailable.
+        """
+
+    def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        """Returns the texts by name. Raises BlobMissing, StoreThrottled, StoreUnavailable."""
+
+    def delete_all(self, tenant: str, session_id: str) -> None:
+        """Removes every text of a session, and all that is left of deleted ones. Raises StoreThrottled,
+        StoreUnavailable.
+        """
+
 
 E = TypeVar("E", bound=UserEntry | AssistantEntry | ToolEntry)
 Document = TypeVar("Document", bound=VersionedModel)
@@ -161,3 +193,62 @@ def _text(content: Content, texts: Mapping[str, str]) -> Content:
     if content.text is not None or content.blob is None:
         return content
     return content.model_copy(update={"text": texts[content.blob]})
+
+
+SEGMENT_COMMITS = 32
+"""16 turns of one call. A cold worker reads so many commits at most before those of its turn: 18 read units where each
+has a result of 2 KB.
+"""
+SEGMENT_PREFIX = "conversation-"
+SEGMENTS_AT_ONCE = 8
+"""A turn writes no more, where segments of a long session are missing."""
+
+
+class Segment(VersionedModel):
+    """`since`, `through`: the numbers of its first and its last commit. `is_whole`: the conversation begins with it, so
+    what came before is not in it; else it goes on where the segment before ends. `entries`: those that its commits
+    brought. The rest is as it stood after the last commit: `waiting` and `results` as in `Compacted`, `has_waited` as
+    in `Session`.
+    """
+
+    since: int
+    through: int
+    is_whole: bool
+    entries: tuple[Entry, ...]
+    waiting: tuple[UserEntry, ...]
+    results: tuple[ToolEntry, ...]
+    has_waited: bool
+
+
+def covered_before(number: int, every: int) -> int:
+    """The last commit before `number` that ends a segment; 0: there is none."""
+    return (number - 1) // every * every
+
+
+def keep_segments(blobs: BlobStore, head: Head, segments: Sequence[Segment]) -> None:
+    """Stores them, as far as the store takes them now."""
+    with suppress(EngineError):
+        for one in segments:
+            text = to_json(one, CURRENT).decode()
+            blobs.put_named(head.tenant, head.session_id, _name(one.through), text)
+
+
+def read_segments(
+    blobs: BlobStore, head: Head, begin: int, through: int, every: int
+) -> tuple[Segment, ...] | None:
+    """The segments that have the conversation from commit `begin` to commit `through`. None: one is missing, or cannot
+    be read by this release. Raises what the store raises.
+    """
+    ends = range(covered_before(begin, every) + every, through + 1, every)
+    names = [_name(end) for end in ends]
+    try:
+        texts = blobs.get(head.tenant, head.session_id, names)
+        found = tuple(read_conversation(Segment, texts[name]) for name in names)
+    except (BlobMissing, EngineError):
+        return None
+    is_chain = all(after.since == one.through + 1 for one, after in pairwise(found))
+    return found if found[0].is_whole and is_chain and found[-1].through == through else None
+
+
+def _name(through: int) -> str:
+    return f"{SEGMENT_PREFIX}{through:010d}"

@@ -1,18 +1,83 @@
-"""Converts stored documents between versions: pure functions on JSON.
+"""The shapes of what is stored, and their versions (design §6.7).
 
-Reading: a document of an older or of the next version is read as if it were this release's. What it lacks has its
-default, what is unknown of it is kept. Writing: the fields that the written version lacks are left out.
+A release reads all versions up to the one after its own. It writes `CURRENT`, or the version before that while Lambdas
+of the release before it may still run (`ACTA_WRITE_VERSION`). So old and new Lambdas work on the same sessions.
+
+To add a field to a stored model, give it a default that means what its absence means. Then raise `CURRENT` if a release
+has written it already, and name the field in `ADDED` under `CURRENT` and its model. A nested model that is new needs no
+entry, because it is reached through its field. Nothing stored is renamed, removed or narrowed, and an existing field
+gets no new kind of value. `tests/releases` runs this release beside a next one that is made from it in this way.
+
+Conversion is done by pure functions on JSON. Reading: a document of an older or of the next version is read as if this
+release had written it. A missing field has its default, and an unknown field is kept. Writing: the fields that the
+written version does not know are left out.
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin
+from types import MappingProxyType
+from typing import Any, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from acta_engine.errors import PoisonedSession, SchemaUnknown
-from acta_engine.store.stored_model import StoredModel, VersionedModel
-from acta_engine.store.versions import CURRENT, NEXT, Fields, added_after
+
+CURRENT = 1
+"""What this release writes once no Lambda of the release before it runs any more."""
+NEXT = CURRENT + 1
+"""The newest version that is read. Fields that are unknown are kept and written back."""
+OLDEST_WRITTEN = max(CURRENT - 1, 1)
+"""The oldest version that is written."""
+
+ADDED: Mapping[int, Mapping[str, frozenset[str]]] = MappingProxyType({})
+"""Version -> name of the model -> fields that the version adds."""
+
+
+Fields = frozenset[tuple[str, str]]
+"""Pairs of a model's name and a field's."""
+
+
+def added_after(version: int) -> Fields:
+    """The fields that readers of `version` do not know."""
+    return frozenset(
+        (model, field)
+        for later, models in ADDED.items()
+        if later > version
+        for model, fields in models.items()
+        for field in fields
+    )
+
+
+class FrozenModel(BaseModel):
+    """Instances are immutable. Unknown fields raise a ValidationError.
+
+    Pydantic builds the validator at the first use, not at import: this keeps cold starts short.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class StoredModel(FrozenModel):
+    """A part of a stored document. Fields that the next release has added are kept and written back, so that a session
+    loses nothing where two releases work on it in turns.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Raises TypeError for a field that the model does not have: it would be stored for ever."""
+        unknown = sorted((update or {}).keys() - type(self).model_fields.keys())
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {unknown}")
+        return super().model_copy(update=update, deep=deep)
+
+
+class VersionedModel(StoredModel):
+    """A document that holds its own version. In memory it has the shape of `CURRENT`, whatever was stored."""
+
+    version: int = CURRENT
+
 
 Json = dict[str, Any]
 _Spec = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any
 from acta_engine.log.head import TERMINAL, Head
 from acta_engine.notifications.notifier import InterventionChange, SessionChange
 from acta_engine.store import table_layout as items
+from acta_engine.store.dynamodb import OneTable, get_item, newest_commit
 from acta_engine.store.keys import TENANT, part_text
-from acta_engine.store.query import OneTable, get_item, newest_commit
 
 APPEARED, CHANGED = "INSERT", "MODIFY"
 
