@@ -19,7 +19,7 @@ from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.cursors import from_cursor, to_cursor
-from acta_engine.store.dynamodb import FREE, Action, delete, get_item, put
+from acta_engine.store.dynamodb import FREE, Action, ClockedTable, delete, get_item, put
 from acta_engine.store.keys import tenant_pk
 from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item
@@ -84,15 +84,10 @@ class DynamoSnapshot:
         return self._known.servers[0]
 
 
-class DynamoDefinitions:
-    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: of what is stored."""
-
+class DynamoDefinitions(ClockedTable):
     def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
+        super().__init__(table, clock, client, write_version=write_version)
         self._deployment = Service("dynamodb", client, of_deployment=True)
-        self._write_version = write_version
         self.tools = DynamoToolStore(table, clock, client, write_version=write_version)
         self.servers = DynamoMcpServerStore(table, clock, client, write_version=write_version)
         self._known: OrderedDict[str, _Known] = OrderedDict()

@@ -30,6 +30,7 @@ from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
+    ClockedTable,
     ConditionFailed,
     OneTable,
     get_item,
@@ -39,7 +40,6 @@ from acta_engine.store.dynamodb import (
     query,
     transact,
 )
-from acta_engine.store.schema import CURRENT
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3
@@ -52,13 +52,9 @@ class _CountsDiffer(Exception):
     """The tenant's counts are not as the update takes them to be."""
 
 
-class DynamoLog:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
+class DynamoLog(ClockedTable):
     def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
+        super().__init__(table, clock, client)
         self._counts = DynamoCounts(table, clock, self._dynamodb)
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
@@ -325,40 +321,25 @@ def to_marker(version: int, data: bytes) -> Marker:
     return load("marker of model calls", Marker, version, data)
 
 
-class DynamoAttempts:
-    """`client`: a botocore DynamoDB client, where it is not this process's own. `write_version`: the schema version of
-    its markers (`acta_engine.store.schema`).
-    """
-
-    def __init__(self, table: str, client: Any = None, *, write_version: int = CURRENT) -> None:
-        self._table = table
-        self._version = write_version
-        self._dynamodb = Service("dynamodb", client)
-
+class DynamoAttempts(OneTable):
     def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
         own = marker.last_id or ""
         item = {
             **items.attempts_key(tenant, session_id),
             "k": {"S": own},
-            "v": {"N": str(self._version)},
-            "z": {"B": from_marker(marker, self._version)},
+            "v": {"N": str(self._write_version)},
+            "z": {"B": from_marker(marker, self._write_version)},
         }
         known = {":own": {"S": own}} | ({":after": {"S": after}} if after is not None else {})
-        try:
-            self._dynamodb.call(
-                "put_item",
-                TableName=self._table,
-                Item=item,
-                ConditionExpression=f"attribute_not_exists(pk) OR k IN ({', '.join(known)})",
-                ExpressionAttributeValues=known,
-            )
-        except AwsRefused as refused:
-            if refused.code != "ConditionalCheckFailedException":
-                raise
+        condition = f"attribute_not_exists(pk) OR k IN ({', '.join(known)})"
+        written = self._call_if(
+            "put_item", Item=item, ConditionExpression=condition, ExpressionAttributeValues=known
+        )
+        if written is None:
             found = self._item(tenant, session_id)
             if found and "z" not in found:
-                raise Fenced("the session was deleted") from None
-            raise AttemptsChanged(_marker(found)) from None
+                raise Fenced("the session was deleted")
+            raise AttemptsChanged(_marker(found))
 
     def read(self, tenant: str, session_id: str) -> Marker:
         return _marker(self._item(tenant, session_id))

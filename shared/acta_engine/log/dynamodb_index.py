@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.limits.dynamodb import read_counts
@@ -29,7 +28,7 @@ from acta_engine.people.visible_sessions import check_by_listing, is_visible, vi
 from acta_engine.store import table_layout as items
 from acta_engine.store.cursors import from_cursor, position_near, time_of, to_cursor
 from acta_engine.store.documents import skip_damaged
-from acta_engine.store.dynamodb import BATCH, batch_get, get_item, newest_commit, query
+from acta_engine.store.dynamodb import BATCH, ClockedTable, batch_get, get_item, newest_commit, query
 from acta_engine.store.keys import key_part, tenant_pk
 
 FILTERED_LIMIT = 200
@@ -46,18 +45,14 @@ FAILED, ENDED = "failed", "ended"
 """The names of these listings of sessions in their cursors."""
 
 
-class DynamoIndex:
-    """`client`: a botocore DynamoDB client, where it is not this process's own. `most_searched`: items that a page
-    looks at while it has found nothing.
-    """
+class DynamoIndex(ClockedTable):
+    """`most_searched`: items that a page looks at while it has found nothing."""
 
     def __init__(
         self, table: str, clock: Clock, client: Any = None, most_searched: int = MOST_SEARCHED
     ) -> None:
+        super().__init__(table, clock, client)
         self._most_searched = most_searched
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
 
     def sessions(
         self,

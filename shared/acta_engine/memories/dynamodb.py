@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import IdempotencyRecord
@@ -29,6 +28,7 @@ from acta_engine.store.dynamodb import (
     FREE,
     PAUSE_SECONDS,
     Action,
+    ClockedTable,
     ConditionFailed,
     delete,
     get_item,
@@ -113,10 +113,8 @@ class _Stretch(NamedTuple):
     last: str
 
 
-class DynamoMemories:
-    """`most`: of one agent. `client`: a botocore DynamoDB client, where it is not this process's own. `write_version`:
-    of what is stored.
-    """
+class DynamoMemories(ClockedTable):
+    """`most`: of one agent."""
 
     def __init__(
         self,
@@ -127,10 +125,7 @@ class DynamoMemories:
         *,
         write_version: int = CURRENT,
     ) -> None:
-        self._write_version = write_version
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
+        super().__init__(table, clock, client, write_version=write_version)
         self._most = most
         self._known: OrderedDict[tuple[str, str], tuple[str, tuple[Memory, ...]]] = OrderedDict()
 

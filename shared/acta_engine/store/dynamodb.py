@@ -15,6 +15,7 @@ from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.store import table_layout as items
+from acta_engine.store.schema import CURRENT
 
 Answer = dict[str, Any]
 BATCH = 100
@@ -25,13 +26,16 @@ PAUSE_SECONDS = 0.05
 
 
 class OneTable:
-    """A store on one table. `client`: a botocore DynamoDB client, where it is not this process's own."""
+    """A store on one table. `client`: a botocore DynamoDB client other than this process's own. `write_version`: the
+    schema version of the documents that the store writes (`store/schema.py`).
+    """
 
     of_deployment = False
 
-    def __init__(self, table: str, client: Any = None) -> None:
+    def __init__(self, table: str, client: Any = None, *, write_version: int = CURRENT) -> None:
         self._table = table
         self._dynamodb = Service("dynamodb", client, of_deployment=self.of_deployment)
+        self._write_version = write_version
 
     def _call_if(self, operation: str, **request: Any) -> Any:
         """As `Service.call`. None: the request's condition did not hold, and nothing was written."""
@@ -41,6 +45,14 @@ class OneTable:
             if refused.code == "ConditionalCheckFailedException":
                 return None
             raise
+
+
+class ClockedTable(OneTable):
+    """A store on one table that reads the time."""
+
+    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
+        super().__init__(table, client, write_version=write_version)
+        self._clock = clock
 
 
 class DeploymentTable(OneTable):

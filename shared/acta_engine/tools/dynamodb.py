@@ -13,18 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from acta_engine.agents.dynamodb_items import change_definition
 from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChanged, ToolExists
-from acta_engine.aws.clients import Service
-from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
 from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
+    ClockedTable,
     ConditionFailed,
     OneTable,
     delete,
@@ -35,7 +34,7 @@ from acta_engine.store.dynamodb import (
     transact,
 )
 from acta_engine.store.keys import key_part, tenant_pk
-from acta_engine.store.schema import CURRENT, check_version
+from acta_engine.store.schema import check_version
 from acta_engine.store.table_layout import Item, item_key, record_key, stored
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -70,22 +69,14 @@ AS_READ = "n = :n AND c = :c"
 Definition = TypeVar("Definition", "ToolDefinition", "McpServer")
 
 
-class _Items(Generic[Definition]):
-    """What a tenant has few of, by name, each as one item. `client`: a botocore DynamoDB client, where it is not this
-    process's own. `write_version`: of what is stored.
-    """
+class _Items(ClockedTable, Generic[Definition]):
+    """What a tenant has few of, by name, each as one item."""
 
     first: str
     """How its sort keys begin."""
     stale: type[Exception]
     """What is raised where an item is not as it was read."""
     read: Callable[[int, bytes], Definition]
-
-    def __init__(self, table: str, clock: Clock, client: Any = None, *, write_version: int = CURRENT) -> None:
-        self._write_version = write_version
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
 
     def all(self, tenant: str) -> tuple[Definition, ...]:
         answers = query(
