@@ -13,29 +13,31 @@ ANSWERED = "ANSWERED"
 
 
 class Attempt(StoredModel):
-    """One request to one model, and what was reserved for it. A fallback that is asked in the same turn is another.
-
-    `key`: the key of the commit that its answer goes into. `number`: the engine's retry count. `provider`, `model`: who
-    is asked. `input_tokens`, `output_tokens`, `cost_usd`: the reservation; `cost_usd` None: no price is known.
-    `outcome`: an error's code, or `ANSWERED`; empty: unknown, its worker is still at it or has vanished. `billed`: 1
-    where it may have to be paid for and nothing has said what it used, else 0.
+    """One request to one model, and what was reserved for it. A fallback that is asked in the same turn is another
+    attempt.
     """
 
     attempt_id: str
     key: str
+    """Of the commit that its answer goes into."""
     run_id: str
     turn: int
     kind: Literal["plan", "llm"]
     number: int
+    """The engine's retry count."""
     provider: str
     model: str
     started: datetime
     ended: datetime | None = None
     input_tokens: int
+    """Reserved, like the next two."""
     output_tokens: int
     cost_usd: float | None = None
+    """None if no price is known."""
     outcome: str = ""
+    """`ANSWERED`, or an error's code. Empty if nobody knows: the worker is still waiting, or it has vanished."""
     billed: int = 1
+    """1 if the attempt may have to be paid for and nothing has said what it used, otherwise 0."""
 
     @property
     def reserved_tokens(self) -> int:
@@ -52,13 +54,12 @@ class Attempt(StoredModel):
 
 
 class Marker(StoredModel):
-    """What a session has stored of attempts that no commit had settled when the last of them began, oldest first.
-
-    `reply`: the answer to the last one, as JSON, where it could not be committed; empty: none.
-    """
+    """A session's attempts that no commit had settled when the last of them began."""
 
     attempts: tuple[Attempt, ...] = ()
+    """Oldest first."""
     reply: str = ""
+    """The answer to the last attempt, as JSON, if it could not be committed."""
 
     @property
     def last_id(self) -> str | None:
@@ -75,12 +76,12 @@ MAX_PARTIAL_BYTES = 4_096
 
 
 class Partial(FrozenModel):
-    """Only for people who watch: nothing depends on it. `key`: the commit key of the turn. `text`: the end
-    of the reply as it was at `at`.
-    """
+    """A part of a reply that the model still writes. It is only for people who watch: nothing depends on it."""
 
     key: str
+    """The commit key of the turn."""
     text: str
+    """The end of the reply as it was at `at`."""
     at: datetime
 
 

@@ -13,10 +13,7 @@ NextState = Literal["plan", "think", "act", "ask", "wait", "roll_over", "done", 
 
 
 class Position(StoredModel):
-    """The point in the run that the engine has reached. The state machine carries this and the decision, nothing else.
-
-    `first`: the number of the commit that this turn began with. Workers read the log from there.
-    """
+    """The point in the run that the engine has reached. The state machine carries only this and the decision."""
 
     tenant: str
     session_id: str
@@ -24,6 +21,7 @@ class Position(StoredModel):
     generation: int
     turn: int
     first: int
+    """The number of the commit that this turn began with. Workers read the log from there."""
 
     def key(self, kind: str) -> str:
         """The commit key for this turn and `kind` (`plan`, `think`, `ask`, …)."""
@@ -56,29 +54,32 @@ class Decision(StoredModel):
 
 
 class StepRecord(StoredModel):
-    """A row of the step log. `attempt`: the engine's retry count. Tokens are 0 where no model was called. `cost_usd`
-    None: the model's price is unknown. `error`: the code of what failed.
-
-    `estimated_tokens`, `estimated_cost_usd`: charged for an attempt that gave no usage, at what was reserved for it.
-    Below 0: an attempt that was charged so has answered after all, with this row.
-    `fused`: made by a worker that went on by itself, without a state of the engine in between (ADR 57).
-    """
+    """A row of the step log. Tokens are 0 if no model was called."""
 
     step_number: int
     kind: Literal["plan", "llm", "tool", "intervention"]
     name: str | None = None
+    """The model, the tool, or the type of the intervention."""
     started_at: datetime
     completed_at: datetime
     duration_ms: int
     attempt: int = 0
+    """The engine's retry count."""
     input_tokens: int = 0
     output_tokens: int = 0
     cached_input_tokens: int = 0
     cost_usd: float | None = 0.0
+    """None if the model's price is unknown."""
     error: str | None = None
+    """The code of what failed."""
     estimated_tokens: int = 0
+    """Tokens charged for an attempt that returned no usage: what was reserved for it. Below 0 if such an attempt has
+    answered after all, with this row.
+    """
     estimated_cost_usd: float = 0.0
+    """The same in US dollars."""
     fused: bool = False
+    """The worker went on to this step by itself, without a state of the engine in between (ADR 57)."""
 
 
 def milliseconds(start: datetime, end: datetime) -> int:
@@ -87,24 +88,31 @@ def milliseconds(start: datetime, end: datetime) -> int:
 
 
 class Commit(VersionedModel):
-    """`entries`: replies and results join the conversation in this order. A user's entry joins it later, with the
-    commit that names the message in `delivered`.
-    `decision`: what the engine does next. A repeated attempt returns it unchanged.
-    `compacted`: a `Compacted` as JSON. It is the conversation from this commit on.
-    `failed_attempts`: rows of the step log before `step`: the attempts that led to it and failed.
-    """
+    """One numbered entry of a session's log."""
 
     number: int
+    """1, 2, 3, … in the session, without gaps."""
     key: str
+    """What was committed, for example the reply of a turn. It is unique in the session, and every attempt at the same
+    thing has the same key.
+    """
     at: datetime
     head: Head
+    """The session's whole state after this commit."""
     events: tuple[Event, ...] = ()
     entries: tuple[Entry, ...] = ()
+    """Replies and results join the conversation in this order. A user's entry joins it later, with the commit that
+    names the message in `delivered`.
+    """
     delivered: tuple[str, ...] = ()
+    """Ids of the users' messages that join the conversation with this commit."""
     step: StepRecord | None = None
     decision: Decision | None = None
+    """What the engine does next. A repeated attempt returns it unchanged."""
     compacted: Content | None = None
+    """A `Compacted` as JSON: the conversation from this commit on."""
     failed_attempts: tuple[StepRecord, ...] = ()
+    """Rows of the step log before `step`: attempts at the same step that failed."""
 
 
 KEY_LIFE = timedelta(hours=24)
@@ -112,12 +120,7 @@ KEY_LIFE = timedelta(hours=24)
 
 
 class IdempotencyRecord(NamedTuple):
-    """How a POST with this key was answered, and the hash of the body it came with.
-
-    `commit`: the number of the commit that the request made. A repeat is answered from that commit, in the session that
-    `answer` names, and with `answer` alone once the session is deleted. None: `answer` is the whole answer, of a
-    request about a definition.
-    """
+    """How a POST with this key was answered, and the hash of the body that it came with."""
 
     tenant: str
     route: str
@@ -125,21 +128,27 @@ class IdempotencyRecord(NamedTuple):
     body_hash: str
     status: int
     answer: Mapping[str, Any]
+    """The whole answer, or the session that the request is about."""
     expires_at: datetime
     commit: int | None = None
+    """The number of the commit that the request made. A repeat of the request is answered from that commit, in the
+    session that `answer` names, or with `answer` alone once the session is deleted. Requests about definitions make no
+    commit.
+    """
 
 
 class IdempotencyKey(NamedTuple):
-    """A POST that may be sent again. `route`: method and concrete path, so that one key used for two sessions means two
-    requests. `key`: with who sent it, so that one key used by two people means two requests. `body_hash`: SHA-256 of
-    the raw bytes, so `{"a":1}` and `{ "a": 1 }` are two bodies. `status`: of the answer if the request succeeds.
-    """
+    """A POST that may be sent again."""
 
     tenant: str
     route: str
+    """Method and concrete path: the same key for two sessions means two requests."""
     key: str
+    """The header's value and the sender: the same key from two people means two requests."""
     body_hash: str
+    """SHA-256 of the raw bytes: `{"a":1}` and `{ "a": 1 }` are two bodies."""
     status: int
+    """Of the answer if the request succeeds."""
 
     def record(
         self, answer: Mapping[str, Any], now: datetime, commit: int | None = None

@@ -20,13 +20,14 @@ INLINE_BYTES = 4_096
 
 
 class Content(StoredModel):
-    """A text, or a pointer to it. `text` None: the text is in the blob store under the name `blob` and is not loaded.
-    `bytes`: its length in UTF-8.
-    """
+    """A text, or a pointer to it."""
 
     text: str | None = None
+    """None if the text is in the blob store and was not loaded."""
     blob: str | None = None
+    """The text's name in the blob store, if it is there."""
     bytes: int = 0
+    """Its length in UTF-8."""
 
     @classmethod
     def of(cls, text: str) -> "Content":
@@ -49,19 +50,18 @@ class Content(StoredModel):
 
 
 class ToolCall(StoredModel):
-    """A call that the model asked for. `effect_id`: issued by Acta, never by the model.
-
-    `input` None: the model sent no JSON object, because the text was malformed or cut off. `malformed` then says what
-    is wrong; that is the call's result, and the call never runs. A large input is stored as JSON text in
-    `input_content`, and is in `input` again once loaded.
-    """
+    """A call that the model asked for."""
 
     call_id: str
     effect_id: str
+    """Issued by Acta, never by the model. A tool that runs again gets the same id."""
     name: str
     input: dict[str, Any] | None = None
+    """None if the model sent no JSON object, because the text was malformed or cut off."""
     malformed: str | None = None
+    """What is wrong with such an input. It is the call's result, and the call never runs."""
     input_content: Content | None = None
+    """A large input, stored as JSON text. Once loaded it is in `input` again."""
 
     @property
     def event_data(self) -> dict[str, Any]:
@@ -71,20 +71,17 @@ class ToolCall(StoredModel):
 
 
 class UserEntry(StoredModel):
-    """A message that a person wrote. Origin `summary`: a summary that stands in the place of earlier turns."""
+    """A message that a person wrote."""
 
     kind: Literal["user"] = "user"
     message_id: str
     content: Content
     origin: Literal["user", "summary"] = "user"
+    """A `summary` replaces earlier turns of the conversation."""
 
 
 class AssistantEntry(StoredModel):
-    """A model's reply. `continues`: the id of the message that was cut off and that this one continues without a gap.
-
-    `raw`: the parts that only `provider` understands, such as signatures of thinking; only that provider gets them
-    back. Large `thinking` and `raw` are stored as JSON text in `private`, and are in their fields again once loaded.
-    """
+    """A model's reply."""
 
     kind: Literal["assistant"] = "assistant"
     message_id: str
@@ -93,21 +90,24 @@ class AssistantEntry(StoredModel):
     calls: tuple[ToolCall, ...] = ()
     provider: str = ""
     raw: Any = None
+    """The parts that only `provider` understands, such as signatures of thinking. Only that provider gets them back."""
     private: Content | None = None
+    """Large `thinking` and `raw`, stored as JSON text. Once loaded they are in their fields again."""
     continues: str = ""
+    """The id of the message that was cut off and that this one continues without a gap."""
 
 
 class ToolEntry(StoredModel):
-    """The result of a call; each call has one. `ok` False: the text starts with `Error:` and says what to do instead.
-    `whole`: the complete result, if `content` is only a part; the tool `read_result` reads it page by page.
-    """
+    """The result of a call. Each call has exactly one."""
 
     kind: Literal["tool"] = "tool"
     call_id: str
     name: str
     content: Content
     ok: bool = True
+    """If False, the text starts with `Error:` and says what to do instead."""
     whole: Content | None = None
+    """The complete result, if `content` is only a part of it. The tool `read_result` reads it page by page."""
 
 
 Entry = Annotated[UserEntry | AssistantEntry | ToolEntry, Field(discriminator="kind")]

@@ -22,14 +22,15 @@ ORPHANED = "Error: this call was not finished, because the run was ended before.
 
 
 class Recorded(NamedTuple):
-    """What the commit with a given key decided, and its number. `attempt`: the engine's retry count of the worker that
-    made it. `own`: this process has put it, and knows so.
-    """
+    """A commit that has a given key."""
 
     number: int
     decision: Decision | None
+    """What it decided."""
     attempt: int = 0
+    """The engine's retry count of the worker that made it."""
     own: bool = False
+    """This process stored it, and got the answer."""
 
 
 class _SegmentEnd(NamedTuple):

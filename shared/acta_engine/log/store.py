@@ -56,13 +56,13 @@ MARK_CHARS = 24
 
 
 class Listed(NamedTuple):
-    """What a session's listing keeps of it. `goal`: its beginning, without regard to case. `metadata`: a mark for each
-    pair (`mark`), since the pairs themselves may be long.
-    """
+    """What a session's listing keeps of it, so that sessions are found by it."""
 
     created_by: str = ""
     goal: str = ""
+    """Its beginning, case-folded."""
     metadata: frozenset[str] = frozenset()
+    """A mark for each pair (`mark`), because the pairs themselves may be long."""
 
     @classmethod
     def of(cls, head: Head) -> "Listed":
@@ -71,11 +71,13 @@ class Listed(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """None: whatever. `goal`: words that the beginning of the goal has. `metadata`: a name and its value."""
+    """What a listing is searched for. A field that is None excludes nothing."""
 
     created_by: str | None = None
     goal: str | None = None
+    """Words in the beginning of the goal."""
     metadata: tuple[str, str] | None = None
+    """A name and its value."""
 
     def fits(self, listed: Listed) -> bool:
         return (
@@ -93,44 +95,43 @@ def mark(name: str, value: str) -> str:
 
 
 class Live(NamedTuple):
-    """`at`: since when a session is active, woken or parked; when the wait of a waiting one ends. Of an active one
-    without an execution (`Run.parked`) it lies ahead: when it goes on by itself.
-    """
+    """How recovery finds a session in the index."""
 
     kind: LiveKind
     at: datetime
+    """When the session became active, woken or parked, or when the wait of a waiting session ends. An active session
+    without an execution (`Run.parked`) goes on by itself at this time, which lies in the future.
+    """
 
 
 class IndexEntry(NamedTuple):
-    """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes.
-
-    `live` None: recovery has nothing to look at. `private_to`: the session's owner, where it is private. `counted`: it
-    is one of its tenant's open sessions (`Places`).
-    """
+    """A session in its tenant's listing. Written only when its coarse state or what recovery looks for changes."""
 
     tenant: str
     session_id: str
     agent_id: str
     state: CoarseState
     live: Live | None = None
+    """None if recovery has nothing to look at."""
     private_to: str | None = None
+    """The owner of a private session."""
     counted: bool = False
+    """The session is one of its tenant's open sessions (`Places`)."""
     listed: Listed = Listed()
 
 
 class Places(NamedTuple):
-    """How a commit changes the counts of its tenant (ADR 65). They are changed with it or not at all.
-
-    `opened`: 1 where the session counts as open from this commit on, -1 where it did until now, else 0. `start`: the
-    limits that a start is refused for; None: this is none, and no limit stops it. `share`: the session's own, of the
-    `shares` that the tenant is counted in (`count_shares_of`).
-    """
+    """How a commit changes the counts of its tenant (ADR 65). They are changed with it or not at all."""
 
     tenant: str
     opened: int = 0
+    """1 if the session counts as open from this commit on, -1 if it no longer does, otherwise 0."""
     start: Start | None = None
+    """The limits that a start may meet. None if the commit starts nothing, so that no limit stops it."""
     share: int = 0
+    """The session's own share."""
     shares: int = 1
+    """In how many shares the tenant is counted (`count_shares_of`)."""
 
 
 class Erasure(NamedTuple):
@@ -152,11 +153,7 @@ class SessionReceiver(NamedTuple):
 
 
 class TransactionItems(NamedTuple):
-    """What is written in one transaction with a commit. Where all are empty, the commit needs no transaction.
-
-    `lifted`: the note of an erasure that is to be made no more, because the session has come to be.
-    `restored`: nothing beside it; the commit is marked as one that a restore brought back.
-    """
+    """What is written in one transaction with a commit. If all of it is empty, the commit needs no transaction."""
 
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
@@ -166,17 +163,20 @@ class TransactionItems(NamedTuple):
     places: Places | None = None
     receiver: SessionReceiver | None = None
     lifted: Erasure | None = None
+    """The note of an erasure that is no longer wanted, because the session was created after all."""
     restored: bool = False
+    """Marks the commit as one that a restore brought back."""
 
 
 NO_ITEMS = TransactionItems()
 
 
 class LogPage(NamedTuple):
-    """Commits in the order of their numbers. `complete` False: there are more after the last one."""
+    """Commits in the order of their numbers."""
 
     commits: tuple[Commit, ...]
     complete: bool
+    """Whether these are the last ones."""
 
 
 class SessionPage(NamedTuple):

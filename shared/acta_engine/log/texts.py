@@ -205,19 +205,21 @@ SEGMENTS_AT_ONCE = 8
 
 
 class Segment(VersionedModel):
-    """`since`, `through`: the numbers of its first and its last commit. `is_whole`: the conversation begins with it, so
-    what came before is not in it; else it goes on where the segment before ends. `entries`: those that its commits
-    brought. The rest is as it stood after the last commit: `waiting` and `results` as in `Compacted`, `has_waited` as
-    in `Session`.
-    """
+    """What `SEGMENT_COMMITS` commits in a row brought to the conversation."""
 
     since: int
+    """The number of its first commit."""
     through: int
+    """The number of its last commit."""
     is_whole: bool
+    """The conversation begins with this segment. Otherwise it goes on from the segment before."""
     entries: tuple[Entry, ...]
+    """The entries that its commits brought."""
     waiting: tuple[UserEntry, ...]
+    """As in `Compacted`, after the last commit; so are the next two."""
     results: tuple[ToolEntry, ...]
     has_waited: bool
+    """As in `Session`."""
 
 
 def covered_before(number: int, every: int) -> int:
