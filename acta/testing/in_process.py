@@ -32,6 +32,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.memories.relevant import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
+from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.wait import ask
 from acta_engine.queue.admission import Admission
@@ -39,7 +40,6 @@ from acta_engine.recovery.handle_error import ErrorDeps, handle_error, park
 from acta_engine.recovery.recover import roll_over
 from acta_engine.sessions import control
 from acta_engine.sessions.history import History
-from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, post_message, start
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock

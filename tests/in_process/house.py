@@ -14,7 +14,7 @@ from acta_engine.models.model import Model
 from acta_engine.plans.edit import Operation
 from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
 from acta_engine.recovery.recovery import Recovery
-from acta_engine.sessions.change_limits import LimitDeps, NewLimits, change_limits
+from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session
 from acta_engine.sessions.history import History
 from acta_engine.sessions.poll import Cursor, Snapshot, poll

@@ -11,9 +11,9 @@ from acta_engine.errors import CallerError, Conflict
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Wait
 from acta_engine.people.intervention import Intervention
+from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
 from acta_engine.people.wait import ask
-from acta_engine.sessions.requester import Requester
 from acta_engine.turn.workflow import Workflow
 from tests.in_process.house import TENANT, House
 from tests.people.policies import files, recorded, waiting

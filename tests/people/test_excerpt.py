@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.log.conversation import input_hash
-from acta_engine.people.excerpt import MAX_SHOWN_BYTES, excerpt
+from acta_engine.people.opening import MAX_SHOWN_BYTES, excerpt
 
 
 def size(value: Any) -> int:

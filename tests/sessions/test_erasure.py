@@ -14,9 +14,9 @@ from acta_engine.errors import LimitReached, PoisonedSession, SchemaUnknown, Sto
 from acta_engine.log.commit import Commit, IdempotencyKey
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
-from acta_engine.sessions.erasure import Erased, ErasureDeps, erase_again
+from acta_engine.people.requester import Requester
+from acta_engine.sessions.delete import Erased, ErasureDeps, erase_again
 from acta_engine.sessions.fork import fork, parent_at
-from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -9,7 +9,7 @@ from acta_engine.log.conversation import ToolEntry
 from acta_engine.log.head import FRESH_GENERATIONS, Head
 from acta_engine.people.effects import RESTORED
 from acta_engine.recovery.recover import recover
-from acta_engine.sessions.hold_restored import UNKNOWN
+from acta_engine.sessions.control import UNKNOWN
 from acta_infra.deployed.tenants.erase import Eraser, erase_tenant
 from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
 from tests.in_process.house import TENANT

@@ -24,7 +24,7 @@ from acta_engine.errors import (
 from acta_engine.log.commit import IdempotencyKey, IdempotencyRecord
 from acta_engine.log.head import Head
 from acta_engine.log.store import KeyTaken, SessionIndex, SessionLog
-from acta_engine.sessions.requester import Requester
+from acta_engine.people.requester import Requester
 
 MAX_KEY_CHARS = 255
 _THEN = "\n"

@@ -1,7 +1,7 @@
 """A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
-then the decision itself. Who may decide: `deciders.py`; which options there are:
+then the decision itself. Who may decide: `requester.py`; which options there are:
 `shared/acta_engine/people/options_and_defaults.py`; what an option does: `effects.py`.
 """
 
@@ -25,13 +25,12 @@ from acta_engine.limits.caps import (
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex
-from acta_engine.people.deciders import require_decider
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention
+from acta_engine.people.requester import Requester, require_decider
 from acta_engine.people.visible_sessions import is_visible
 from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import wake_engine
-from acta_engine.sessions.requester import Requester
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec

@@ -15,6 +15,7 @@ from acta_engine.errors import SessionNotFound
 from acta_engine.limits.caps import Limited
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
+from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.visible_sessions import may_read
 from acta_engine.plans.bodies import EditPlan
@@ -22,9 +23,8 @@ from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
 from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions import control
 from acta_engine.sessions.bodies import ChangeLimits, Resolve
-from acta_engine.sessions.change_limits import LimitDeps, NewLimits, change_limits
+from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session
-from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.views import intervention_view, plan_view, session_view
 
 if TYPE_CHECKING:  # types alone: no cold start loads them

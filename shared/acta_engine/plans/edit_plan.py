@@ -16,13 +16,12 @@ from acta_engine.ids import MESSAGE
 from acta_engine.log.events import PlanRevised
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
-from acta_engine.people.deciders import OnDecided, ignore
 from acta_engine.people.intervention import Intervention
+from acta_engine.people.requester import OnDecided, Requester, agent_of, ignore
 from acta_engine.people.wait import attempts_in_time
 from acta_engine.plans.edit import EditedPlan, Operation, edited
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.recovery.recover import wake_engine
-from acta_engine.sessions.requester import Requester, agent_of
 from acta_engine.sessions.start import tell
 from acta_engine.tools.port import Registry
 from acta_engine.turn.engine import next_turn_kind

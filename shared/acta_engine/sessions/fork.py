@@ -16,8 +16,8 @@ from acta_engine.log.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.texts import BlobMissing
+from acta_engine.people.requester import Requester
 from acta_engine.plans.plan import without_permissions
-from acta_engine.sessions.requester import Requester
 from acta_engine.sessions.start import NewSession, begin_run, create, empty_head
 from acta_engine.turn.engine import next_turn_kind, position
 from acta_engine.turn.workflow import Workflow

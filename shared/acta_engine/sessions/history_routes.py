@@ -11,10 +11,9 @@ from acta_engine.errors import PlanNotFound, ValidationFailed
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import SessionLog
 from acta_engine.log.texts import BlobStore
-from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry
+from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, part_of, whole_answer
 from acta_engine.sessions.pages import page_of_rows
 from acta_engine.sessions.views import instant, plan_view, step_view
-from acta_engine.sessions.whole_texts import part_of, whole_answer
 from acta_engine.turn.final_answer import for_people
 
 if TYPE_CHECKING:  # types alone: no cold start loads them

@@ -12,8 +12,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionLog
 from acta_engine.log.texts import BlobStore
 from acta_engine.recovery.store import HousekeepingPlace, RecoveryScans
-from acta_engine.sessions.erasure import ErasureDeps, erase_again
-from acta_engine.sessions.retention import RetentionDeps, delete_ended
+from acta_engine.sessions.delete import ErasureDeps, RetentionDeps, delete_ended, erase_again
 from acta_engine.settings import Settings
 from acta_engine.telemetry import Telemetry
 

@@ -17,12 +17,12 @@ from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, 
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
-from acta_engine.sessions.requester import Requester, agent_of
+from acta_engine.people.requester import Requester, agent_of
 from acta_engine.turn.engine import position
 from acta_engine.turn.workflow import Workflow
 
 if TYPE_CHECKING:
-    from acta_engine.people.deciders import OnDecided
+    from acta_engine.people.requester import OnDecided
 
 
 class NewSession(NamedTuple):
@@ -152,8 +152,8 @@ def tell(
     Raises Conflict where too many wait or too many people have written, RoleMissing where the question needs a role
     that the requester lacks.
     """
-    from acta_engine.people.deciders import require_decider
     from acta_engine.people.effects import settle
+    from acta_engine.people.requester import require_decider
 
     head = change.head
     if len(head.undelivered) >= MAX_UNDELIVERED:

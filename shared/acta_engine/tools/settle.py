@@ -11,8 +11,13 @@ from acta_engine.log.commit import Position, StepRecord, milliseconds
 from acta_engine.log.conversation import Content, ToolCall, ToolEntry
 from acta_engine.log.events import ToolFinished, ToolStarted
 from acta_engine.log.session import Session
-from acta_engine.people.excerpt import amended_note
-from acta_engine.people.opening import AskingRules, open_doubt, open_tool_question, wait_for_people
+from acta_engine.people.opening import (
+    AskingRules,
+    amended_note,
+    open_doubt,
+    open_tool_question,
+    wait_for_people,
+)
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.runtime import CallResult, ToolRuntime
 from acta_engine.tools.tool import ToolSpec

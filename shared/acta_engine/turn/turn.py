@@ -35,12 +35,12 @@ from acta_engine.log.head import Ending, Failure, Result
 from acta_engine.log.session import Session
 from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.prices import is_priced
-from acta_engine.people.excerpt import ends
 from acta_engine.people.intervention import is_pause
 from acta_engine.people.opening import (
     MAX_SAID_CHARS,
     AskedBy,
     AskingRules,
+    ends,
     open_approval,
     open_budget_question,
     open_question,

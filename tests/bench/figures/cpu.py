@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from acta.testing.memory.workflow import MemoryWorkflow
 from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.sessions.requester import Requester
+from acta_engine.people.requester import Requester
 from acta_engine.sessions.start import NewSession, start
 from acta_infra.local.toolchain import RUNTIME_PYTHON
 from acta_infra.packaging.bundle import ROOT, Bundler

@@ -22,8 +22,8 @@ from acta_engine.ids import AUDIT
 from acta_engine.log.dynamodb import write_in_batches
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
+from acta_engine.people.requester import Requester
 from acta_engine.sessions.delete import delete
-from acta_engine.sessions.requester import Requester
 from acta_engine.store import table_layout as items
 from acta_engine.store.keys import (
     FILES,

@@ -15,7 +15,7 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown, SessionNotFound
 from acta_engine.log.dynamodb import write_in_batches
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionName
-from acta_engine.sessions.hold_restored import hold_restored
+from acta_engine.sessions.control import hold_restored
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import batch_get, newest_commit_item
 from acta_engine.store.keys import SESSIONS, TENANT, part_text

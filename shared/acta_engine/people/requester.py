@@ -1,18 +1,23 @@
-"""Who may decide. Every way to decide asks here: an option of a question, a message that answers it, `resume`, and a
-change of limits in place of a question about them (docs/design/people.md 25). Only an expiry asks nobody.
+"""Who asks for a change of a session, and who may decide.
+
+Every way to decide asks here: an option of a question, a message that answers it, `resume`, and a change of limits in
+place of a question about them (docs/design/people.md 25). Only an expiry asks nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Set
+from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, policies_of
+from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, RoleMissing
+from acta_engine.log.commit import IdempotencyKey
 from acta_engine.log.head import Head
 from acta_engine.people.approval import Deciders, who_decides
 from acta_engine.people.intervention import (
     ENDS_WORK,
+    NO_ROLES,
     Intervention,
     as_asked_now,
     is_pause,
@@ -20,7 +25,29 @@ from acta_engine.people.intervention import (
     require_role,
 )
 from acta_engine.people.options_and_defaults import InterventionType, Policy, has_one_of
-from acta_engine.sessions.requester import AGENT_DELETED, Requester
+
+AGENT_DELETED = (
+    "The session's agent has been deleted, and with it who may do this and up to which limits. Make the agent again "
+    "under its id, or end the session's work: cancel it, reject the call or skip it."
+)
+
+
+class Requester(NamedTuple):
+    """A person as their token names them. `key`: of the request, where it came with an `Idempotency-Key`."""
+
+    tenant: str
+    user: str
+    roles: Set[str] = NO_ROLES
+    key: IdempotencyKey | None = None
+
+
+def agent_of(definitions: Definitions, head: Head) -> AgentDefinition:
+    """The session's agent as it is now. Raises Conflict where it was deleted: who may write to it went with it."""
+    agent = definitions.snapshot(head.tenant).agent(head.agent_id)
+    if agent is None:
+        raise Conflict(AGENT_DELETED)
+    return agent
+
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.tools.tool import ToolSpec
