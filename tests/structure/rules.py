@@ -18,7 +18,7 @@ SERVICE = re.compile(
     r"acta_engine\.("
     r"(aws|egress)\b"
     r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
-    r"|store\.(query|transaction|objects)$"
+    r"|store\.objects$"
     r"|(notifications\.(sqs|webhooks)|traces\.otlp|audit\.trail|files\.credentials"
     r"|tools\.secret_reader|limits\.concurrency)$"
     r"|models\.(anthropic|openai)\b"
