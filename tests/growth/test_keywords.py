@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.tools.schema import validator as own
-from acta_engine.tools.schema.validator import (
+from acta_engine.tools import schema as own
+from acta_engine.tools.schema import (
     MAX_MESSAGE_CHARS,
     MOST_WORK,
     TooMuchWork,

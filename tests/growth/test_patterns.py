@@ -66,7 +66,7 @@ TABLE = {
     "shared/acta_engine/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
     "shared/acta_engine/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
     "shared/acta_engine/tools/mcp/exchange.py _TOKEN": Met("a mark in an MCP server's schema"),
-    "shared/acta_engine/tools/schema/validator.py _ESCAPES": Met("a pattern in a tenant's schema"),
+    "shared/acta_engine/tools/schema.py _ESCAPES": Met("a pattern in a tenant's schema"),
     "shared/acta_engine/tools/tenant/credentials.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/acta_engine/tools/tenant/credentials.py _parts": Met("a secret of a tenant's tools"),
     "shared/acta_engine/tools/tenant/parameters.py PROPERTY": Met(

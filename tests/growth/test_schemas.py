@@ -11,26 +11,23 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.schema.check import check_input
-from acta_engine.tools.schema.validator import MOST_WORK, TooMuchWork, compiled, limited_work, spend
+from acta_engine.tools.schema import MOST_WORK, TooMuchWork, check_input, compiled, limited_work, spend
 from acta_engine.tools.tenant.definition import Unusable, check_schema
 from acta_engine.tools.tool import MAX_SCHEMA_BYTES, ToolSpec
 from tests.growth.inventory import VALIDATORS, importers
 
-HOLDERS = "shared/acta_engine/tools/schema"
+CHECKS = "shared/acta_engine/tools/schema.py"
 TABLE = {
     "jsonschema": [
         "acta/cli/apply/schema.py",
-        f"{HOLDERS}/check.py",
-        f"{HOLDERS}/references.py",
-        f"{HOLDERS}/validator.py",
+        CHECKS,
         "shared/acta_engine/tools/tenant/definition.py",
     ],
-    "re2": [f"{HOLDERS}/validator.py"],
-    "referencing": [f"{HOLDERS}/references.py", f"{HOLDERS}/validator.py"],
+    "re2": [CHECKS],
+    "referencing": [CHECKS],
 }
-"""By library, the sources that use it. `validator.py` alone checks inputs; the others check an admin's schema. The
-command line checks its user's files by Acta's own schemas.
+"""By library, the sources that use it. One file checks inputs; `definition.py` checks an admin's schema. The command
+line checks its user's files by Acta's own schemas.
 """
 CALLS_A_UNIT = 60
 """Calls of Python functions that one unit of work stands for, at most."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.schema import check_input
 from acta_engine.tools.tenant.definition import Unusable, check_schema
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.schema_chains import MAX_CHAIN

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.schema import check_input
 from acta_engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 
 SPECS = builtins()

@@ -26,7 +26,7 @@ class BuiltinRegistry:
 
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
         # The schema library is imported here, because few workers need it.
-        from acta_engine.tools.schema.check import check_input
+        from acta_engine.tools.schema import check_input
 
         check_input(spec, arguments)
         if isinstance(spec, BuiltinTool) and (problem := spec.path_problem(arguments, private=private)):

@@ -18,7 +18,7 @@ from acta.tools import define
 from acta.tools.define import Tool, tool_of, tools_in
 from acta.tools.errors import BadTool
 from acta_engine.tools import tool as product
-from acta_engine.tools.schema.check import check_input
+from acta_engine.tools.schema import check_input
 from acta_engine.tools.tenant.definition import check_schema
 from acta_engine.tools.tool import ToolSpec
 

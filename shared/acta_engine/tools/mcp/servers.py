@@ -535,7 +535,7 @@ def unfit(schema: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
     """Whether structured content is not what the server says of it (`outputSchema`), or is missing. What cannot be
     checked in a limited amount of work is not held against it.
     """
-    from acta_engine.tools.schema.check import errors_of  # few tools have such a schema
+    from acta_engine.tools.schema import errors_of  # few tools have such a schema
 
     if "structuredContent" not in result:
         return True

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from acta_engine.egress.address import AddressGuard, AddressRefused
-from acta_engine.tools.schema.validator import BadPattern, BadReference, check_references
+from acta_engine.tools.schema import BadPattern, BadReference, check_references
 from acta_engine.tools.tenant.credentials import with_references
 from acta_engine.tools.tenant.functions import FunctionGuard, FunctionRefused
 from acta_engine.tools.tenant.headers import (
