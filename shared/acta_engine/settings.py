@@ -41,6 +41,8 @@ MAX_MAX_STEPS = 1_000
 MAX_TOKEN_BUDGET = 100_000_000
 MAX_COST_BUDGET_USD = 1_000_000
 
+PATTERNS = {"origin_hashes": r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$"}
+"""What settings that have a form of their own have to match."""
 REQUIRED: Final = object()
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 TRUE, FALSE = ("true", "1"), ("false", "0")
@@ -292,7 +294,7 @@ class Settings:
     """After which a session that has ended is deleted. 0: never."""
     state_machine_arn: str = setting("", by="templates")
     """The state machine whose executions it starts, wakes and stops. Empty: none."""
-    origin_hashes: str = setting("", pattern=r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$")
+    origin_hashes: str = setting("", pattern=PATTERNS["origin_hashes"])
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
     cors_origins: str = setting("", to=("mcp",))
     """Origins of web pages that may ask `/mcp`, beside the deployment's own, separated by commas; `*`: any."""

@@ -119,6 +119,9 @@ def _evaluated(path: str, name: str, call: ast.Call, tree: ast.Module) -> Used:
     name = first.id if isinstance(first, ast.Name) and first.id.isupper() else name
     module = importlib.import_module(path.removeprefix("shared/").removesuffix(".py").replace("/", "."))
     held: Any = getattr(module, name, None)
+    for node in ast.walk(tree):  # a function may import the pattern itself
+        if held is None and isinstance(node, ast.ImportFrom) and name in {each.name for each in node.names}:
+            held = getattr(importlib.import_module(str(node.module)), name)
     if isinstance(held, re.Pattern):
         return Used(path, name, held.pattern, held.flags & ~re.UNICODE, _use(name, call, tree))
     try:

@@ -86,6 +86,8 @@ TABLE = {
     "shared/acta_engine/turn/next_action.py ends_with_question": Met("a model's reply"),
     "shared/acta_engine/models/prices.py _SNAPSHOT": Met("names of models"),
     "shared/acta_engine/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
+    "shared/acta_engine/settings.py ROLE_PATTERN": Met("a setting of the deployment"),
+    "shared/acta_engine/settings.py read": Met("a setting of the deployment", held="PATTERNS"),
     "shared/acta_engine/tools/tool.py ROLE_PATTERN": Met("what an operator wrote"),
     "shared/acta_engine/tools/tool.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
     "acta/cli/sign_in/users.py EMAIL_PATTERN": Met("an argument of the command line"),
