@@ -1,4 +1,5 @@
-"""People steer over HTTP. The engine waits for people, handles an error, parks or rolls over (design §2, §3, §8)."""
+"""People steer over HTTP. The engine waits for people, handles an error, parks or rolls over
+(docs/design/engine.md 24, api.md, people.md)."""
 
 from typing import Any
 

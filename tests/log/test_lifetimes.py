@@ -1,4 +1,5 @@
-"""What DynamoDB removes by itself (`ttl`): nothing that a session, an agent or a memory needs (design §6.1)."""
+"""What DynamoDB removes by itself (`ttl`): nothing that a session, an agent or a memory needs
+(docs/design/log.md 38)."""
 
 from collections.abc import Iterator
 from datetime import timedelta

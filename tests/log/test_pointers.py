@@ -1,4 +1,5 @@
-"""Blob first, pointer after: whatever dies when, each pointer that anybody can read resolves (design §6.1)."""
+"""Blob first, pointer after: whatever dies when, each pointer that anybody can read resolves
+(docs/design/log.md 18)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Exactly one outcome, whoever decides when, and what is recorded is what ran (design §8)."""
+"""Exactly one outcome, whoever decides when, and what is recorded is what ran (docs/design/people.md)."""
 
 import threading
 from collections.abc import Callable, Sequence

@@ -1,4 +1,5 @@
-"""What AWS tells of an execution that has ended names the session, whoever started the execution (design §2)."""
+"""What AWS tells of an execution that has ended names the session, whoever started the execution
+(docs/design/recovery.md 16)."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What one round of recovery has to do takes no time of another one (design §2, ADR 116)."""
+"""What one round of recovery has to do takes no time of another one (docs/design/recovery.md 17, ADR 116)."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,5 +1,5 @@
 """Ten thousand sessions need recovery at once, and a scan has time for a part of them: all go on within a number of
-scans that follows from the number of requests (design §2).
+scans that follows from the number of requests (docs/design/recovery.md 17).
 
 What a request costs is counted here and not timed. The doubles stand for DynamoDB and Step Functions.
 """

@@ -1,4 +1,5 @@
-"""No request that fails and no session that cannot be read keeps the others from going on (design §2)."""
+"""No request that fails and no session that cannot be read keeps the others from going on
+(docs/design/recovery.md 30)."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime

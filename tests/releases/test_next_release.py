@@ -1,4 +1,4 @@
-"""This release and the next one read what the other has written (design §6.7)."""
+"""This release and the next one read what the other has written (docs/design/releases.md 6)."""
 
 import base64
 import json

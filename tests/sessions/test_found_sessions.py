@@ -1,4 +1,5 @@
-"""`GET /v1/sessions` by person, metadata and words of the goal; a page costs a bounded number of reads (design §3)."""
+"""`GET /v1/sessions` by person, metadata and words of the goal; a page costs a bounded number of reads
+(docs/design/api.md)."""
 
 from typing import Any
 

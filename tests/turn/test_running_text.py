@@ -1,4 +1,4 @@
-"""The text of a running turn beside the log, for whoever watches (design §9)."""
+"""The text of a running turn beside the log, for whoever watches (docs/design/api.md 27)."""
 
 from collections.abc import Callable
 from datetime import timedelta

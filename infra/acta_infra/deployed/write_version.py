@@ -1,8 +1,8 @@
 """Chooses the schema version that a deployment writes, from what the functions that are deployed now can read.
 
 While CloudFormation replaces the functions, old and new ones work on the same sessions, and a deployment may be rolled
-back. So what is written must be readable for both (design §6.7). A release may skip none: it writes its own version or
-the one before, and reads up to the one after.
+back. So what is written must be readable for both (docs/design/releases.md 7). A release may skip none: it writes its
+own version or the one before, and reads up to the one after.
 """
 
 from typing import Any, NamedTuple

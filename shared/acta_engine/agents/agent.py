@@ -1,4 +1,4 @@
-"""Agents: system prompt, models, tools and limits (design §3, §9).
+"""Agents: system prompt, models, tools and limits (docs/design/api.md, providers.md).
 
 An agent with the id `default` always exists: the built-in one, until a tenant replaces it by its own.
 """

@@ -1,4 +1,4 @@
-"""What a session may be given at most: by its agent, and by the deployment (design §5).
+"""What a session may be given at most: by its agent, and by the deployment (docs/design/budgets.md 5).
 
 An agent's `limits` are what a session gets where nobody names a limit; caps are what nobody may go beyond. Only an
 admin may go beyond the agent's caps, and nobody beyond the deployment's.

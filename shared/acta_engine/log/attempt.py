@@ -1,5 +1,5 @@
 """Attempts to call a model: each is written down before it is made, so that one that vanishes is not forgotten
-(design §5). And the text of a reply while the model still writes it.
+(docs/design/budgets.md 8). And the text of a reply while the model still writes it.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """The conversation as the model sees it, independent of any provider's format.
 
-Entries stand in the order in which they were delivered to the model (design §6.6). Each tool call of an assistant entry
-has exactly one tool entry with its `call_id`, before the next assistant entry. Small texts stand in the entry itself,
-large ones in the blob store.
+Entries stand in the order in which they were delivered to the model (docs/design/log.md 35). Each tool call of an
+assistant entry has exactly one tool entry with its `call_id`, before the next assistant entry. Small texts stand in
+the entry itself, large ones in the blob store.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from acta_engine.store.schema import StoredModel, VersionedModel
 from acta_engine.untrusted.exact_json import canonical_json
 
 INLINE_BYTES = 4_096
-"""A text with more bytes goes to the blob store, so that a commit stays small (design §6.1)."""
+"""A text with more bytes goes to the blob store, so that a commit stays small (docs/design/log.md 18)."""
 
 
 class Content(StoredModel):

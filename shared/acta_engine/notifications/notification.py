@@ -1,4 +1,4 @@
-"""What is told outside: that a person is needed, and that a session has ended (design §8, ADR 68).
+"""What is told outside: that a person is needed, and that a session has ended (docs/design/people.md 31, ADR 68).
 
 A notification has ids, types, states, names of roles and times, and no text that anybody wrote.
 """

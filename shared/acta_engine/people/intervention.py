@@ -1,4 +1,4 @@
-"""Interventions: questions that wait for a person, and the one decision that each gets (design §8)."""
+"""Interventions: questions that wait for a person, and the one decision that each gets (docs/design/people.md)."""
 
 from collections.abc import Container, Set
 from datetime import datetime

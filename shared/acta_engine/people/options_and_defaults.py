@@ -48,7 +48,7 @@ RoleName = Annotated[str, Field(pattern=ROLE_PATTERN)]
 
 def has_one_of(wanted: Iterable[str], roles: Set[str]) -> bool:
     """`roles`: those in a person's token. An admin counts as a member; apart from that, no role includes another one
-    (design §8).
+    (docs/design/people.md 8).
     """
     return any(one in roles or (one == "member" and "admin" in roles) for one in wanted)
 

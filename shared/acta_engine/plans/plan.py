@@ -1,4 +1,4 @@
-"""An agent's plan: a goal and up to ten steps with their states (design §4)."""
+"""An agent's plan: a goal and up to ten steps with their states (docs/design/plans.md 1)."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

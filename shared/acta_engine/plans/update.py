@@ -1,5 +1,5 @@
-"""The tool `update_plan`: its input, and the only way in which a model changes its plan (design §4). People's edits are
-in `edit.py`.
+"""The tool `update_plan`: its input, and the only way in which a model changes its plan (docs/design/plans.md 19).
+People's edits are in `edit.py`.
 
 Which status of a step may follow which: `STEP_TRANSITIONS` in `shared/acta_engine/plans/plan.py`.
 

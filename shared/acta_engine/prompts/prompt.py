@@ -1,4 +1,4 @@
-"""Managed prompts: texts of the product that a tenant's admins may replace, version by version (design §3).
+"""Managed prompts: texts of the product that a tenant's admins may replace, version by version (docs/design/api.md).
 
 A release brings `SEEDS`, and a deployment stores them. They are version 1 for a tenant that has written no version of
 its own; its own versions are 2, 3, …. The system prompt is put together by `AgentDefinition.system` (`agent.py`).

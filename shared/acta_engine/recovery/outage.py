@@ -1,4 +1,4 @@
-"""Why a session waits, and what people are told about it (design §2). Pure functions.
+"""Why a session waits, and what people are told about it (docs/design/recovery.md 16). Pure functions.
 
 `Outage` is the history of failure: it begins with the first failure and ends with a reply, or with a tool call that is
 finished. Until then the pauses grow, and after a long time a person is asked

@@ -1,5 +1,6 @@
-"""Recovery (design §2): of the session whose execution has ended, of all each minute, and at an operator's request;
-the housekeeping of the deployment; and the measure that long polls go by. The events, and what is answered:
+"""Recovery (docs/design/recovery.md 16): of the session whose execution has ended, of all each minute, and at an
+operator's request; the housekeeping of the deployment; and the measure that long polls go by. The events, and what is
+answered:
 
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     {"round": "due"}                              counts; sessions whose time has come or execution is lost go on

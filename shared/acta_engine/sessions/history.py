@@ -1,4 +1,4 @@
-"""A session's history, read from its log: messages, plan versions, steps, trace (design §3).
+"""A session's history, read from its log: messages, plan versions, steps, trace (docs/design/api.md).
 
 The log is read piece by piece, from any commit on, so the longest session costs no more memory than one page.
 

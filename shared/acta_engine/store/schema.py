@@ -1,4 +1,4 @@
-"""The shapes of what is stored, and their versions (design §6.7).
+"""The shapes of what is stored, and their versions (docs/design/releases.md 7).
 
 A release reads all versions up to the one after its own. It writes `CURRENT`, or the version before that while Lambdas
 of the release before it may still run (`ACTA_WRITE_VERSION`). So old and new Lambdas work on the same sessions.

@@ -1,5 +1,5 @@
 """Tools: what the registry knows about each one, by kind, and the names of the functions and secrets that they use
-(design §7).
+(docs/design/tools.md 27).
 """
 
 import re
@@ -42,7 +42,7 @@ MAX_TENANT_TOOLS = 40
 MAX_TIMEOUT_SECONDS = 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 HIGH_STAKES_NAMES = frozenset({"send_email", "execute_code"})
-"""Tools of these names are of high stakes whatever they say of their effect (design §8)."""
+"""Tools of these names are of high stakes whatever they say of their effect (docs/design/people.md 12)."""
 HIDDEN = "***"
 """Shown instead of a header's value, which may be a credential."""
 
@@ -122,8 +122,8 @@ def written_as(spec: ToolSpec) -> str:
 
 
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
-    """The stakes of a tool of a tenant's whose definition names none. A tool that only reads needs nobody (design
-    §8).
+    """The stakes of a tool of a tenant's whose definition names none. A tool that only reads needs nobody
+    (designdocs/design/people.md).
     """
     return effect != "read" or risk == "system" or name.lower().replace("-", "_") in HIGH_STAKES_NAMES
 

@@ -1,4 +1,4 @@
-"""What the state machine sends a Lambda: ids, counters and the decision, never content (design §2)."""
+"""What the state machine sends a Lambda: ids, counters and the decision, never content (docs/design/engine.md 3)."""
 
 from collections.abc import Mapping
 from math import inf
@@ -48,7 +48,8 @@ def engine_event(event: Mapping[str, Any]) -> EngineEvent:
 
 
 def seconds_for_work(remaining_ms: int, at_most: float = inf) -> float:
-    """How long a model or a tool may take: what is left of the invocation once there is room to commit (design §9).
+    """How long a model or a tool may take: what is left of the invocation once there is room to commit
+    (docs/design/turn.md 31).
 
     `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more:
     `Settings.step_deadline_seconds` for a turn, none for a tool, whose own limit comes in `_run` of

@@ -1,4 +1,5 @@
-"""Large texts and long sessions, through the deployed API: every answer small, nothing missing (design §3, §7)."""
+"""Large texts and long sessions, through the deployed API: every answer small, nothing missing (docs/design/api.md 8,
+tools.md 17)."""
 
 import hashlib
 from collections.abc import Iterator

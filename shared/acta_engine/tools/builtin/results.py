@@ -1,4 +1,4 @@
-"""The tool `read_result`, which pages through a stored result of the session (design §7)."""
+"""The tool `read_result`, which pages through a stored result of the session (docs/design/tools.md)."""
 
 from acta_engine.errors import ToolFailed
 from acta_engine.log.texts import BlobMissing

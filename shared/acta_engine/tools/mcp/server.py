@@ -1,4 +1,5 @@
-"""MCP servers that a tenant's admins have named, and the tools of theirs that an admin has confirmed (design §7)."""
+"""MCP servers that a tenant's admins have named, and the tools of theirs that an admin has confirmed
+(docs/design/tools.md 47)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: lists them, runs calls of the confirmed ones, and reads the answers (design §6.3, §7).
+"""Tools of MCP servers: lists them, runs calls of the confirmed ones, and reads the answers (docs/design/tools.md 10).
 
 Before a call the tool is compared with what an admin has confirmed, by its pin. If the server now describes the tool
 otherwise, the tool is not called. The list is read again when it is no longer fresh.
