@@ -10,6 +10,7 @@ from acta_engine.errors import ApproverMustDiffer, Conflict, RoleMissing, Valida
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.options_and_defaults import InterventionType, Policy
 from acta_engine.plans.edit import AddStep
+from acta_engine.tools.registry import TenantRegistry
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
 from tests.people.policies import ASKS_WITH_A_PLAN, WAYS, house_with
@@ -146,7 +147,9 @@ def to_tool(house: House, agent: AgentDefinition) -> None:
 
 
 def to_operator(house: House, agent: AgentDefinition) -> None:
-    house.settings.tool_approvers[TENANT] = {"send_payment": "finance"}  # type: ignore[index]
+    named = {TENANT: {"send_payment": "finance"}}
+    registry = TenantRegistry(house.definitions.snapshot, approvers=named)
+    house.resolve_deps = house.resolve_deps._replace(registry=registry)
 
 
 @pytest.mark.parametrize("names", [to_tool, to_operator])
