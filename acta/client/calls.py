@@ -21,8 +21,8 @@ class ApiCalls(Calls[C]):
         self, /, content: str | None = None, agent_id: str | None = None, *, max_steps: int | None = None,
         token_budget: int | None = None, cost_budget_usd: float | None = None, review_every: int | None = None,
         metadata: Mapping[str, str] | None = None, visibility: Literal["private", "tenant"] | None = None,
-        notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
-        prompts: Mapping[str, int] | None = None, idempotency_key: str | None = None, **more: Any
+        prompts: Mapping[str, int] | None = None, notify_url: str | None = None,
+        output_schema: Mapping[str, Any] | None = None, idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.Session]:
         """Start a session. Gives an agent a goal and returns at once. Without `content` the session stays `idle`
         until somebody writes to it. Limits that are not named are the agent's, else the deployment's. Raises
@@ -31,7 +31,7 @@ class ApiCalls(Calls[C]):
         return data(
             Request("POST", path_of("sessions"), body=given(content=content, agent_id=agent_id, max_steps=max_steps,
             token_budget=token_budget, cost_budget_usd=cost_budget_usd, review_every=review_every, metadata=metadata,
-            visibility=visibility, notify_url=notify_url, output_schema=output_schema, prompts=prompts, **more),
+            visibility=visibility, prompts=prompts, notify_url=notify_url, output_schema=output_schema, **more),
             headers=key(idempotency_key))
         )
 
@@ -40,8 +40,8 @@ class ApiCalls(Calls[C]):
         self, /, session_id: str, content: str | None = None, at: int | None = None, *, agent_id: str | None = None,
         max_steps: int | None = None, token_budget: int | None = None, cost_budget_usd: float | None = None,
         review_every: int | None = None, metadata: Mapping[str, str] | None = None,
-        visibility: Literal["private", "tenant"] | None = None, notify_url: str | None = None,
-        output_schema: Mapping[str, Any] | None = None, prompts: Mapping[str, int] | None = None,
+        visibility: Literal["private", "tenant"] | None = None, prompts: Mapping[str, int] | None = None,
+        notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.ForkedSession]:
         """Fork a session. A new session of yours that goes on from the end of a turn, with a copy of the
@@ -53,8 +53,8 @@ class ApiCalls(Calls[C]):
         return data(
             Request("POST", path_of("sessions", session_id, "fork"), body=given(content=content, at=at,
             agent_id=agent_id, max_steps=max_steps, token_budget=token_budget, cost_budget_usd=cost_budget_usd,
-            review_every=review_every, metadata=metadata, visibility=visibility, notify_url=notify_url,
-            output_schema=output_schema, prompts=prompts, **more), headers=key(idempotency_key))
+            review_every=review_every, metadata=metadata, visibility=visibility, prompts=prompts,
+            notify_url=notify_url, output_schema=output_schema, **more), headers=key(idempotency_key))
         )
 
     @listing

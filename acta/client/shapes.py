@@ -14,6 +14,15 @@ if TYPE_CHECKING:
         Agent as Agent, AppliedFrom as AppliedFrom, AskingPolicy as AskingPolicy, FallbackModel as FallbackModel,
         ModelsByPurpose as ModelsByPurpose, SessionCaps as SessionCaps, SessionLimits as SessionLimits
     )
+    from acta_engine.api.deployment_answers import (
+        AuditState as AuditState, DeploymentHealth as DeploymentHealth, Health as Health,
+        LimitsInForce as LimitsInForce, Me as Me, PageSignIn as PageSignIn, RecoveryScan as RecoveryScan,
+        RecoveryState as RecoveryState, SchemaVersions as SchemaVersions
+    )
+    from acta_engine.audit.answers import (AuditRecord as AuditRecord)
+    from acta_engine.files.answers import (
+        DeletedFile as DeletedFile, File as File, FileVersion as FileVersion, WrittenFile as WrittenFile
+    )
     from acta_engine.memories.answers import (Memory as Memory, MemorySource as MemorySource)
     from acta_engine.models.answers import (
         CheckedKey as CheckedKey, CheckedKeys as CheckedKeys, ConfiguredModel as ConfiguredModel,
@@ -21,27 +30,19 @@ if TYPE_CHECKING:
         ModelPrice as ModelPrice, ModelUse as ModelUse, ProviderKey as ProviderKey
     )
     from acta_engine.notifications.answers import (Notifications as Notifications)
-    from acta_engine.people.shapes import (
+    from acta_engine.people.answers import (
         CallInput as CallInput, Context as Context, DecidedOfDeleted as DecidedOfDeleted, FileOfCall as FileOfCall,
         Intervention as Intervention, Outage as Outage, PendingCall as PendingCall, ReviewedCall as ReviewedCall
     )
-    from acta_engine.plans.shapes import (Plan as Plan, PlanStep as PlanStep)
+    from acta_engine.plans.answers import (Plan as Plan, PlanStep as PlanStep)
     from acta_engine.prompts.answers import (Prompt as Prompt, PromptInForce as PromptInForce)
-    from acta_engine.sessions.history_shapes import (
-        Message as Message, MessageCall as MessageCall, Plans as Plans, Scratchpad as Scratchpad, Step as Step,
-        TextPart as TextPart, TraceRow as TraceRow, WholeText as WholeText
-    )
-    from acta_engine.sessions.record_shapes import (
-        AuditRecord as AuditRecord, AuditState as AuditState, DeletedFile as DeletedFile,
-        DeploymentHealth as DeploymentHealth, File as File, FileVersion as FileVersion, Health as Health,
-        LimitsInForce as LimitsInForce, Me as Me, PageSignIn as PageSignIn, RecoveryScan as RecoveryScan,
-        RecoveryState as RecoveryState, SchemaVersions as SchemaVersions, WrittenFile as WrittenFile
-    )
-    from acta_engine.sessions.shapes import (
+    from acta_engine.sessions.answers import (
         Budget as Budget, CancelledSession as CancelledSession, Cause as Cause, DeletedSession as DeletedSession,
         Event as Event, ForkedFrom as ForkedFrom, ForkedSession as ForkedSession, Held as Held,
-        HiddenSession as HiddenSession, NextLimits as NextLimits, Partial as Partial, Queue as Queue,
-        Result as Result, Run as Run, RunError as RunError, Session as Session, Snapshot as Snapshot, Usage as Usage
+        HiddenSession as HiddenSession, Message as Message, MessageCall as MessageCall, NextLimits as NextLimits,
+        Partial as Partial, Plans as Plans, Queue as Queue, Result as Result, Run as Run, RunError as RunError,
+        Scratchpad as Scratchpad, Session as Session, Snapshot as Snapshot, Step as Step, TextPart as TextPart,
+        TraceRow as TraceRow, Usage as Usage, WholeText as WholeText
     )
     from acta_engine.tools.answers import (
         HttpToolConfig as HttpToolConfig, LambdaToolConfig as LambdaToolConfig, SecretReference as SecretReference,
@@ -52,14 +53,12 @@ if TYPE_CHECKING:
         ClientCredentials as ClientCredentials, ConfirmedMcpTool as ConfirmedMcpTool, ListedMcpTool as ListedMcpTool,
         ListedMcpTools as ListedMcpTools, McpCredentials as McpCredentials, McpServer as McpServer
     )
-    from acta_engine.usage.receipt_shapes import (
+    from acta_engine.usage.answers import (
         AwsCost as AwsCost, AwsPrices as AwsPrices, Cost as Cost, Counts as Counts, EngineCost as EngineCost,
-        LambdaCost as LambdaCost, ModelCost as ModelCost, ModelPrices as ModelPrices, ModelsCost as ModelsCost,
-        ObjectsCost as ObjectsCost, PriceLists as PriceLists, Receipt as Receipt, TableCost as TableCost
-    )
-    from acta_engine.usage.shapes import (
-        InterventionCounts as InterventionCounts, MessageCounts as MessageCounts, PlanCounts as PlanCounts,
-        RunCounts as RunCounts, SessionCounts as SessionCounts, SessionsNow as SessionsNow,
+        InterventionCounts as InterventionCounts, LambdaCost as LambdaCost, MessageCounts as MessageCounts,
+        ModelCost as ModelCost, ModelPrices as ModelPrices, ModelsCost as ModelsCost, ObjectsCost as ObjectsCost,
+        PlanCounts as PlanCounts, PriceLists as PriceLists, Receipt as Receipt, RunCounts as RunCounts,
+        SessionCounts as SessionCounts, SessionsNow as SessionsNow, TableCost as TableCost,
         TenantUsage as TenantUsage, Tokens as Tokens, ToolCounts as ToolCounts, UsageCost as UsageCost,
         UsageItem as UsageItem, UsageTotal as UsageTotal, Work as Work
     )
@@ -68,6 +67,12 @@ MODULES = {
     **dict.fromkeys((
         "Agent", "AppliedFrom", "AskingPolicy", "FallbackModel", "ModelsByPurpose", "SessionCaps", "SessionLimits"
     ,), "agents.answers"),
+    **dict.fromkeys((
+        "AuditState", "DeploymentHealth", "Health", "LimitsInForce", "Me", "PageSignIn", "RecoveryScan",
+        "RecoveryState", "SchemaVersions"
+    ,), "api.deployment_answers"),
+    **dict.fromkeys(("AuditRecord",), "audit.answers"),
+    **dict.fromkeys(("DeletedFile", "File", "FileVersion", "WrittenFile",), "files.answers"),
     **dict.fromkeys(("Memory", "MemorySource",), "memories.answers"),
     **dict.fromkeys((
         "CheckedKey", "CheckedKeys", "ConfiguredModel", "ConfiguredModels", "DefaultModel", "LongPrice", "ModelPrice",
@@ -77,20 +82,14 @@ MODULES = {
     **dict.fromkeys((
         "CallInput", "Context", "DecidedOfDeleted", "FileOfCall", "Intervention", "Outage", "PendingCall",
         "ReviewedCall"
-    ,), "people.shapes"),
-    **dict.fromkeys(("Plan", "PlanStep",), "plans.shapes"),
+    ,), "people.answers"),
+    **dict.fromkeys(("Plan", "PlanStep",), "plans.answers"),
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys((
-        "Message", "MessageCall", "Plans", "Scratchpad", "Step", "TextPart", "TraceRow", "WholeText"
-    ,), "sessions.history_shapes"),
-    **dict.fromkeys((
-        "AuditRecord", "AuditState", "DeletedFile", "DeploymentHealth", "File", "FileVersion", "Health",
-        "LimitsInForce", "Me", "PageSignIn", "RecoveryScan", "RecoveryState", "SchemaVersions", "WrittenFile"
-    ,), "sessions.record_shapes"),
-    **dict.fromkeys((
         "Budget", "CancelledSession", "Cause", "DeletedSession", "Event", "ForkedFrom", "ForkedSession", "Held",
-        "HiddenSession", "NextLimits", "Partial", "Queue", "Result", "Run", "RunError", "Session", "Snapshot", "Usage"
-    ,), "sessions.shapes"),
+        "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "Queue", "Result", "Run",
+        "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart", "TraceRow", "Usage", "WholeText"
+    ,), "sessions.answers"),
     **dict.fromkeys((
         "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",
         "ToolSecret", "ToolTrial", "WhoApproves"
@@ -99,13 +98,11 @@ MODULES = {
         "ClientCredentials", "ConfirmedMcpTool", "ListedMcpTool", "ListedMcpTools", "McpCredentials", "McpServer"
     ,), "tools.mcp.answers"),
     **dict.fromkeys((
-        "AwsCost", "AwsPrices", "Cost", "Counts", "EngineCost", "LambdaCost", "ModelCost", "ModelPrices",
-        "ModelsCost", "ObjectsCost", "PriceLists", "Receipt", "TableCost"
-    ,), "usage.receipt_shapes"),
-    **dict.fromkeys((
-        "InterventionCounts", "MessageCounts", "PlanCounts", "RunCounts", "SessionCounts", "SessionsNow",
-        "TenantUsage", "Tokens", "ToolCounts", "UsageCost", "UsageItem", "UsageTotal", "Work"
-    ,), "usage.shapes"),
+        "AwsCost", "AwsPrices", "Cost", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
+        "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "Receipt", "RunCounts",
+        "SessionCounts", "SessionsNow", "TableCost", "TenantUsage", "Tokens", "ToolCounts", "UsageCost", "UsageItem",
+        "UsageTotal", "Work"
+    ,), "usage.answers"),
 }
 
 

@@ -29,6 +29,7 @@ from acta_engine.log.attempt import AttemptStore, Partials
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, Wait
 from acta_engine.log.repository import SessionRepository
+from acta_engine.log.session_settings import SessionSettings
 from acta_engine.memories.relevant import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
@@ -185,8 +186,9 @@ class InProcess:
         new = NewSession(
             agent_id=limits.get("agent_id", DEFAULT_AGENT), agent_name=limits.get("agent_name", ""), message=message,
             max_steps=limits.get("max_steps", 50), token_budget=limits.get("token_budget", 1_000_000),
-            cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0), metadata={},
-            visibility=limits.get("visibility", "tenant"), output_schema=limits.get("output_schema", ""),
+            cost_budget_usd=limits.get("cost_budget_usd"), review_every=limits.get("review_every", 0),
+            settings=SessionSettings(visibility=limits.get("visibility", "tenant")),
+            output_schema=limits.get("output_schema", ""),
         )  # fmt: skip
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 

@@ -11,8 +11,7 @@ from acta_engine.limits.caps import Limited
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
 from acta_engine.models.model import Model
-from acta_engine.plans.edit import Operation
-from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
+from acta_engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
 from acta_engine.recovery.recovery import Recovery
 from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session

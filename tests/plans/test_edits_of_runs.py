@@ -284,7 +284,7 @@ def test_edits_count_among_the_messages_that_may_wait() -> None:
     house.run()
     for _ in range(MAX_UNDELIVERED - 1):
         house.say(session, "And?")
-    house.edit_plan(session, ReorderSteps(op="reorder", step_numbers=[3, 2, 1]))
+    house.edit_plan(session, ReorderSteps(op="reorder", step_numbers=(3, 2, 1)))
     with pytest.raises(Conflict, match="messages are waiting"):
         house.edit_plan(session, SKIP)
     assert house.head(session).plan is not None

@@ -10,8 +10,8 @@ from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.commit import Decision
 from acta_engine.models.model import TokenUsage
 from acta_engine.recovery.repair import repair
+from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.routes import build
-from acta_engine.sessions.views import session_view
 from tests.api.gateway import Gateway, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls

@@ -13,7 +13,7 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.queue.places import GrantPrice
 from acta_engine.recovery.outage import MOST_CRASHES
 from acta_engine.recovery.recover import recover
-from acta_engine.sessions.views import session_view
+from acta_engine.sessions.answers import session_view
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import House

@@ -28,7 +28,7 @@ from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
 from acta_engine.recovery.handle_error import handle_error
 from acta_engine.recovery.outage import WORKER_LOST
 from acta_engine.recovery.recover import recover
-from acta_engine.sessions.views import session_view
+from acta_engine.sessions.answers import session_view
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

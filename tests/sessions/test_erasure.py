@@ -294,7 +294,6 @@ def forked(house: ErasedHouse, parent: str, key: IdempotencyKey | None = None) -
         token_budget=50_000,
         cost_budget_usd=None,
         review_every=0,
-        metadata={},
     )
     found = parent_at(repository, requester, parent, None)
     return fork(repository, house.workflow, requester, found, new).session_id

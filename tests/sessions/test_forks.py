@@ -8,6 +8,7 @@ from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import Conflict, SessionNotFound, ValidationFailed
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from acta_engine.log.head import Head
+from acta_engine.log.session_settings import SessionSettings
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.requester import Requester
 from acta_engine.sessions.fork import NOTE, fork, parent_at
@@ -37,7 +38,7 @@ def forked(
         token_budget=more.pop("token_budget", 50_000),
         cost_budget_usd=None,
         review_every=0,
-        metadata={},
+        settings=SessionSettings(visibility=more.pop("visibility", "tenant")),
         **more,
     )
     repository = house.fresh_repository()
@@ -225,7 +226,7 @@ def test_stored_results_that_are_gone_stop_a_fork_only_where_its_parent_is_gone(
     house.run()
     repository, requester = house.fresh_repository(), Requester(TENANT, USER, frozenset({"member"}))
     parent = parent_at(repository, requester, session, None)
-    new = NewSession(DEFAULT_AGENT, None, 9, 50_000, None, 0, {})
+    new = NewSession(DEFAULT_AGENT, None, 9, 50_000, None, 0)
     if is_deleted:
         house.delete(session)
         with pytest.raises(SessionNotFound):

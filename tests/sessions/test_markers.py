@@ -6,8 +6,9 @@ from typing import Any
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.attempt import Partial
 from acta_engine.log.conversation import INLINE_BYTES
+from acta_engine.people.answers import intervention_view
+from acta_engine.sessions.answers import partial_view
 from acta_engine.sessions.routes import build
-from acta_engine.sessions.views import intervention_view, partial_view
 from acta_engine.turn.final_answer import GOAL_COMPLETE
 from tests.api.gateway import Gateway, claims
 from tests.doubles.audit import memory_audit

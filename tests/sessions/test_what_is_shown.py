@@ -8,10 +8,10 @@ import pytest
 from acta_engine.errors import InterventionNotFound, ValidationFailed
 from acta_engine.log.conversation import AssistantEntry, ToolEntry, input_hash
 from acta_engine.log.head import MAX_CALLS
+from acta_engine.people.answers import intervention_view
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.opening import MAX_REVIEWED_BYTES
 from acta_engine.sessions.history import full_call_input
-from acta_engine.sessions.views import intervention_view
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import Turn, call, completes, plans, says, step
 from tests.people.policies import ENDS, files, house_with, waiting

@@ -19,7 +19,7 @@ SPACE = 10_000
 CHANGES = {
     "a built-in tool": r"\bread_file\b",
     "a built-in tool that can be switched off": r"weather",
-    "an event type": r"\bPlanEdited\b|\bplan_edited\b",
+    "an event type": r"\bContextCompacted\b|context\.compacted",
     "a route with a body": r"\bfork_session\b|/fork\b",
     "an OpenAI-compatible provider": r"\bopenai\b.*\bkey_variable\b|OPENAI_API_KEY",
     "a setting of the turn": r"\bturns_per_step\b",

@@ -29,7 +29,6 @@ ALLOWED = {
     ("audit.recorder", "api"): "it records requests",
     ("limits.limiter", "api"): "it refuses requests",
     ("sessions.pages", "api"): "it answers with pages",
-    ("sessions.pages", "sessions.views"): "it answers with pages",
     ("usage.usage_count", "usage.dynamodb"): "its events are records of the table's stream",
     ("usage.usage_count", "aws.errors"): "it goes on without traces where AWS refuses their queue",
 }

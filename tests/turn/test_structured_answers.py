@@ -10,7 +10,7 @@ from acta_engine.log.commit import Decision
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.offline import OfflineModel
 from acta_engine.prompts.prompt import PLANNING
-from acta_engine.sessions.views import session_view
+from acta_engine.sessions.answers import session_view
 from acta_engine.turn.final_answer import ANSWER_RETRIES, schema_text
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from acta_engine.api.answers import instant
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.sessions.routes import build
-from acta_engine.sessions.views import instant
 from acta_engine.usage.aws_estimate import AwsRates, receipt_of
 from acta_engine.usage.aws_prices import LISTS, AwsPrices
 from acta_engine.usage.fold import fold

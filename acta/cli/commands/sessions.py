@@ -34,6 +34,13 @@ STARTED = (
         help="a version of a prompt to try instead of the one in force (role admin)",
     ),
     flag("--private", help="nobody else in the tenant sees the session"),
+    option(
+        "--set",
+        "fields",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="any other field of the session, as the API names it; the value is JSON, or else a text",
+    ),
     flag("--detach", help="print the session's id and do not follow it"),
 )
 """Of a session that is made: who works on it and within which limits."""

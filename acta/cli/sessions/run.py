@@ -1,5 +1,6 @@
 """`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,33 +20,35 @@ def run(arguments: Namespace) -> int:
     if arguments.files:
         count = len(put_directory(client, arguments.files))
         note(f"put {count} file{'' if count == 1 else 's'} into the storage")
-    session = client.start(
-        arguments.goal,
-        agent_id=arguments.agent,
-        max_steps=arguments.max_steps,
-        token_budget=arguments.token_budget,
-        cost_budget_usd=arguments.cost_budget,
-        review_every=arguments.review_every,
-        visibility="private" if arguments.private else None,
-        prompts=tried(arguments.prompts),
-    )
-    return follow_new(client, session, arguments)
+    fields = {"content": arguments.goal, "review_every": arguments.review_every, **started(arguments)}
+    return follow_new(client, client.start(**fields), arguments)
 
 
 def fork(arguments: Namespace) -> int:
     client = connected(arguments)
-    session = client.fork(
-        session_named(client, arguments.id),
-        arguments.text or None,
-        at=arguments.at,
-        agent_id=arguments.agent,
-        max_steps=arguments.max_steps,
-        token_budget=arguments.token_budget,
-        cost_budget_usd=arguments.cost_budget,
-        visibility="private" if arguments.private else None,
-        prompts=tried(arguments.prompts),
-    )
-    return follow_new(client, session, arguments)
+    fields = {"content": arguments.text or None, "at": arguments.at, **started(arguments)}
+    return follow_new(client, client.fork(session_named(client, arguments.id), **fields), arguments)
+
+
+def started(arguments: Namespace) -> dict[str, Any]:
+    """Fields of a start or a fork, by the API's names. Raises CliError."""
+    fields = {
+        "agent_id": arguments.agent,
+        "max_steps": arguments.max_steps,
+        "token_budget": arguments.token_budget,
+        "cost_budget_usd": arguments.cost_budget,
+        "visibility": "private" if arguments.private else None,
+        "prompts": tried(arguments.prompts),
+    }
+    for text in arguments.fields or ():
+        name, equals, value = text.partition("=")
+        if not name.isidentifier() or not equals or name in ("session_id", "idempotency_key"):
+            raise CliError(f"--set {text}: write NAME=VALUE, such as notify_url=https://example.com")
+        try:
+            fields[name] = json.loads(value)
+        except ValueError:
+            fields[name] = value
+    return fields
 
 
 def connected(arguments: Namespace) -> Client:

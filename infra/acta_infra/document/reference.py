@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from acta_engine.api.answer_schemas import field_docs
 from acta_engine.api.arguments import Parameter
-from acta_engine.api.json_body import field_docs
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import BY_TAG
 from acta_infra.document.openapi import codes_of, parameters_of_handlers, words_about

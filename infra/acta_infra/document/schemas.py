@@ -8,13 +8,14 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, get_args
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
 import acta_engine
-from acta_engine.api.json_body import field_docs
+from acta_engine.api.answer_schemas import as_typed_dict, field_docs
+from acta_engine.api.answers import TypedDict
 from acta_engine.notifications.routes import usable_secret
 from acta_engine.tools import tool
 from acta_engine.tools.secret_routes import usable_value
@@ -29,9 +30,6 @@ from acta_engine.untrusted import texts
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
-ANSWERS = ("answers", "shapes")
-"""How modules are called that have shapes of answers."""
-
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}
 BASE64 = "[A-Za-z0-9+/]"
@@ -52,8 +50,9 @@ class Schemas(GenerateJsonSchema):
         made = super().model_schema(schema)
         if "description" in made:
             made["description"] = " ".join(made["description"].split())
-        for field, words in field_docs(schema["cls"]).items():
-            each = made["properties"][field]
+        words_of = field_docs(schema["cls"])
+        for field in made.get("properties", {}).keys() & words_of.keys():
+            each, words = made["properties"][field], words_of[field]
             each["description"] = words
             if each.get("default", 0) is None:
                 del each["default"]  # absent and null say the same
@@ -87,17 +86,20 @@ def schemas_of(
 
 
 def shapes_with_words() -> dict[str, Any]:
-    """The shapes of answers by name, from every module of the engine that is called so. The docstrings of their fields
-    become descriptions.
+    """The shapes of answers by name, from every module of the engine whose name ends with `answers`. The docstrings of
+    their fields become descriptions.
     """
     found: dict[str, Any] = {}
+    base: Any = TypedDict
     for each in walk_packages(acta_engine.__path__, "acta_engine."):
-        module = import_module(each.name) if each.name.endswith(ANSWERS) else None
+        module = import_module(each.name) if each.name.endswith("answers") else None
         for name, shape in vars(module).items() if module is not None else ():
-            if is_typeddict(shape) and shape.__module__ == each.name:
-                config: ConfigDict = getattr(shape, "__pydantic_config__", ConfigDict())
-                shape.__pydantic_config__ = config | ConfigDict(use_attribute_docstrings=True)
+            if getattr(shape, "__module__", "") != each.name or not isinstance(shape, type):
+                continue  # it is imported there, or no class
+            if is_typeddict(shape):
                 found[name] = shape
+            elif issubclass(shape, base) and shape is not base:
+                found[name] = as_typed_dict(shape)
     return found
 
 

@@ -1,11 +1,11 @@
 """Agents as the API answers them."""
 
+from __future__ import annotations
+
 from typing import Any, Literal, NotRequired
 
-from typing_extensions import TypedDict
-
 from acta_engine.agents.agent import AgentDefinition, Protocol
-from acta_engine.api.answers import copied
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Counter, Instant
 from acta_engine.models.providers import ProviderName
 from acta_engine.people.options_and_defaults import InterventionType

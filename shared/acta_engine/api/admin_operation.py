@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from acta_engine.api.answers import instant, instant_or_none
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
@@ -11,11 +12,11 @@ from acta_engine.api.operations import OPERATIONS
 from acta_engine.app import App
 from acta_engine.audit.record import Audit, AuditFilter, AuditRecord
 from acta_engine.recovery.store import is_late, together
-from acta_engine.sessions.views import instant, instant_or_none
 from acta_engine.untrusted.visible import visible
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.sessions import record_shapes as records
+    from acta_engine.api import deployment_answers as records
+    from acta_engine.audit import answers
 
     Action = str
 else:
@@ -49,7 +50,7 @@ def add_audit(api: Api, audit: Audit) -> None:
         return page([record_view(record) for record in found.records], found.cursor)
 
 
-def record_view(record: AuditRecord) -> "records.AuditRecord":
+def record_view(record: AuditRecord) -> "answers.AuditRecord":
     """Invisible characters of what callers named are made visible."""
     return {
         "audit_id": record.audit_id,

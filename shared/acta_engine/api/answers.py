@@ -1,14 +1,32 @@
-"""How an answer's fields come from what they are about.
+"""The classes of answers, and how their fields come from what they are about.
 
-A shape is a TypedDict: mypy checks with it, the document's schemas are made of it, and the client's types are these
-classes. Its fields have the names that the domain has, so most of an answer is copied by name and a field stands once.
+A field of an answer stands once: in its class, with its words under it. mypy reads the class as a TypedDict, the
+document's schemas and the client's types are made of it, and `copied` takes what the domain calls the same from there.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict as TypedDict
+else:
+
+    class TypedDict:
+        """The base of an answer's class while a function runs: it makes nothing of the annotations, which have to be
+        texts (`from __future__ import annotations`). A real TypedDict would cost each cold start 30 ms for all of them.
+        """
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, _source, handler):
+            """For the document alone, which makes schemas of answers."""
+            from acta_engine.api.answer_schemas import as_typed_dict
+
+            return handler.generate_schema(as_typed_dict(cls))
+
 
 Shape = TypeVar("Shape")
 
@@ -23,13 +41,26 @@ def instant_or_none(at: datetime | None) -> str | None:
     return None if at is None else instant(at)
 
 
+@cache
+def fields_of(shape: Any) -> Mapping[str, bool]:
+    """The fields of an answer, each with whether every answer has it."""
+    annotations = {
+        name: text
+        for each in reversed(shape.__mro__)
+        for name, text in vars(each).get("__annotations__", {}).items()
+    }
+    return {name: not str(text).startswith("NotRequired[") for name, text in annotations.items()}
+
+
 def copied(shape: type[Shape], source: object, **own: Any) -> Shape:
     """The answer: `own` has the fields that are not as in `source`, which has all others under the same names. A field
     that the shape may leave out is there only where `own` has it.
     """
-    required: frozenset[str] = shape.__required_keys__  # type: ignore[attr-defined]
-    names = (name for name in shape.__annotations__ if name in own or name in required)
-    return {name: own[name] if name in own else as_json(getattr(source, name)) for name in names}  # type: ignore[return-value]
+    of: Any = shape
+    fields = fields_of(of)
+    names = (name for name, is_always_there in fields.items() if is_always_there or name in own)
+    answer = {name: own[name] if name in own else as_json(getattr(source, name)) for name in names}
+    return cast("Shape", answer)
 
 
 def as_json(value: Any) -> Any:

@@ -48,7 +48,7 @@ class Response(NamedTuple):
 
 
 def success(data: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS) -> Response:
-    """`data` is JSON as Python has it; views of `acta_engine.sessions.views` are."""
+    """`data` is JSON as Python has it; what the rooms' `answers.py` make is."""
     return Response(status, JSON, to_json({"success": True, "data": data}), headers, data)
 
 

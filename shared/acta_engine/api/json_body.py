@@ -7,13 +7,16 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
 from acta_engine.errors import CallerError, ValidationFailed
 from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
+from acta_engine.untrusted.texts import InRequests
+
+WORDS_OF = "words_of"
+"""Names the class under whose fields the words stand, where it is not the class itself."""
 
 
 class RequestBody(BaseModel):
@@ -25,26 +28,17 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
 
 
-def field_docs(model: type[BaseModel]) -> dict[str, str]:
-    """The docstrings under a model's fields and its parents' fields. They are in the source alone, which is read
-    here."""
-    import ast
-    import inspect
-    from textwrap import dedent
-
-    found: dict[str, str] = {}
-    for each in reversed(model.__mro__):
-        if not issubclass(each, BaseModel) or each.__module__.startswith("pydantic"):
-            continue
-        body = ast.parse(dedent(inspect.getsource(each))).body[0].body  # type: ignore[attr-defined]
-        for one, after in pairwise(body):
-            match one, after:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name)),
-                    ast.Expr(value=ast.Constant(value=str(text))),
-                ) if name in model.model_fields:
-                    found[name] = " ".join(text.split())
-    return found
+def optional(model: type[BaseModel], base: type[RequestBody]) -> type[RequestBody]:
+    """`base`, and the model's fields, each of which may be absent, or null, which says the same."""
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        own: Any = next(
+            (rule.type for rule in field.metadata if isinstance(rule, InRequests)), field.annotation
+        )
+        fields[name] = (own | None, None)
+    made = create_model(model.__name__, __base__=base, __module__=model.__module__, **fields)
+    setattr(made, WORDS_OF, model)
+    return made
 
 
 class UnsupportedMediaType(CallerError):

@@ -31,7 +31,7 @@ class AnswerSpec:
     """
     says: str = ""
     shapes: tuple[str, ...] = ()
-    """Names of classes in the rooms' `shapes.py`: the data, or an item of the page, is one of these."""
+    """Names of classes in the rooms' `answers.py`: the data, or an item of the page, is one of these."""
     headers: tuple[ResponseHeader, ...] = ()
     """Headers that the answer always has."""
     sometimes: tuple[ResponseHeader, ...] = ()

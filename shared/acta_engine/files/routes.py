@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import of_new_or_known
@@ -11,11 +12,10 @@ from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.app import App
 from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
-from acta_engine.sessions.views import instant
 from acta_engine.untrusted.path import PathRefused, check_new_path, check_path
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.sessions import record_shapes as records
+    from acta_engine.files import answers as records
 
 MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"

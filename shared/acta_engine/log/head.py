@@ -12,6 +12,7 @@ from pydantic import Field
 from acta_engine.errors import Conflict
 from acta_engine.limits.hour import Lease
 from acta_engine.log.conversation import ToolCall
+from acta_engine.log.session_settings import SessionSettings
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus
 from acta_engine.recovery.outage import Delay, Outage
@@ -120,7 +121,6 @@ SessionState = Literal[
     "failed",
     "cancelled",
 ]
-Visibility = Literal["private", "tenant"]
 CoarseState = Literal["idle", "active", "waiting_for_user", "completed", "failed", "cancelled"]
 
 TRANSITIONS: dict[SessionState | None, frozenset[SessionState]] = {
@@ -349,8 +349,8 @@ class ForkedFrom(StoredModel):
     seq: int
 
 
-class Head(VersionedModel):
-    """A session's state after a commit."""
+class Head(SessionSettings, VersionedModel):
+    """A session's state after a commit, with the settings that it was started with."""
 
     tenant: str
     session_id: str
@@ -379,8 +379,6 @@ class Head(VersionedModel):
     """How the newest run ended, if it was completed."""
     error: Failure | None = None
     """How the newest run ended, if it failed."""
-    metadata: dict[str, str] = Field(default_factory=dict)
-    """What the caller gave the session at its start."""
     review_every: int = 0
     """Turns between two reviews by a person; 0 means none."""
     max_steps: Annotated[int, Field(ge=1)]
@@ -415,8 +413,6 @@ class Head(VersionedModel):
     """The subjects of the people, other than `created_by`, whose words the agent was given."""
     read_outside: bool = False
     """Whether the agent was given a text from outside in this session."""
-    visibility: Visibility = "tenant"
-    """Who may see the session, from its start on. A private session is its owner's: the owner is `created_by`."""
     plan_edit: str = ""
     """The id of the message that tells the model about the last change of the plan by a person. Empty if nobody has
     changed it.
@@ -430,10 +426,6 @@ class Head(VersionedModel):
     changes the count.
     """
     forked_from: ForkedFrom | None = None
-    prompts: dict[str, int] = Field(default_factory=dict)
-    """Versions of managed prompts that an admin tries in this session, by name. Every other prompt has the version that
-    is in force.
-    """
     output_schema: str = ""
     """The JSON Schema, as compact JSON, that the final answer of every run must fit. Empty if answers are free text."""
 

@@ -43,10 +43,10 @@ from acta_engine.mcp_server.tasks import (
 from acta_engine.mcp_server.tools import AGENT, OFFERED, agent_request, agent_tool, tool_of
 from acta_engine.people.options_and_defaults import has_one_of
 from acta_engine.people.routes import add_routes as add_intervene
+from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.history import History, whole_answer
 from acta_engine.sessions.routes import add_routes as add_status
 from acta_engine.sessions.start_routes import add_routes as add_start
-from acta_engine.sessions.views import session_view
 
 Json = dict[str, Any]
 

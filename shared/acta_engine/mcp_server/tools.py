@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition
+from acta_engine.api.answer_schemas import field_docs
 from acta_engine.api.app import Api
 from acta_engine.api.arguments import Parameter
 from acta_engine.api.incoming import Inner
-from acta_engine.api.json_body import RequestBody, field_docs
+from acta_engine.api.json_body import RequestBody
 from acta_engine.api.operation import McpTool, Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.errors import FieldsInvalid
@@ -20,7 +21,11 @@ Json = dict[str, Any]
 
 AGENT = "agent_"
 """How the names of tools begin that are agents."""
-_LIMITS = ("max_steps", "token_budget", "cost_budget_usd", "visibility", "metadata", "output_schema")
+_LIMITS = tuple(
+    name
+    for name in StartSession.model_fields
+    if name not in ("content", "agent_id", "review_every", "notify_url", "prompts")
+)
 """What may be said of a session that an agent's tool starts."""
 
 

@@ -1,10 +1,10 @@
 """Memories as the API answers them."""
 
+from __future__ import annotations
+
 from typing import NotRequired
 
-from typing_extensions import TypedDict
-
-from acta_engine.api.answers import copied
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.memories import memory as stored
 from acta_engine.memories.memory import MemoryKind, Origin

@@ -1,8 +1,10 @@
 """Which models a deployment has, and whether its keys work, as the API answers it."""
 
+from __future__ import annotations
+
 from typing import Literal
 
-from typing_extensions import TypedDict
+from acta_engine.api.answers import TypedDict
 
 
 class ModelUse(TypedDict):

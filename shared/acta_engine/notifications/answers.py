@@ -1,8 +1,8 @@
 """Where a tenant is told, as the API answers it."""
 
-from typing_extensions import TypedDict
+from __future__ import annotations
 
-from acta_engine.api.answers import copied
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.notifications.receiver import TenantReceiver
 

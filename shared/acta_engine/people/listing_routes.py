@@ -10,15 +10,15 @@ from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.app import App
 from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
+from acta_engine.people.answers import intervention_view
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visible_sessions import is_visible
 from acta_engine.sessions.history import full_call_input
 from acta_engine.sessions.pages import Page, page_of_items, searched_page
-from acta_engine.sessions.views import intervention_view
 from acta_engine.untrusted.exact_json import canonical_json
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.people import shapes as shapes
+    from acta_engine.people import answers as shapes
 
 State = Literal[InterventionState, "all"]
 Limit = Annotated[int, Field(ge=1, le=100)]

@@ -15,21 +15,23 @@ from acta_engine.errors import SessionNotFound
 from acta_engine.limits.caps import Limited
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
+from acta_engine.people.answers import intervention_view
 from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, resolve
 from acta_engine.people.visible_sessions import may_read
+from acta_engine.plans.answers import plan_view
 from acta_engine.plans.bodies import EditPlan
-from acta_engine.plans.edit_plan import EditDeps, PlanEdit, edit_plan
+from acta_engine.plans.edit import EditDeps, PlanEdit, edit_plan
 from acta_engine.recovery.recover import wake_engine
 from acta_engine.sessions import control
+from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.bodies import ChangeLimits, Resolve
 from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session
-from acta_engine.sessions.views import intervention_view, plan_view, session_view
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.plans import shapes as plans
-    from acta_engine.sessions import shapes as sessions
+    from acta_engine.plans import answers as plans
+    from acta_engine.sessions import answers as sessions
 
 Json = Mapping[str, Any]
 

@@ -1,20 +1,31 @@
-"""A person's edit of a plan: its pending steps are added to, changed, skipped and reordered (design §4, ADR 71).
+"""A person edits the plan of a running session: pending steps are added, changed, skipped and reordered (ADR 71).
 
 Steps that are running or finished stay as they are. A number is never used again: no edit removes a step. An edit makes
 a new version of the plan, and what a model has written for the version before is refused until the model has read what
-was changed (`Head.has_unread_plan_edit`).
+was changed (`Head.has_unread_plan_edit`). What was changed is told to the model as a message that waits for the next
+turn, so the session is woken, and goes on, as after any message.
 
 `edited` is pure. It raises Conflict where the plan, or a step, is not to be changed any more, and ValidationFailed for
 an operation that does not fit the plan or the agent's tools.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, StrictBool
+from pydantic import AfterValidator, ConfigDict, Field, Strict
 
-from acta_engine.errors import Conflict, PlanRefused, ValidationFailed
+from acta_engine.agents.agent import require_start_role
+from acta_engine.agents.store import Definitions
+from acta_engine.errors import Conflict, PlanNotFound, PlanRefused, PreconditionFailed, ValidationFailed
+from acta_engine.ids import MESSAGE
+from acta_engine.log.events import PlanRevised
+from acta_engine.log.head import Head
+from acta_engine.log.repository import SessionRepository
+from acta_engine.people.intervention import Intervention
+from acta_engine.people.requester import OnDecided, Requester, agent_of, ignore
+from acta_engine.people.wait import attempts_in_time
+from acta_engine.plans import update
 from acta_engine.plans.plan import (
     MAX_STEPS,
     ExecutionPlan,
@@ -22,18 +33,15 @@ from acta_engine.plans.plan import (
     permissions_approved,
     permissions_left,
 )
-from acta_engine.plans.update import (
-    MAX_STEP_NUMBER,
-    CheckInput,
-    Description,
-    Number,
-    StepInput,
-    ToolName,
-    fitted,
-    registry_risks,
-)
+from acta_engine.plans.update import MAX_STEP_NUMBER, CheckInput, fitted, registry_risks
+from acta_engine.recovery.recover import wake_engine
+from acta_engine.sessions.start import tell
 from acta_engine.store.schema import FrozenModel
+from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
+from acta_engine.turn.engine import next_turn_kind
+from acta_engine.turn.workflow import Workflow
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.visible import visible
 
 MAX_OPERATIONS = 20
@@ -42,50 +50,74 @@ MAX_EDITED_STEPS = 20
 MAX_REASON_CHARS = 1_000
 
 
-class AddStep(FrozenModel):
-    """`before`: the pending step that the new one comes before; None: it comes last."""
+Description = Annotated[update.Description, READABLE, NOT_BLANK]
+StepNumber = Annotated[int, Field(ge=1, le=MAX_STEP_NUMBER)]
+StepInput = Annotated[JsonObject, AfterValidator(update.small_input)]
+
+
+class PlanOperation(FrozenModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class AddStep(PlanOperation):
+    """A new step, with the next number. A plan has at most 10 open steps, and 20 with the finished ones."""
 
     op: Literal["add"]
     """A new step."""
     description: Description
-    tool: ToolName | None = None
+    """What is to be done."""
+    tool: Name | None = None
+    """The tool that the step mainly uses: one of the agent's."""
     input: StepInput | None = None
-    requires_permission: StrictBool = False
+    """What the tool takes, where that is known whole. At most 2,000 characters."""
+    requires_permission: bool = False
     """A person is asked before the step's tool runs. It can be added, and is lifted by an approval alone."""
-    before: Number | None = None
+    before: StepNumber | None = None
+    """The pending step that it comes before. Absent: it comes last."""
 
 
-class ChangeStep(FrozenModel):
-    """A field that is not given stays as it is; with another tool the input goes, unless one is given. None takes a
-    step's tool or input away, and is no other field's value. A permission that was given was for the step as it was.
-    """
+class ChangeStep(PlanOperation):
+    """A pending step becomes another. Absent fields stay as they are; with another tool the input goes. null takes tool
+    or input away."""
 
     op: Literal["edit"]
     """Another wording, tool or input."""
-    step_number: Number
+    step_number: StepNumber
+    """Of a pending step."""
     description: Description | None = None
-    tool: ToolName | None = None
+    """What is to be done."""
+    tool: Name | None = None
+    """The tool that the step mainly uses: one of the agent's."""
     input: StepInput | None = None
-    requires_permission: StrictBool | None = None
+    """What the tool takes, where that is known whole. At most 2,000 characters."""
+    requires_permission: bool | None = None
     """A person is asked before the step's tool runs. It can be added, and is lifted by an approval alone."""
 
 
 CAN_BE_NONE = ("tool", "input")
+"""Of `ChangeStep`: fields that null takes away."""
 
 
-class SkipStep(FrozenModel):
+class SkipStep(PlanOperation):
+    """A pending step is not done."""
+
     op: Literal["skip"]
     """Leaves a step out."""
-    step_number: Number
-    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)] | None = None
+    step_number: StepNumber
+    """Of a pending step."""
+    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS), READABLE] | None = None
+    """Why. It becomes the step's result."""
 
 
-class ReorderSteps(FrozenModel):
-    """`step_numbers`: all pending steps, in their new order. They take the places that pending steps have."""
+class ReorderSteps(PlanOperation):
+    """The pending steps come in another order; the others keep their places."""
 
     op: Literal["reorder"]
     """Another order."""
-    step_numbers: Sequence[Number]
+    step_numbers: Annotated[
+        tuple[StepNumber, ...], Field(min_length=1, max_length=MAX_EDITED_STEPS), Strict(False)
+    ]
+    """All pending steps, in their new order."""
 
 
 Operation = AddStep | ChangeStep | SkipStep | ReorderSteps
@@ -96,6 +128,79 @@ class EditedPlan(NamedTuple):
 
     plan: ExecutionPlan
     told: tuple[str, ...]
+
+
+class EditDeps(NamedTuple):
+    repository: SessionRepository
+    workflow: Workflow
+    registry: Registry
+    definitions: Definitions
+
+
+class PlanEdit(NamedTuple):
+    """`fits`: whether the person has seen this version of the plan. `comment`: for the model, as they wrote it."""
+
+    operations: Sequence[Operation]
+    fits: Callable[[int], bool]
+    comment: str = ""
+
+
+def edit_plan(
+    deps: EditDeps, requester: Requester, session_id: str, edit: PlanEdit, on_decided: OnDecided = ignore
+) -> Head:
+    """Commits the plan's next version and wakes the engine. The change is a message: `on_decided` is told of the
+    clarification that it has answered.
+
+    Raises SessionNotFound, PlanNotFound, PreconditionFailed (the plan is at another version), ValidationFailed,
+    KeyTaken, StartRoleMissing and RoleMissing as for a message, and Conflict (the run is over, a plan is being made, a
+    step has begun, too many messages wait, the agent was deleted).
+    """
+    repository = deps.repository
+    session = repository.newest(requester.tenant, session_id)
+    agent = agent_of(deps.definitions, session.head)
+    require_start_role(agent.start_roles, requester.roles)
+    tools = agent.toolset(deps.registry.specs(requester.tenant, session.head.agent_id))
+    message_id = repository.clock.new_id(MESSAGE)
+
+    answered: Intervention | None = None
+
+    def wake() -> None:
+        wake_engine(repository, deps.workflow, session)
+
+    for change in attempts_in_time(repository, session, f"plan/{message_id}", on_expired=wake):
+        before = _editable(change.head, edit)
+        changed = edited(before, edit.operations, tools, change.now, deps.registry.check)
+        plan = changed.plan
+        change.set(plan=plan, plan_edit=message_id)
+        change.event(
+            PlanRevised(version=plan.version, plan=plan.as_event(), by=requester.user, message_id=message_id)
+        )
+        answered = tell(change, message_id, _message(changed, edit.comment), requester, agent)
+        change.commit(idempotency=requester.key)
+    on_decided(answered)
+    wake()
+    return session.head
+
+
+def _editable(head: Head, edit: PlanEdit) -> ExecutionPlan:
+    if head.plan is None:
+        raise PlanNotFound("The session has no plan yet.")
+    if not edit.fits(head.plan.version):
+        raise PreconditionFailed(
+            f"The plan is at version {head.plan.version} now: somebody has changed it since you read it. Read it again."
+        )
+    if head.is_over or head.run is None:
+        raise Conflict(f"The session is {head.state}. Write to it, and a new plan is made.")
+    if next_turn_kind(head) == "plan" and head.plan.is_live:
+        raise Conflict("A new plan is being made for the last message. Edit that one when it is there.")
+    return head.plan
+
+
+def _message(changed: EditedPlan, comment: str) -> str:
+    said = [f"I have changed the plan. It is at version {changed.plan.version} now:"]
+    said += [f"- {line}" for line in changed.told]
+    said.append("Go on by the plan as it is now.")
+    return "\n".join([*said, *(["", comment] if comment.strip() else [])])
 
 
 def edited(

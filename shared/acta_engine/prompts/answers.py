@@ -1,12 +1,13 @@
 """Managed prompts as the API answers them."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from acta_engine.agents.answers import AppliedFrom
-from acta_engine.api.answers import copied
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.prompts import prompt as stored
 

@@ -3,13 +3,14 @@
 Here are those about sessions, which two functions take. All others stand beside their handlers, in `routes.py`.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from acta_engine.api.json_body import RequestBody
+from acta_engine.api.json_body import RequestBody, optional
 from acta_engine.errors import ValidationFailed
 from acta_engine.limits import caps
+from acta_engine.log.session_settings import SessionSettings
 from acta_engine.notifications.receiver import MAX_URL_CHARS
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import too_long
@@ -25,18 +26,12 @@ LONGEST_MESSAGE = 500_000
 """Characters. What a deployment allows is `Settings.max_message_chars`, see `refuse_longer`."""
 
 Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
-Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
-
-
 NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READABLE]
 
 
-MOST_PROMPT_VERSIONS = 9_999_999_999
-
-
-class SessionFields(RequestBody):
-    """What may be said of a new session. Absent limits are the agent's, else the deployment's. The most of both
-    budgets is the deployment's to say (`shared/acta_engine/limits/caps.py`).
+class StartLimits(RequestBody):
+    """Who works on a new session, and within which limits. The most of both budgets is the deployment's to say
+    (`shared/acta_engine/limits/caps.py`).
     """
 
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
@@ -50,11 +45,19 @@ class SessionFields(RequestBody):
     """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     """After so many turns each time, a person reviews the work. 1: after every turn. 0: never."""
-    metadata: Metadata | None = None
-    """Names and values of your own, which are told with the session."""
-    visibility: Literal["private", "tenant"] | None = None
-    """`private`: nobody else sees it. A fork of a private session is always private. Absent: the deployment's default.
-    """
+
+
+if TYPE_CHECKING:
+
+    class NamedSettings(SessionSettings, StartLimits):
+        pass
+else:
+    NamedSettings = optional(SessionSettings, StartLimits)
+
+
+class SessionFields(NamedSettings):
+    """What may be said of a new session. Absent limits are the agent's, else the deployment's."""
+
     notify_url: NotifyUrl | None = None
     """Its own webhook, which is told of its questions and its end, beside the tenant's. It is not shown again. The host
     is one of those that the operator allows."""
@@ -62,12 +65,11 @@ class SessionFields(RequestBody):
     """JSON Schema 2020-12 that the final answers have to fit (`result.data`), at most 8,192 bytes; `$ref` leads to `#`
     or `#/$defs/NAME`, a `pattern` is one of RE2; `format` is not checked. Absent: the agent's; of a fork the session's,
     else the agent's."""
-    prompts: (
-        Annotated[dict[Name, Annotated[int, Field(ge=1, le=MOST_PROMPT_VERSIONS)]], Field(max_length=16)]
-        | None
-    ) = None
-    """For admins: versions of managed prompts to try in this session, by name, instead of those in force. Absent: none,
-    also in a fork of a session that tries some."""
+
+    def settings(self) -> dict[str, Any]:
+        """Those of `SessionSettings` that the request names."""
+        named = ((name, getattr(self, name)) for name in SessionSettings.model_fields)
+        return {name: value for name, value in named if value is not None}
 
 
 class StartSession(SessionFields):

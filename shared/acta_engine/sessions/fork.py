@@ -57,7 +57,7 @@ def fork(
     Raises KeyTaken, LimitReached, Conflict where too many people have written to the parent, ValidationFailed as
     `start` does, and what the stores and the engine raise.
     """
-    if parent.head.private_to is not None and new.visibility != "private":
+    if parent.head.private_to is not None and new.settings.visibility != "private":
         sentence = "What a private session has is its owner's alone: its forks are private."
         raise ValidationFailed("The fork of a private session is private.", {"visibility": [sentence]})
     clock = repository.clock

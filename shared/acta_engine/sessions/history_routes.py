@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from pydantic import Field
 
+from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.etag import plan_tag
@@ -11,14 +12,15 @@ from acta_engine.errors import PlanNotFound, ValidationFailed
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import SessionLog
 from acta_engine.log.texts import BlobStore
+from acta_engine.plans.answers import plan_view
+from acta_engine.sessions.answers import step_view
 from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, part_of, whole_answer
 from acta_engine.sessions.pages import page_of_rows
-from acta_engine.sessions.views import instant, plan_view, step_view
 from acta_engine.turn.final_answer import for_people
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.plans import shapes as plans
-    from acta_engine.sessions import history_shapes as shapes
+    from acta_engine.plans import answers as plans
+    from acta_engine.sessions import answers as shapes
 
 INCLUDED = frozenset({"answer", "results"})
 MAX_ANSWER = 500_000

@@ -13,8 +13,8 @@ from acta_engine.bound_tenant import carried
 from acta_engine.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from acta_engine.log.head import CoarseState, Head, SessionState
 from acta_engine.log.store import LISTED_GOAL_CHARS, IndexEntry, Listed, Wanted
+from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.pages import Json, page_of_items, searched_page
-from acta_engine.sessions.views import session_view
 
 READ_AT_ONCE = 8
 PAGES = 5

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from acta_engine.api.answers import instant_or_none
 from acta_engine.api.envelope import Response, success, to_json
 from acta_engine.log.store import SessionIndex
 from acta_engine.sessions.history import HistoryCursor, Row
 from acta_engine.sessions.poll import Snapshot
-from acta_engine.sessions.views import instant_or_none
 
 PAGE_BYTES = 900_000
 """Of JSON. With everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""

@@ -9,15 +9,15 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, not_modified, success
 from acta_engine.api.etag import etag, matches
 from acta_engine.app import App
+from acta_engine.sessions.answers import event_view, partial_view, session_view
 from acta_engine.sessions.pages import bounded
 from acta_engine.sessions.poll import Cursor, Snapshot, poll
-from acta_engine.sessions.views import event_view, partial_view, session_view
 from acta_engine.turn.running_text import running_text
+from acta_engine.usage.answers import cost_view
 from acta_engine.usage.aws_estimate import receipt_of
-from acta_engine.usage.views import cost_view
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.sessions import shapes as sessions
+    from acta_engine.sessions import answers as sessions
 
 STREAM_WAIT_SECONDS = 20
 """The gateway buffers, so the answer ends as soon as there are events, and after this time at the latest."""

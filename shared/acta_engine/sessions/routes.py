@@ -8,9 +8,9 @@ from acta_engine.people.listing_routes import add_interventions
 from acta_engine.sessions.history_routes import add_history
 from acta_engine.sessions.listing_routes import add_listing
 from acta_engine.sessions.polling_routes import add_polling
+from acta_engine.usage.answers import receipt_view
 from acta_engine.usage.aws_estimate import receipt_of
 from acta_engine.usage.routes import add_usage
-from acta_engine.usage.views import receipt_view
 
 
 def build(deps: App) -> Api:

@@ -1,8 +1,6 @@
 """Starts a session, and takes what people say to it (design §3)."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
@@ -13,8 +11,9 @@ from acta_engine.limits.caps import NO_CAPS, Caps, Limited, chosen
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Decision
 from acta_engine.log.events import RunStarted
-from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run, Visibility
+from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
 from acta_engine.log.repository import SessionRepository
+from acta_engine.log.session_settings import NO_SETTINGS, SessionSettings
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
 from acta_engine.people.requester import Requester, agent_of
@@ -37,13 +36,11 @@ class NewSession(NamedTuple):
     token_budget: int
     cost_budget_usd: float | None
     review_every: int
-    metadata: Mapping[str, str]
-    visibility: Visibility = "tenant"
+    settings: SessionSettings = NO_SETTINGS
+    """The caller has found the prompts that they name."""
     output_schema: str = ""
     """As in `Head`."""
     notify_url: str | None = None
-    prompts: Mapping[str, int] = MappingProxyType({})
-    """As in `Head`; the caller has found them."""
     agent_name: str = ""
 
 
@@ -179,12 +176,10 @@ def empty_head(requester: Requester, new: NewSession, session_id: str, now: date
         created_at=now,
         updated_at=now,
         budget=Budget(token_budget=new.token_budget, cost_budget_usd=new.cost_budget_usd),
-        metadata=dict(new.metadata),
         review_every=new.review_every,
         max_steps=new.max_steps,
-        visibility=new.visibility,
         output_schema=new.output_schema,
-        prompts=dict(new.prompts),
+        **new.settings.kept(),
     )
 
 

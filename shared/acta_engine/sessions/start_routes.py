@@ -15,6 +15,8 @@ from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFou
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
+from acta_engine.log.session_settings import SessionSettings
+from acta_engine.sessions.answers import fork_view, session_view
 from acta_engine.sessions.bodies import (
     ForkSession,
     PostMessage,
@@ -23,7 +25,6 @@ from acta_engine.sessions.bodies import (
     refuse_longer,
 )
 from acta_engine.sessions.start import NewSession, post_message, start
-from acta_engine.sessions.views import fork_view, session_view
 from acta_engine.settings import Settings
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.visible import visible
@@ -96,8 +97,9 @@ def add_routes(api: Api, deps: App) -> Api:
         _check_output_schema(body.output_schema)
         _check_receiver(body.notify_url, deps, api.caller.tenant)
         is_admin = "admin" in api.caller.roles
-        prompts = _prompts_to_try(body.prompts or {}, known, is_admin)
-        return _new_session(body, said, agent, deps.settings, is_admin)._replace(prompts=prompts)
+        new = _new_session(body, said, agent, deps.settings, is_admin)
+        _check_prompts(new.settings.prompts, known, is_admin)
+        return new
 
     def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
         """The worker that answered first may have died after its commit and before it started the engine."""
@@ -124,10 +126,10 @@ def _check_output_schema(schema: Json | None) -> None:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
 
 
-def _prompts_to_try(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> Mapping[str, int]:
+def _check_prompts(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> None:
     """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
     if not named:  # as nearly all sessions
-        return named
+        return
     from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
 
     if not is_admin:
@@ -138,13 +140,12 @@ def _prompts_to_try(named: Mapping[str, int], definitions: Snapshot, is_admin: b
         # Version 1 is always there. The release's own text of it is not this function's to read.
         if version != SEED_VERSION and definitions.prompt_version(name, version) is None:
             raise FieldsInvalid({"prompts": [f"{name} has no version {version}."]})
-    return named
 
 
 def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSession:
     """What the request does not name is as in the session that is forked."""
-    if parent.private_to is not None and body.visibility is None:
-        new = new._replace(visibility="private")
+    if parent.private_to is not None and "visibility" not in body.settings():
+        new = new._replace(settings=new.settings.model_copy(update={"visibility": "private"}))
     if parent.output_schema and body.output_schema is None:
         new = new._replace(output_schema=parent.output_schema)
     return new
@@ -172,8 +173,7 @@ def _new_session(
         token_budget=limits.token_budget or settings.token_budget,
         cost_budget_usd=limits.cost_budget_usd,
         review_every=body.review_every or 0,
-        metadata=body.metadata or {},
-        visibility=body.visibility or settings.default_visibility,
+        settings=SessionSettings(**{"visibility": settings.default_visibility, **body.settings()}),
         output_schema="" if schema is None else schema_text(schema),
         notify_url=body.notify_url,
     )

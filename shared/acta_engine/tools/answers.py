@@ -1,14 +1,16 @@
 """Tools, trial calls of them and their secrets as the API answers them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired
 
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict as RealTypedDict
 
 from acta_engine.agents.answers import AppliedFrom
-from acta_engine.api.answers import as_json, copied
+from acta_engine.api.answers import TypedDict, as_json, copied
 from acta_engine.api.formats import Instant
-from acta_engine.people.shapes import FileOfCall
+from acta_engine.people.answers import FileOfCall
 from acta_engine.tools import tool
 from acta_engine.tools.tool import (
     HIDDEN,
@@ -30,7 +32,7 @@ class SecretReference(TypedDict):
     """Its name."""
 
 
-ToolParameter = TypedDict(
+ToolParameter = RealTypedDict(
     "ToolParameter", {"in": Literal["path", "query", "header", "body"], "name": NotRequired[str]}
 )
 ToolParameter.__doc__ = "Where an argument goes, and under which name where that is another one."

@@ -1,6 +1,6 @@
 """Texts that a request may bring: they can be stored, and where people read them something is to be seen."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -42,3 +42,11 @@ READABLE = AfterValidator(readable)
 NOT_BLANK = AfterValidator(not_blank)
 JsonObject = Annotated[dict[str, Any], AfterValidator(usable_throughout)]
 Name = Annotated[str, Field(min_length=1, max_length=64), READABLE]
+
+
+class InRequests(NamedTuple):
+    """Marks a field of a stored document: a request that brings it is checked by this type. What is stored is not
+    checked again when it is read.
+    """
+
+    type: Any

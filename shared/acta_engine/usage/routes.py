@@ -10,8 +10,8 @@ from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import Instant, ListingCursor
 from acta_engine.app import App
 from acta_engine.errors import Forbidden, ValidationFailed
+from acta_engine.usage.answers import usage_view
 from acta_engine.usage.report import By, ReportPeriod, report
-from acta_engine.usage.views import usage_view
 
 USUAL = timedelta(days=7)
 OWN: tuple[By, ...] = ("day", "user")

@@ -108,7 +108,7 @@ def walk(stand: Stand, step: LambdaCode, tool: LambdaCode, replies: list[Reply])
     """One session from its first decision to its last, each state's function invoked in turn. Raises RunFailed."""
     stand.provider.play(replies)
     repository, workflow = stand.repository(), MemoryWorkflow()
-    new = NewSession(DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0, {})
+    new = NewSession(DEFAULT_AGENT, GOAL, len(replies) + 10, 100_000_000, None, 0)
     start(repository, workflow, Requester(TENANT, USER), new)
     try:
         walked = engine_walk.walk(repository, workflow, step.invoke, tool.invoke)

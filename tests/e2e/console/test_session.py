@@ -69,7 +69,7 @@ def test_the_trace_is_walked_with_the_keyboard(screen: Screen, ann: Person) -> N
     tree = page.get_by_role("tree", name="Trace")
     tree.focus()
     page.keyboard.press("Home")
-    expect(page.get_by_role("treeitem", selected=True)).to_contain_text("Message")
+    expect(page.get_by_role("treeitem", selected=True)).to_contain_text("Run started")
     page.keyboard.press("End")
     expect(page.get_by_role("treeitem", selected=True)).to_contain_text("Ended")
     call = page.get_by_role("treeitem").filter(has_text="list_files")

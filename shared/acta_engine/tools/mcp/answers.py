@@ -1,12 +1,12 @@
 """MCP servers and what they list, as the API answers them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from typing_extensions import TypedDict
-
 from acta_engine.agents.answers import AppliedFrom
-from acta_engine.api.answers import copied
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.tools.answers import SecretReference
 from acta_engine.tools.mcp import server as stored

@@ -88,6 +88,27 @@ def test_versions_of_prompts_are_tried_by_a_run(acta: Acta, deployment: FakeDepl
     assert len(deployment.requests) == 1
 
 
+def test_any_field_of_the_api_can_be_set_as_json_or_as_a_text(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.on("POST", "/v1/sessions", success(session("planning"), 202))
+    sets = (
+        "--set",
+        'metadata={"ticket": "A-1"}',
+        "--set",
+        "notify_url=https://example.com/a=b",
+        "--set",
+        "of_next=3",
+    )
+    assert acta("run", "Do it", *sets, "--detach") == 0
+    sent = deployment.requests[0].json
+    assert (sent["metadata"], sent["notify_url"], sent["of_next"]) == (
+        {"ticket": "A-1"},
+        "https://example.com/a=b",
+        3,
+    )
+    assert acta("run", "Do it", "--set", "metadata") == 2
+    assert len(deployment.requests) == 1
+
+
 def test_a_prompt_is_stored_as_a_draft_and_said_to_be_one(
     acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
 from acta_engine.log.events import Event
 from acta_engine.recovery.outage import DELAY_REASONS
-from acta_engine.sessions.views import event_view
+from acta_engine.sessions.answers import event_view
 from tests.acta.fake_deployment import session
 
 

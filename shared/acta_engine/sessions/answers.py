@@ -1,16 +1,27 @@
-"""A session, and what is told of it while it runs."""
+"""A session, and what it has said and done, as the API answers it. What has no field here stays on the server."""
 
+from __future__ import annotations
+
+from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
+from acta_engine.api.answers import TypedDict, copied, instant, instant_or_none
 from acta_engine.api.formats import Counter, Instant
+from acta_engine.log import attempt, events
+from acta_engine.log.commit import StepRecord
 from acta_engine.log.events import EVENTS
-from acta_engine.log.head import SessionState, Visibility
-from acta_engine.people.shapes import Intervention
-from acta_engine.plans.shapes import Plan
-from acta_engine.usage.receipt_shapes import Cost
+from acta_engine.log.head import Ending, Head, SessionState
+from acta_engine.log.session_settings import Visibility
+from acta_engine.people.answers import Intervention, intervention_view
+from acta_engine.people.intervention import is_about_outage
+from acta_engine.plans.answers import Plan, plan_view
+from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.recovery.outage import DELAY_REASONS, Delay, explained
+from acta_engine.turn.budget import tokens_left, tokens_used
+from acta_engine.turn.final_answer import in_words, running_for_people
+from acta_engine.usage.answers import Cost
 
 
 class Run(TypedDict):
@@ -251,3 +262,205 @@ class Snapshot(TypedDict):
     """
     partial: NotRequired[Partial]
     """Only where the deployment tells running text (`ACTA_PARTIAL_TEXT_MS`), while a model writes."""
+
+
+class MessageCall(TypedDict):
+    """A tool call that the message asks for."""
+
+    call_id: str
+    name: str
+    input: dict[str, Any] | None
+    """As the model wrote it; null: it wrote no JSON object, and the call never ran."""
+    amended: NotRequired[bool]
+    amended_input: NotRequired[dict[str, Any]]
+    """What ran instead, given by a person."""
+
+
+class WholeText(TypedDict):
+    """Where all of it is: `GET /v1/sessions/{session_id}/texts/{text_id}`."""
+
+    text_id: str
+    bytes: Counter
+
+
+class TextPart(TypedDict):
+    """A part of a long text, in whole characters."""
+
+    text: str
+    offset: Counter
+    """Of its first byte."""
+    bytes: Counter
+    """Of the whole text, in UTF-8."""
+    next_offset: Annotated[int, Field(ge=0)] | None
+    """null: this is the end."""
+
+
+class Message(TypedDict):
+    """An entry of the conversation."""
+
+    message_id: str
+    seq: Counter
+    """Of the event that told it."""
+    at: Instant
+    role: Literal["user", "assistant", "tool"]
+    content: str
+    tool_calls: NotRequired[list[MessageCall]]
+    call_id: NotRequired[str]
+    """Of role `tool`: the call that this is the result of."""
+    whole: NotRequired[WholeText]
+    """Of a result that was too long for the model: `content` is what it was shown."""
+    continues: NotRequired[str]
+    """The id of the message that was cut off and goes on here without a gap."""
+    inherited: NotRequired[bool]
+    """Of a fork: it was said in the session that this one was forked from."""
+    truncated: NotRequired[bool]
+    """Its texts were cut, because one page could not hold it."""
+
+
+class Plans(TypedDict):
+    """The plan as it is, and a page of its versions as they were made, the oldest first."""
+
+    plan: Plan
+    versions: list[Plan]
+    next_cursor: str | None
+
+
+class Scratchpad(TypedDict):
+    """What the agent has noted for the rest of the session. It is shown its notes in every turn."""
+
+    notes: list[str]
+    """Oldest first, at most 20 of up to 500 characters."""
+
+
+class Step(TypedDict):
+    """A row of the step log: a model call, a tool call or a decision."""
+
+    step_number: Annotated[int, Field(ge=1)]
+    kind: Literal["plan", "llm", "tool", "intervention"]
+    name: str | None
+    started_at: Instant
+    completed_at: Instant
+    duration_ms: Counter
+    attempt: Counter
+    """0: the first one."""
+    input_tokens: Counter
+    output_tokens: Counter
+    cached_input_tokens: Counter
+    cost_usd: float | None
+    """null: the model's price is not known."""
+    error: str | None
+    """The code of what failed."""
+    estimated_tokens: int
+    """Charged for an attempt that told no usage; below 0: taken back, because it has answered after all."""
+    estimated_cost_usd: float
+    fused: bool
+    """The worker of the step before went on by itself."""
+    truncated: NotRequired[bool]
+
+
+class TraceRow(TypedDict):
+    """Thought, action, input and observation of one call; the last row of a run has its final answer instead."""
+
+    step_number: int | None
+    thought: str | None
+    action: NotRequired[str]
+    action_input: NotRequired[dict[str, Any] | None]
+    amended: NotRequired[bool]
+    amended_input: NotRequired[dict[str, Any]]
+    observation: NotRequired[str | None]
+    """null: there is no result yet."""
+    final_answer: NotRequired[str]
+    truncated: NotRequired[bool]
+
+
+def session_view(head: Head, answer: str | None = None, now: datetime | None = None) -> Session:
+    """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only. `now`:
+    when it is shown, since a wait ends without a commit; None: as the commit left it.
+    """
+    budget, result = head.budget, head.result
+    delay = head.delay_at(now or head.updated_at)
+    is_due = delay is None and head.state_reason in DELAY_REASONS
+    said = None if result is None or answer is None else {"answer": answer}
+    return copied(
+        Session,
+        head,
+        agent_name=head.agent_name or head.agent_id,
+        state_reason=None if is_due else head.state_reason,
+        retry_at=None if delay is None or head.interventions else instant_or_none(delay.until),
+        retrying=delay is None and head.outage is not None and head.coarse_state == "active",
+        cause=_cause(head, delay),
+        queue=_queue(delay),
+        run=None if head.run is None else copied(Run, head.run),
+        plan=None if head.plan is None else plan_view(head.plan, head.plan_status),
+        usage=copied(Usage, head.usage),
+        budget=copied(
+            Budget,
+            budget,
+            tokens_used=tokens_used(head),
+            tokens_left=tokens_left(head),
+            renews_at=instant_or_none(budget.window_ends),
+        ),
+        limits=copied(
+            NextLimits, head, token_budget=budget.token_budget, cost_budget_usd=budget.cost_budget_usd
+        ),
+        interventions=[intervention_view(one) for one in head.interventions if one.state == "pending"],
+        result=None if result is None else copied(Result, result, data=result.answer_data, **(said or {})),
+        error=None if head.error is None else copied(RunError, head.error),
+        held=None if head.held is None else held_view(head.held),
+        forked_from=None if head.forked_from is None else copied(ForkedFrom, head.forked_from),
+    )
+
+
+def fork_view(head: Head) -> ForkedSession:
+    return {**session_view(head), "files": "as_they_are_now"}
+
+
+def held_view(held: Ending) -> Held:
+    """How the run ends once its pause is lifted. The answer is in the conversation already."""
+    if held.result is not None:
+        return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
+    return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
+
+
+def _cause(head: Head, delay: Delay | None) -> Cause | None:
+    """Why it waits for the world. While it tries again, or asks a person whether to: what has failed last."""
+    failed = head.coarse_state == "active" or any(map(is_about_outage, head.interventions))
+    of = delay or (head.outage if failed else None)
+    return None if of is None else {"code": of.code, "message": explained(of.code)}
+
+
+def _queue(delay: Delay | None) -> Queue | None:
+    """Its place in the provider's queue; None where it waits in none."""
+    if delay is None or delay.position is None:
+        return None
+    return {"since": instant(delay.since), "position": delay.position}
+
+
+def partial_view(partial: attempt.Partial, head: Head) -> Partial:
+    """The end of the running turn's text; `iteration` as in the session's `run`."""
+    return copied(
+        Partial,
+        partial,
+        text=running_for_people(partial.text),
+        kind=partial.key.rpartition("/")[2],
+        iteration=head.run.iteration if head.run is not None else 0,
+    )
+
+
+def event_view(event: events.Event) -> Event:
+    """`data` as stored. A reader adds the texts that only the conversation has."""
+    return copied(Event, event, data=_event_data(event))
+
+
+def _event_data(event: events.Event) -> dict[str, Any]:
+    """A plan in an event has the same form as anywhere else, and a hint is in words for people."""
+    if event.type == "hint.injected":
+        return event.data | {"text": in_words(str(event.data.get("text", "")))}
+    plan = event.data.get("plan")
+    if event.type not in ("plan.created", "plan.revised") or plan is None:
+        return event.data
+    return event.data | {"plan": plan_view(ExecutionPlan.model_validate(plan))}
+
+
+def step_view(step: StepRecord) -> Step:
+    return copied(Step, step)

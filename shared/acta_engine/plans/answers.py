@@ -1,11 +1,12 @@
-"""The agent's plan."""
+"""The agent's plan as the API answers it."""
+
+from __future__ import annotations
 
 from typing import Any, NotRequired
 
-from typing_extensions import TypedDict
-
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Counter, Instant
-from acta_engine.plans.plan import PlanStatus, StepStatus
+from acta_engine.plans.plan import ExecutionPlan, PlanStatus, StepStatus
 
 
 class PlanStep(TypedDict):
@@ -41,3 +42,9 @@ class Plan(TypedDict):
     updated_at: Instant
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
+
+
+def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> Plan:
+    """`status`: as it is now; None: as the version was made."""
+    steps = [copied(PlanStep, step) for step in plan.steps]
+    return copied(Plan, plan, steps=steps, status=status or plan.status)

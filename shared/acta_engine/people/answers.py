@@ -1,13 +1,20 @@
-"""Questions to people, and their decisions."""
+"""Questions to people, and their decisions, as the API answers them."""
 
-from typing import Any, Literal, NotRequired
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, cast
+from urllib.parse import quote
 
 from pydantic import ConfigDict, with_config
-from typing_extensions import TypedDict
 
+from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
+from acta_engine.people import intervention as stored
 from acta_engine.people.intervention import InterventionState
 from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.turn.final_answer import for_people
+from acta_engine.untrusted.exact_json import canonical_json
+from acta_engine.untrusted.visible import visible_throughout
 
 
 class FileOfCall(TypedDict):
@@ -148,3 +155,46 @@ class CallInput(TypedDict):
     """The input as its canonical JSON text, from which the hash is made."""
     input_hash: str
     """The decision is bound to it."""
+
+
+def intervention_view(one: stored.Intervention) -> Intervention:
+    """Invisible characters of the context are made visible. A call's input is exact, at most shortened (design §8)."""
+    return copied(
+        Intervention,
+        one,
+        context=_context(one),
+        tool_call=None if one.tool_call is None else pending_call_view(one, one.tool_call),
+        approver_must_differ=stored.is_for_others_only(one),
+        amended=one.resolution == "modify",
+        input_text=None if one.input is None else canonical_json(one.input),
+    )
+
+
+def _context(one: stored.Intervention) -> Context:
+    """A review's calls show exact input, as an approval's does."""
+    texts = {name: value for name, value in one.context.items() if name != stored.OTHERS_ONLY}
+    calls = [
+        {"call_id": call.call_id, **pending_call_view(one, call, f"?call_id={quote(call.call_id, safe='')}")}
+        for call in stored.reviewed_calls(one)
+    ]
+    for name in ("agent_said", "question"):
+        if isinstance(texts.get(name), str):
+            texts[name] = for_people(texts[name])
+    shown = visible_throughout(texts) | ({"calls": calls} if calls else {})
+    return cast("Context", shown)
+
+
+def pending_call_view(one: stored.Intervention, call: stored.PendingCall, query: str = "") -> PendingCall:
+    """`input_url`: where the whole of a shortened input is."""
+    from acta_engine.tools.builtin import builtins  # most answers show no call
+
+    url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input{query}"
+    tool = builtins().get(call.name)  # no other tool has the name of a built-in one
+    return copied(
+        PendingCall,
+        call,
+        input_text=None if call.shortened else canonical_json(call.input),
+        input_url=url if call.shortened else None,
+        question=(tool.question or None) if tool is not None else None,
+        file=tool.file.model_dump() if tool is not None and tool.file is not None else None,
+    )

@@ -1,60 +1,11 @@
-"""Files, records of the audit trail, and health."""
+"""What the API answers about the deployment itself, and about who asks."""
+
+from __future__ import annotations
 
 from typing import Literal
 
-from typing_extensions import TypedDict
-
+from acta_engine.api.answers import TypedDict
 from acta_engine.api.formats import Counter, Instant
-from acta_engine.audit.record import Outcome
-
-
-class File(TypedDict):
-    path: str
-    bytes: Counter
-    modified_at: Instant
-
-
-class DeletedFile(TypedDict):
-    """Its earlier versions can be read and restored as long as they are kept."""
-
-    path: str
-    deleted_at: Instant
-
-
-class WrittenFile(TypedDict):
-    path: str
-    bytes: Counter
-
-
-class FileVersion(TypedDict):
-    version_id: str
-    bytes: Counter
-    modified_at: Instant
-    current: bool
-    deletion: bool
-    """The file was deleted here. Such a version cannot be restored."""
-    etag: str | None
-    """Of its bytes: `If-Match` of a write takes the current version's. null: it is a deletion."""
-
-
-class AuditRecord(TypedDict):
-    """Who did what. A record is there before the action, as `begun`, and once more after it."""
-
-    audit_id: str
-    at: Instant
-    ended_at: Instant | None
-    who: str
-    """The pseudonym of the caller, or `unknown`."""
-    roles: list[str]
-    source: str
-    """The client's network, such as `192.0.2.0/24`."""
-    action: str
-    """`session.start`, `file.write` …"""
-    details: dict[str, str]
-    """What it was done to, by name."""
-    outcome: Outcome
-    code: str | None
-    """Of the error that the caller was answered with."""
 
 
 class Health(TypedDict):

@@ -1,0 +1,27 @@
+"""Records of the audit trail as the API answers them."""
+
+from __future__ import annotations
+
+from acta_engine.api.answers import TypedDict
+from acta_engine.api.formats import Instant
+from acta_engine.audit.record import Outcome
+
+
+class AuditRecord(TypedDict):
+    """Who did what. A record is there before the action, as `begun`, and once more after it."""
+
+    audit_id: str
+    at: Instant
+    ended_at: Instant | None
+    who: str
+    """The pseudonym of the caller, or `unknown`."""
+    roles: list[str]
+    source: str
+    """The client's network, such as `192.0.2.0/24`."""
+    action: str
+    """`session.start`, `file.write` …"""
+    details: dict[str, str]
+    """What it was done to, by name."""
+    outcome: Outcome
+    code: str | None
+    """Of the error that the caller was answered with."""

@@ -1,0 +1,35 @@
+"""Files as the API answers them."""
+
+from __future__ import annotations
+
+from acta_engine.api.answers import TypedDict
+from acta_engine.api.formats import Counter, Instant
+
+
+class File(TypedDict):
+    path: str
+    bytes: Counter
+    modified_at: Instant
+
+
+class DeletedFile(TypedDict):
+    """Its earlier versions can be read and restored as long as they are kept."""
+
+    path: str
+    deleted_at: Instant
+
+
+class WrittenFile(TypedDict):
+    path: str
+    bytes: Counter
+
+
+class FileVersion(TypedDict):
+    version_id: str
+    bytes: Counter
+    modified_at: Instant
+    current: bool
+    deletion: bool
+    """The file was deleted here. Such a version cannot be restored."""
+    etag: str | None
+    """Of its bytes: `If-Match` of a write takes the current version's. null: it is a deletion."""

@@ -1,0 +1,458 @@
+"""What a session has cost and a tenant has used, as the API answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import TypedDict as RealTypedDict
+
+from acta_engine.api.answers import TypedDict, instant, instant_or_none
+from acta_engine.api.formats import Counter, Instant
+from acta_engine.log.head import Head, SessionState
+from acta_engine.models.providers import PRICED_AT
+from acta_engine.untrusted.visible import visible
+from acta_engine.usage import aws_estimate, aws_prices
+from acta_engine.usage.aws_estimate import (
+    COUNTED_ON,
+    NOT_COUNTED,
+    AwsEstimate,
+    AwsRates,
+    estimated,
+    models_usd,
+    total_usd,
+)
+from acta_engine.usage.usage import Amounts
+
+if TYPE_CHECKING:
+    from acta_engine.usage.report import By, Report
+
+
+class Tokens(TypedDict):
+    """Of model calls that were answered."""
+
+    fresh_input: int
+    cached_input: int
+    """Read from the provider's cache."""
+    output: int
+    total: int
+    model_calls: int
+
+
+class UsageCost(TypedDict):
+    """US dollars. null: a price is not known."""
+
+    models_usd: float | None
+    unpriced_calls: int
+    """Calls of models whose price is not known."""
+    estimated_aws_usd: float | None
+    """An estimate, as in a receipt. null, too, of a model."""
+    total_usd: float | None
+    """The estimate of AWS's part included."""
+
+
+class SessionsNow(TypedDict):
+    """By where they stand."""
+
+    idle: int
+    active: int
+    waiting_for_user: int
+    completed: int
+    failed: int
+    cancelled: int
+    deleted: int
+
+
+class SessionCounts(TypedDict):
+    """Sessions that were started in this time, and where they stand now."""
+
+    started: int
+    now: SessionsNow
+
+
+class RunCounts(TypedDict):
+    """Runs that began and that ended in this time."""
+
+    started: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
+class PlanCounts(TypedDict):
+    """Plans that were made anew, and that were completed."""
+
+    created: int
+    completed: int
+
+
+class MessageCounts(TypedDict):
+    """Messages of people, and replies of agents with a text."""
+
+    from_people: int
+    from_agents: int
+    per_run: float | None
+    """null: no run was started in this time."""
+
+
+class InterventionCounts(TypedDict):
+    """`waited_seconds`: how long those that are closed were open, in all."""
+
+    opened: int
+    resolved: int
+    expired: int
+    withdrawn: int
+    waited_seconds: float
+
+
+class ToolCounts(TypedDict):
+    """Calls with a result, by it."""
+
+    ok: int
+    failed: int
+
+
+class Work(TypedDict):
+    """What was done, in counts."""
+
+    sessions: SessionCounts
+    runs: RunCounts
+    plans: PlanCounts
+    messages: MessageCounts
+    interventions: InterventionCounts
+    tools: ToolCounts
+
+
+class UsageItem(TypedDict):
+    """What was used in an hour or a day, or of or by what the key names."""
+
+    key: str
+    """The beginning of the hour or day, the agent's id, the model's name, or the pseudonym of the user, which is their
+    `who` in the audit trail."""
+    agent_name: str | None
+    """By agent: what it is called now. null: of all else, and of an agent that was deleted."""
+    tokens: Tokens
+    cost: UsageCost
+    work: Work | None
+    """null: of a model."""
+
+
+class UsageTotal(TypedDict):
+    """Of the whole time, whatever this page has."""
+
+    tokens: Tokens
+    cost: UsageCost
+    work: Work
+    runs_ended: dict[str, int] | None
+    """How runs ended, in days: `completed/plan_completed`, `failed/model_refused`, `cancelled`. null: it is one
+    person's."""
+
+
+TenantUsage = RealTypedDict(
+    "TenantUsage",
+    {
+        "by": Literal["hour", "day", "agent", "model", "user"],
+        "from": Instant,
+        "to": Instant,
+        "complete_until": Instant | None,
+        "items": list[UsageItem],
+        "next_cursor": str | None,
+        "total": UsageTotal,
+    },
+)  # a class cannot have a field that is called `from`
+TenantUsage.__doc__ = """Sums. `from` and `to` are rounded to whole hours or days. `complete_until`: what was committed
+before it is counted, and what came later may not be yet; null: nothing was counted so far."""
+
+
+class Cost(TypedDict):
+    """The sums of the session's receipt, in US dollars. null: a price is not known."""
+
+    models_usd: float | None
+    estimated_aws_usd: float | None
+    total_usd: float | None
+    """The estimate of AWS's part included."""
+
+
+class Counts(TypedDict):
+    """What the session has done, counted in its log."""
+
+    runs: Counter
+    model_calls: Counter
+    """Those that were answered."""
+    tool_calls: Counter
+    """Those that have a result."""
+    questions: Counter
+    """Those that people were asked."""
+    waits: Counter
+    """Waits of the engine, such as for a provider that is away."""
+    executions: Counter
+    """Of the engine. Each run has one; another one follows a long wait or a long history."""
+
+
+class ModelCost(TypedDict):
+    model: str
+    calls: Counter
+    fresh_input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    usd: float | None
+
+
+class ModelsCost(TypedDict):
+    """What its models have cost."""
+
+    usd: float | None
+    vanished_tokens: int
+    """Of model calls that told no usage. No price is in the sum for them."""
+    items: list[ModelCost]
+
+
+class EngineCost(TypedDict):
+    """Step Functions."""
+
+    transitions: Counter
+    usd: float | None
+
+
+class LambdaCost(TypedDict):
+    """Invocations and their time."""
+
+    requests: Counter
+    gb_seconds: float
+    usd: float | None
+
+
+class TableCost(TypedDict):
+    """DynamoDB."""
+
+    write_units: Counter
+    read_units: Counter
+    usd: float | None
+
+
+class ObjectsCost(TypedDict):
+    """S3."""
+
+    get_requests: Counter
+    put_requests: Counter
+    usd: float | None
+
+
+AwsCost = RealTypedDict(
+    "AwsCost",
+    {
+        "is_estimate": bool,
+        "estimated_from": str,
+        "usd": float | None,
+        "step_functions": EngineCost,
+        "lambda": LambdaCost,
+        "dynamodb": TableCost,
+        "s3": ObjectsCost,
+    },
+)  # a class cannot have a field that is called `lambda`
+
+
+class ModelPrices(TypedDict):
+    as_of: str
+    """The day of the list."""
+
+
+class AwsPrices(TypedDict):
+    region: str
+    as_of: str | None
+    """The day of the list; null: there is none of this region."""
+    source: str | None
+
+
+class PriceLists(TypedDict):
+    """Which lists of prices hold."""
+
+    models: ModelPrices
+    aws: AwsPrices
+
+
+class Receipt(TypedDict):
+    """What a session has cost up to its last commit, in US dollars. null: a price is not known. Counts, tokens and what
+    models cost are exact; AWS's part is an estimate.
+    """
+
+    session_id: str
+    state: SessionState
+    at: Instant
+    """Of the last commit."""
+    total_usd: float | None
+    """The estimate of AWS's part included."""
+    counts: Counts
+    models: ModelsCost
+    aws: AwsCost
+    """Estimated: the counts, times what was used for one of each on the day `estimated_from`, times the price list."""
+    prices: PriceLists
+    not_counted: list[str]
+    """What is not in it, in sentences."""
+
+
+def usage_view(
+    report: Report,
+    by: By,
+    names: Sequence[str],
+    next_cursor: str | None,
+    rates: AwsRates,
+    agent_names: Mapping[str, str],
+) -> TenantUsage:
+    """`names`: the items of this page. `agent_names`: what agents are called, by their ids."""
+    return {
+        "by": by,
+        "from": instant(report.span.since),
+        "to": instant(report.span.until),
+        "complete_until": instant_or_none(report.complete_until),
+        "items": [_item(name, by, report.items[name], rates, agent_names.get(name)) for name in names],
+        "next_cursor": next_cursor,
+        "total": {
+            "tokens": _tokens(report.total),
+            "cost": _cost(report.total, rates),
+            "work": _work(report.total),
+            "runs_ended": dict(report.ends) if report.ends is not None else None,
+        },
+    }
+
+
+def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | None) -> UsageItem:
+    of_model = by == "model"
+    return {
+        "key": visible(name),
+        "agent_name": agent_name,
+        "tokens": _tokens(row),
+        "cost": _model_cost(row, rates) if of_model else _cost(row, rates),
+        "work": None if of_model else _work(row),
+    }
+
+
+def _tokens(row: Amounts) -> Tokens:
+    return {
+        "fresh_input": row.fresh,
+        "cached_input": row.cached,
+        "output": row.output,
+        "total": row.fresh + row.cached + row.output,
+        "model_calls": row.calls,
+    }
+
+
+def _cost(row: Amounts, rates: AwsRates) -> UsageCost:
+    models = None if row.unpriced else round(row.microdollars / 1_000_000, 6)
+    aws = estimated(row.done, row.calls, rates).usd
+    return {
+        "models_usd": models,
+        "unpriced_calls": row.unpriced,
+        "estimated_aws_usd": aws,
+        "total_usd": total_usd(models, aws),
+    }
+
+
+def _model_cost(row: Amounts, rates: AwsRates) -> UsageCost:
+    """What AWS asks is not a model's."""
+    return {**_cost(row, rates), "estimated_aws_usd": None, "total_usd": None}
+
+
+def _work(row: Amounts) -> Work:
+    standing = {
+        "idle": row.idle,
+        "active": row.active,
+        "waiting_for_user": row.waiting_for_user,
+        "completed": row.completed,
+        "failed": row.failed,
+        "cancelled": row.cancelled,
+        "deleted": row.deleted,
+    }
+    messages = row.user_messages + row.agent_messages
+    return {
+        "sessions": {"started": sum(standing.values()), "now": standing},  # type: ignore[typeddict-item]
+        "runs": {
+            "started": row.runs,
+            "completed": row.runs_completed,
+            "failed": row.runs_failed,
+            "cancelled": row.runs_cancelled,
+        },
+        "plans": {"created": row.plans, "completed": row.plans_completed},
+        "messages": {
+            "from_people": row.user_messages,
+            "from_agents": row.agent_messages,
+            "per_run": round(messages / row.runs, 2) if row.runs > 0 else None,
+        },
+        "interventions": {
+            "opened": row.asked,
+            "resolved": row.answered,
+            "expired": row.expired,
+            "withdrawn": row.withdrawn,
+            "waited_seconds": row.waited_ms / 1_000,
+        },
+        "tools": {"ok": row.tools_ok, "failed": row.tools_failed},
+    }
+
+
+def cost_view(receipt: aws_estimate.SessionCosts) -> Cost:
+    """The sums alone, in the snapshot."""
+    return {
+        "models_usd": receipt.models_usd,
+        "estimated_aws_usd": receipt.aws.usd,
+        "total_usd": receipt.total_usd,
+    }
+
+
+def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> Receipt:
+    done = head.tally.done
+    return {
+        "session_id": head.session_id,
+        "state": head.state,
+        "at": instant(head.updated_at),
+        "total_usd": receipt.total_usd,
+        "counts": {
+            "runs": done.runs,
+            "model_calls": head.usage.llm_calls,
+            "tool_calls": done.tools_ok + done.tools_failed,
+            "questions": done.asked,
+            "waits": done.waits,
+            "executions": done.runs + done.executions,
+        },
+        "models": {
+            "usd": receipt.models_usd,
+            "vanished_tokens": head.budget.vanished_tokens,
+            "items": [
+                {
+                    "model": name,
+                    "calls": use.calls,
+                    "fresh_input_tokens": use.input - use.cached,
+                    "cached_input_tokens": use.cached,
+                    "output_tokens": use.output,
+                    "usd": models_usd([use]),
+                }
+                for name, use in receipt.models.items()
+            ],
+        },
+        "aws": _aws(receipt.aws),
+        "prices": {
+            "models": {"as_of": PRICED_AT},
+            "aws": {"region": prices.region, "as_of": prices.as_of or None, "source": prices.source or None},
+        },
+        "not_counted": list(NOT_COUNTED),
+    }
+
+
+def _aws(aws: AwsEstimate) -> AwsCost:
+    use = aws.use
+    return {
+        "is_estimate": True,
+        "estimated_from": COUNTED_ON,
+        "usd": aws.usd,
+        "step_functions": {"transitions": round(use.transitions), "usd": aws.step_functions_usd},
+        "lambda": {
+            "requests": round(use.invocations),
+            "gb_seconds": round(aws.gb_seconds, 3),
+            "usd": aws.lambda_usd,
+        },
+        "dynamodb": {
+            "write_units": round(use.write_units),
+            "read_units": round(use.read_units),
+            "usd": aws.dynamodb_usd,
+        },
+        "s3": {"get_requests": round(use.gets), "put_requests": round(use.puts), "usd": aws.s3_usd},
+    }
