@@ -13,7 +13,7 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 from acta.cli.local.demo import GOAL, SAMPLES
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta_infra.local.page_links import PageLinks
+from acta_infra.local.issuer import PageLinks
 from acta_infra.local.stack import LocalStack
 from tests.e2e.support.browser import OPTIONS, browser
 

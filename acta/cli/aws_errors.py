@@ -23,7 +23,7 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
         StoreThrottled,
         StoreUnavailable,
     )
-    from acta_infra.deployed.outputs import OutputsUnknown
+    from acta_infra.deployed.stacks import OutputsUnknown
 
     try:
         yield

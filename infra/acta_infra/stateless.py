@@ -10,13 +10,12 @@ from constructs import Construct
 
 from acta_engine.settings import PREFIX
 from acta_engine.store.schema import CURRENT
-from acta_infra.api.console_sign_in import ConsoleSignIn
 from acta_infra.api.http_api import Api, Issuer
-from acta_infra.api.user_pool import UserPool
+from acta_infra.api.user_pool import ConsoleSignIn, UserPool
 from acta_infra.data_stores import place
 from acta_infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
 from acta_infra.environments import Environment
-from acta_infra.hardening.firewall import guard_sign_in
+from acta_infra.hardening.edge import guard_sign_in
 from acta_infra.hardening.network import ToolNetwork
 from acta_infra.issuers import ExternalIssuer
 from acta_infra.lambdas.function import ActaFunction
@@ -39,10 +38,8 @@ from acta_infra.stateful import SessionsStack, StatefulStack
 from acta_infra.stream.notifications import create_delivery, feed_notify
 from acta_infra.stream.sources import feed_usage, reads_stream
 from acta_infra.stream.traces import create_traces, feed_traces
-from acta_infra.watching.alarms import Alarms
-from acta_infra.watching.catalogue import description
+from acta_infra.watching.alarms import Alarms, Receivers, description
 from acta_infra.watching.dashboard import Dashboard, save_queries
-from acta_infra.watching.receivers import Receivers
 
 
 class StatelessStack(Stack):

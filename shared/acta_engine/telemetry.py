@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from acta_engine.turn.engine_event import EngineEvent
 
 KEY_REFUSED_METRIC = "KeysRefused"
-"""Counts turns of `step` whose provider refused the key or the quota (`infra/acta_infra/watching/catalogue.py`)."""
+"""Counts turns of `step` whose provider refused the key or the quota (`infra/acta_infra/watching/alarms.py`)."""
 NOT_RECORDED_METRIC = "NotRecorded"
 """Counts requests that the audit trail does not have, or not how they ended or who sent them
-(`infra/acta_infra/watching/catalogue.py`).
+(`infra/acta_infra/watching/alarms.py`).
 """
 SESSIONS_HIDDEN_METRIC = "SessionsHidden"
 """Counts requests for somebody else's private session, which are answered 404
-(`infra/acta_infra/watching/catalogue.py`)."""
+(`infra/acta_infra/watching/alarms.py`)."""
 PROVIDER = "PROVIDER_"
 """How codes of errors of providers begin."""
 SPANS_LOST_METRIC = "SpansLost"

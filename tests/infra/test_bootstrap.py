@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_infra.deployed.bootstrap import (
+from acta_infra.deployed.account import (
     CDK_JSON,
     OLDEST,
     NotBootstrapped,

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_infra.deployed.changes import RELEASE, Changes, NewRelease, changes, without_release
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.deployed.stacks import (
+    RELEASE,
+    Changes,
+    CloudFormation,
+    NewRelease,
+    StacksUnknown,
+    changes,
+    without_release,
+)
 from acta_infra.environments import DEV
 from acta_infra.rollout.release import release_of
 from tests.infra.conftest import Synthesised

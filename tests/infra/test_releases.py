@@ -18,7 +18,7 @@ from acta_infra.deployed.releases import (
     require_rest,
 )
 from acta_infra.environments import PROD
-from acta_infra.local.former_releases import KEPT_LOCALLY, keep_release, take_newest
+from acta_infra.local.deploy import KEPT_LOCALLY, keep_release, take_newest
 from acta_infra.rollout.release import release_of
 from acta_infra.sizing import FunctionName
 from tests.doubles.lambda_versions import Lambdas, Stack

@@ -13,8 +13,7 @@ import pytest
 
 from acta_infra.environments import select
 from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import target_of
-from acta_infra.packaging.prune import LEFT_OUT
+from acta_infra.packaging.install import LEFT_OUT, target_of
 from tests.models.wires.anthropic.bedrock_front import REGION, BedrockFront
 
 KEY = "sk-test-not-to-be-seen"

@@ -12,8 +12,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.destroy import as_lines, require_unprotected
 from acta.cli.operations.target import Target
 from acta_infra.deployed.account import Caller
-from acta_infra.deployed.stacks import CloudFormation
-from acta_infra.deployed.teardown import HOLDS_DATA, Fate, Thing, empty_bucket, fate_of
+from acta_infra.deployed.stacks import HOLDS_DATA, CloudFormation, Fate, Thing, empty_bucket, fate_of
 from acta_infra.environments import STAGING
 from acta_infra.options import CustomerKey
 from tests.infra.conftest import Synthesised, synthesised

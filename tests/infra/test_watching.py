@@ -13,7 +13,7 @@ from acta_engine import embedded_metrics
 from acta_engine.recovery.store import ROUNDS
 from acta_infra.environments import PROD, STAGING, Environment
 from acta_infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
-from acta_infra.watching.catalogue import KINDS, ROLL_OUT
+from acta_infra.watching.alarms import KINDS, ROLL_OUT
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_function import told_alarms
 

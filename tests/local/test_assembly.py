@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.assembly import KEPT, Assembly, forget_old
+from acta_infra.local.deploy import KEPT, Assembly, forget_old_assemblies
 
 
 @pytest.fixture
@@ -65,5 +65,5 @@ def test_old_assemblies_are_forgotten(tmp_path: Path) -> None:
     for number in range(KEPT + 3):
         (tmp_path / f"a{number}").mkdir()
         (tmp_path / f"a{number}" / "manifest.json").write_text("{}")
-    forget_old(tmp_path)
+    forget_old_assemblies(tmp_path)
     assert len(list(tmp_path.iterdir())) == KEPT

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.cdk import Commands, local_aws_environ
+from acta_infra.local.deploy import Commands, local_aws_environ
 from acta_infra.local.emulator import emulator
 from acta_infra.local.issuer import Issuer
 from acta_infra.local.toolchain import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from acta_infra.local.cdk import ToolMissing, cdk_environ, require_cdk
+from acta_infra.local.deploy import ToolMissing, cdk_environ, require_cdk
 from acta_infra.local.emulator import emulator
 from acta_infra.local.stack import LocalStack
 from acta_infra.local.state_directory import RunningStack, StateDir

@@ -14,9 +14,7 @@ import pytest
 from acta.client.errors import SignInEnded, SignInFailed
 from acta.client.sign_in.oidc import Application, Attempt, Endpoints, Tokens
 from acta.client.sign_in.oidc import Issuer as Provider
-from acta_infra.local.issuer import Issuer
-from acta_infra.local.page_links import PageLinks
-from acta_infra.local.sign_in_page import CLIENT_ID, SignInPage
+from acta_infra.local.issuer import CLIENT_ID, Issuer, PageLinks, SignInPage
 from local_aws.peers import Peer
 from local_aws.reverse_proxy import Front
 from local_aws.testing import needs_another_user, sent_by_another_user

@@ -9,7 +9,7 @@ from acta.cli.operations.releases import Clients, roll_back
 from acta.cli.operations.repair_failed import World
 from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.releases import look
-from acta_infra.local.former_releases import take_newest
+from acta_infra.local.deploy import take_newest
 from acta_infra.names import function_name
 from tests.faults.person import Json
 from tests.faults.scenario import LONGEST_SECONDS, Play

@@ -18,9 +18,15 @@ from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in
 from acta_engine.usage.fold import fold
-from acta_infra.deployed.tenants.back_up import NothingThere, back_up
-from acta_infra.deployed.tenants.backup_format import LIST, BackupUnusable
-from acta_infra.deployed.tenants.backup_places import Bucket, Folder, Place
+from acta_infra.deployed.tenants.backup import (
+    LIST,
+    BackupUnusable,
+    Bucket,
+    Folder,
+    NothingThere,
+    Place,
+    back_up,
+)
 from acta_infra.deployed.tenants.restore import Restored, restore
 from acta_infra.deployed.tenants.stores import TenantStores
 from tests.in_process.house import TENANT, USER

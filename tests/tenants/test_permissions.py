@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from acta_infra.deployed.tenants.back_up import back_up
-from acta_infra.deployed.tenants.backup_places import Bucket
+from acta_infra.deployed.tenants.backup import Bucket, back_up
 from acta_infra.deployed.tenants.erase import erase_tenant, erase_user
 from acta_infra.deployed.tenants.restore import restore
 from tests.in_process.house import TENANT, USER

@@ -12,7 +12,7 @@ from acta_engine.traces.port import CommitName
 from acta_engine.traces.spans import RunName, Span
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_engine.usage.usage_count import UsageCount
-from acta_infra.deployed.tenants.backup_places import Folder
+from acta_infra.deployed.tenants.backup import Folder
 from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT
 from tests.stores.backends import Aws

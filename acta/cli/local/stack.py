@@ -12,8 +12,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, elapsed, encodable, note, one_line
 from acta_engine.models.providers import PROVIDERS, WITH_KEY
 from acta_engine.settings import SettingsError
-from acta_infra.local.cdk import CommandFailed, ToolMissing
-from acta_infra.local.progress import Progress
+from acta_infra.local.deploy import CommandFailed, Progress, ToolMissing
 from acta_infra.local.stack import LocalStack, StackFailed, lost_since
 from acta_infra.local.state_directory import StateInUse
 from local_aws.emulator_process import EmulatorFailed

@@ -25,7 +25,7 @@ from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
 from acta_infra.deployed.session_logs import LogsUnreadable, read_lines
 from acta_infra.environments import LOCAL
-from acta_infra.local.page_links import PageLinks
+from acta_infra.local.issuer import PageLinks
 from acta_infra.local.stack import LocalStack
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR
 from acta_infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch

@@ -89,7 +89,7 @@ def target_from(environment: str, outputs: Outputs) -> Target:
 
 def outputs_for_login(environment: str) -> Outputs:
     """With the caller's AWS credentials. Raises CliError."""
-    from acta_infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
+    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
 
     unknown = (
         "could not be looked up ({}): use AWS credentials of its account, or give --url, --issuer and --client-id, "

@@ -28,7 +28,7 @@ Opens = Callable[[str], Pool]
 
 def pool_of(environment: str) -> Pool:
     """With the caller's AWS credentials. Raises CliError."""
-    from acta_infra.deployed.outputs import OutputsUnknown, callers_client, stack_outputs
+    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
     from acta_infra.deployed.users import Users
 
     try:

@@ -1,13 +1,23 @@
-"""The AWS account that a command works on, and whether it is the one that the environment is pinned to."""
+"""The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
+bootstrap` has prepared it, and whether it has the concurrent executions that the environment reserves.
 
+Both are found out before anything is synthesised or deployed. Without the last check Lambda refuses the first function
+that goes too far, in the middle of the deployment, which is then rolled back.
+"""
+
+import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta_engine.aws.clients import Service, make_client
-from acta_engine.aws.errors import AwsRefused
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_infra.deployed.permissions import QUALIFIER
 from acta_infra.environments import Environment
+from acta_infra.names import function_name
+from acta_infra.options import EDGE_REGION
 
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
@@ -120,3 +130,123 @@ class Account(NamedTuple):
         return make_client(
             service, read_seconds=read_seconds, attempts=self.attempts or attempts, **self.where
         )
+
+
+CDK_JSON = Path(__file__).resolve().parents[3] / "cdk.json"
+CHOSEN = "@aws-cdk/core:bootstrapQualifier"
+ABSENT = "ParameterNotFound"
+OLDEST = 6
+"""The version of the bootstrap that the templates ask for (`requiresBootstrapStackVersion` in the cloud assembly)."""
+
+
+class NotBootstrapped(RuntimeError):
+    """The message has the command that does it."""
+
+
+def check_bootstrap(environment: Environment, account: str, region: str, client: Any = None) -> None:
+    """`client`: a botocore SSM client of every region; None: those of the caller. Who may not ask is told nothing: then
+    cdk itself says it, later. Raises NotBootstrapped.
+    """
+    for each in regions_of(environment, region):
+        try:
+            version = _version(client or client_in(each, "ssm"))
+        except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
+            continue
+        if version is None or version < OLDEST:
+            found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
+            raise NotBootstrapped(
+                f"account {account}, region {each} is {found} for deployments. Once: "
+                f"{command(environment, account, each)} (docs/deploy.md, Who may deploy: how to give it fewer rights)"
+            )
+
+
+def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
+    """Those that the environment's stacks are in."""
+    return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
+
+
+def command(environment: Environment, account: str, region: str) -> str:
+    return f"npx cdk bootstrap aws://{account}/{region} -c env={environment.name}"
+
+
+def qualifier(cdk_json: Path = CDK_JSON) -> str:
+    """Of the bootstrap that the app is synthesised for."""
+    context = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {})
+    return str(context.get(CHOSEN, QUALIFIER))
+
+
+def _version(client: Any) -> int | None:
+    """None: there is none. Raises what `Service.call` raises."""
+    name = f"/cdk-bootstrap/{qualifier()}/version"
+    try:
+        return int(Service("ssm", client).call("get_parameter", Name=name)["Parameter"]["Value"])
+    except AwsRefused as refused:
+        if refused.code == ABSENT:
+            return None
+        raise
+
+
+ALWAYS_UNRESERVED = 100
+"""Lambda leaves that many to the functions that reserve none. Source: Lambda Developer Guide, "Configuring reserved
+concurrency for a function"."""
+
+
+class TooMuchReserved(ValueError):
+    """The account does not have what the environment reserves. The message says what can be done."""
+
+
+class QuotaUnknown(RuntimeError):
+    """The account's quota could not be read. The message names AWS's error."""
+
+
+def reserved(environment: Environment) -> dict[str, int]:
+    """Function -> concurrent executions, of those that reserve some."""
+    return {
+        name: size.reserved_concurrency
+        for name, size in environment.sizes.items()
+        if size.reserved_concurrency is not None and name in environment.functions
+    }
+
+
+def check_reserved(environment: Environment, client: Any = None) -> None:
+    """`client`: a botocore Lambda client; None: of the caller's account and region. Asks nothing where the environment
+    reserves nothing. Raises TooMuchReserved and QuotaUnknown.
+    """
+    wanted = reserved(environment)
+    if not wanted:
+        return
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
+        limit = lambdas.call("get_account_settings")["AccountLimit"]
+        # A deployment gives back what a function reserves before, or while, it takes the new number.
+        own = sum(
+            reserved_now(lambdas, function_name(environment.name, name)) or 0
+            for name in environment.functions
+        )
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+        raise QuotaUnknown(str(error)) from None
+    reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
+    if sum(wanted.values()) <= reservable:
+        return
+    each = ", ".join(f"{name} {number}" for name, number in wanted.items())
+    raise TooMuchReserved(
+        f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
+        f"has {limit['ConcurrentExecutions']} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
+        f"reserve some, so it can reserve {reservable}. Lower reserved_concurrency in "
+        f"infra/acta_infra/environments.py, or ask "
+        "AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent executions)"
+    )
+
+
+def reserved_now(lambdas: Service, function: str) -> int | None:
+    """What the deployed function reserves; None: nothing, or it is not there."""
+    try:
+        answer = lambdas.call("get_function_concurrency", FunctionName=function)
+    except AwsRefused as refused:
+        if refused.code == NOT_FOUND:
+            return None
+        raise
+    found: int | None = answer.get("ReservedConcurrentExecutions")
+    return found

@@ -11,8 +11,7 @@ from typing import Any
 from acta_engine.agents.dynamodb_items import DEPLOYMENT_PK
 from acta_engine.aws.clients import Service
 from acta_engine.store.table_layout import Item
-from acta_infra.deployed.account import pages
-from acta_infra.deployed.reserved_concurrency import reserved_now
+from acta_infra.deployed.account import pages, reserved_now
 from acta_infra.deployed.tenants.stores import TenantStores
 from acta_infra.environments import Environment
 from acta_infra.names import function_name

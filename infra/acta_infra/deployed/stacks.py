@@ -1,18 +1,30 @@
-"""The stacks of an environment as they stand in the account: their state, outputs and templates."""
+"""The stacks of an environment as they stand in the account: their state, outputs and templates, what a deployment
+would change of them, and what stays when they are deleted.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta_infra.deployed.account import client_in
-from acta_infra.environments import Environment
+from acta_engine.settings import PREFIX
+from acta_infra.deployed.account import (
+    AccountUnknown,
+    CredentialsMissing,
+    WrongAccount,
+    caller,
+    client_in,
+    require_credentials,
+)
+from acta_infra.environments import Environment, UnusableValue, select
 from acta_infra.names import edge_stack, sessions_stack, stateful_stack, stateless_stack
 from acta_infra.options import EDGE_REGION
+from acta_infra.own_environments import every_environment
 
 Template = Mapping[str, Any]
 NO_SUCH_STACK = "ValidationError"
@@ -147,3 +159,215 @@ class CloudFormation:
             yield self._client or client_in(region, "cloudformation")
         except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
             raise StacksUnknown(str(error)) from None
+
+
+class OutputsUnknown(Exception):
+    """The message is a sentence for a person: why, and what to do."""
+
+
+def stack_outputs(environment: str, client: Any) -> Mapping[str, str]:
+    """Name -> value. `client`: a botocore CloudFormation client.
+
+    Raises OutputsUnknown where nothing is deployed, or where the caller may not ask.
+    """
+    name = stateless_stack(environment)
+    try:
+        stack = described(name, client)
+    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
+        raise OutputsUnknown(f"the stack {name} cannot be read: {error}") from None
+    if stack is None:
+        raise OutputsUnknown(
+            f"there is no stack {name} in this account and region: is AWS_PROFILE or AWS_REGION another one's?"
+        )
+    return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
+
+
+def callers_client(environment: str, service: str) -> Any:
+    """With the credentials of the shell, in the environment's region or else the shell's. Raises OutputsUnknown where
+    there are none, or those of another account than the environment's.
+    """
+    try:
+        chosen = select(environment, every_environment(os.environ))
+        require_credentials()
+        return client_in(caller(chosen).region, service)
+    except (AccountUnknown, CredentialsMissing, UnusableValue, WrongAccount) as error:
+        raise OutputsUnknown(str(error)) from None
+
+
+RELEASE = f"{PREFIX}RELEASE"
+"""The functions' variable with what the release is called."""
+
+
+class Changes(NamedTuple):
+    """Of one stack. `added`, `removed`, `changed`: logical ids of resources. A stack that is changed may have none of
+    them: outputs and parameters change too.
+    """
+
+    state: Literal["new", "changed", "same"]
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+class NewRelease(NamedTuple):
+    """`functions`: how many of them get it. `with_new_code`: how many of these have other code than before."""
+
+    before: str
+    after: str
+    functions: int
+    with_new_code: int = 0
+
+
+def changes(wanted: Template, deployed: Template | None) -> Changes:
+    """`deployed` None: the stack is not there."""
+    if deployed is None:
+        return Changes("new", added=tuple(wanted["Resources"]))
+    if wanted == deployed:
+        return Changes("same")
+    new, old = wanted["Resources"], deployed.get("Resources", {})
+    return Changes(
+        "changed",
+        added=tuple(name for name in new if name not in old),
+        removed=tuple(name for name in old if name not in new),
+        changed=tuple(name for name in new if name in old and new[name] != old[name]),
+    )
+
+
+def without_release(wanted: Template, deployed: Template) -> tuple[Template, NewRelease | None]:
+    """`wanted` with the deployed release's name and code, and its versions of functions under their deployed ids: what
+    differs then is all that changes beside. None: the release is the same.
+    """
+    shown: Any = json.loads(json.dumps(wanted))
+    before = after = ""
+    functions = with_new_code = 0
+    for name, variables in _variables(shown).items():
+        there = _variables(deployed).get(name, {}).get(RELEASE)
+        if there is not None and variables.get(RELEASE, there) != there:
+            before, after = str(there), str(variables[RELEASE])
+            variables[RELEASE] = there
+            functions += 1
+            with_new_code += _takes_code_of(name, deployed, shown)
+    if not functions:
+        return wanted, None
+    text, old = json.dumps(shown), _versions(deployed)
+    for function, version in _versions(wanted).items():
+        text = text.replace(json.dumps(version), json.dumps(old.get(function, version)))
+    return json.loads(text), NewRelease(before, after, functions, with_new_code)
+
+
+def _takes_code_of(function: str, deployed: Template, shown: Any) -> bool:
+    """Gives `shown` the code that is deployed; whether it was another one. A digest tells nobody what changes."""
+    code = deployed["Resources"][function]["Properties"].get("Code")
+    properties = shown["Resources"][function]["Properties"]
+    if code is None or properties.get("Code") == code:
+        return False
+    properties["Code"] = code
+    return True
+
+
+def _variables(template: Template) -> dict[str, dict[str, Any]]:
+    """Of each function."""
+    return {
+        name: resource.get("Properties", {}).get("Environment", {}).get("Variables", {})
+        for name, resource in template.get("Resources", {}).items()
+        if resource["Type"] == "AWS::Lambda::Function"
+    }
+
+
+def _versions(template: Template) -> dict[str, str]:
+    """Function -> the id of its version. A release has a version of its own, so the id changes with each."""
+    return {
+        resource["Properties"]["FunctionName"]["Ref"]: name
+        for name, resource in template.get("Resources", {}).items()
+        if resource["Type"] == "AWS::Lambda::Version"
+    }
+
+
+KEEPS = ("Retain", "RetainExceptOnCreate")
+"""Source: CloudFormation template reference, "DeletionPolicy attribute"."""
+BUCKET = "AWS::S3::Bucket"
+HOLDS_DATA = {
+    "AWS::DynamoDB::Table": "table",
+    BUCKET: "bucket",
+    "AWS::SecretsManager::Secret": "secret",
+    "AWS::Cognito::UserPool": "user pool",
+    "AWS::Logs::LogGroup": "log",
+    "AWS::KMS::Key": "key",
+}
+IS_PROTECTED: Mapping[str, tuple[str, Any]] = {
+    "AWS::DynamoDB::Table": ("DeletionProtectionEnabled", True),
+    "AWS::Cognito::UserPool": ("DeletionProtection", "ACTIVE"),
+}
+"""The property of what AWS does not delete, and its value."""
+
+
+class Thing(NamedTuple):
+    """`what`: a word for a person. `name`: as AWS knows it."""
+
+    what: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Fate:
+    """`kept`, `gone`: what holds data. `others`: how many more resources go. `protected`: what AWS refuses to delete;
+    nothing is deleted where there is some, because a half of an environment is of no use.
+    """
+
+    kept: tuple[Thing, ...]
+    gone: tuple[Thing, ...]
+    others: int
+    protected: tuple[Thing, ...]
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """Those that go. AWS deletes empty ones only."""
+        return tuple(each.name for each in self.gone if each.what == HOLDS_DATA[BUCKET])
+
+
+def fate_of(stacks: Iterable[DeployedStack], cloudformation: CloudFormation) -> Fate:
+    """Raises StacksUnknown."""
+    kept: list[Thing] = []
+    gone: list[Thing] = []
+    protected: list[Thing] = []
+    others = 0
+    for stack in stacks:
+        if stack.protected:
+            protected.append(Thing("stack", stack.name))
+        for thing, resource in _things(cloudformation.template(stack), cloudformation.physical_ids(stack)):
+            if resource.get("DeletionPolicy") in KEEPS:
+                kept += [thing] if thing.what else []
+                continue
+            if thing.what:
+                gone.append(thing)
+            else:
+                others += 1
+            name, value = IS_PROTECTED.get(resource["Type"], ("", None))
+            if name and resource.get("Properties", {}).get(name) == value:
+                protected.append(thing)
+    return Fate(tuple(kept), tuple(gone), others, tuple(protected))
+
+
+def _things(template: Template, ids: Mapping[str, str]) -> Iterator[tuple[Thing, Mapping[str, Any]]]:
+    """`what` is empty for what holds no data."""
+    for logical_id, resource in template["Resources"].items():
+        if logical_id in ids:
+            yield Thing(HOLDS_DATA.get(resource["Type"], ""), ids[logical_id]), resource
+
+
+def empty_bucket(bucket: str, region: str, client: Any = None) -> int:
+    """Deletes all objects and their versions; how many. `client`: a botocore S3 client; None: of the caller's account.
+
+    Raises what botocore raises.
+    """
+    s3 = client or client_in(region, "s3")
+    deleted = 0
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        found = [
+            {"Key": each["Key"], "VersionId": each["VersionId"]}
+            for each in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))
+        ]
+        if found:
+            s3.delete_objects(Bucket=bucket, Delete={"Objects": found, "Quiet": True})
+            deleted += len(found)
+    return deleted

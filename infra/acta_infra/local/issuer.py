@@ -1,21 +1,97 @@
-"""The development identity: an OpenID issuer with one key pair, stored in the state directory.
+"""The issuer of a local stack: the keys that sign its tokens, and a page to sign in with.
 
-It stands where a customer's identity provider or Cognito stands in AWS. The front serves its two documents;
-the API's JWT authorizer reads them there. Never used outside the local stack.
+The page is an identity provider's with PKCE. Whoever opens it says who they are; nothing is checked, as with `acta
+token`. So it answers only programs of the user who started the stack, and no other user of the machine gets a code or a
+token (`local_aws.peers`). The code goes to the command line on this machine or to the stack's own page and nowhere
+else, and is of use to nobody without the verifier that only these have. Sources: OpenID Connect Core 1.0, RFC 6749
+(OAuth 2.0), 7636 (PKCE), 8252 (native apps).
+
+`acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103).
 """
 
+import base64
+import hashlib
+import html
 import json
 import os
-from collections.abc import Iterable, Mapping
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from local_aws.loopback import HOST
+from local_aws.peers import Peer
+from local_aws.reverse_proxy import Answer
+
+FOLDER = "page-links"
+LIVES = timedelta(minutes=1)
+
+
+class Person(NamedTuple):
+    tenant: str
+    user: str
+    roles: tuple[str, ...]
+
+
+class PageLinks:
+    """Of the stack of `state_dir`."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._folder = state_dir / FOLDER
+
+    def make(
+        self,
+        url: str,
+        tenant: str,
+        user: str,
+        roles: Sequence[str],
+        place: str = "inbox",
+        now: datetime | None = None,
+    ) -> str:
+        """`url`: the stack's. The code is in the fragment, which no server and no log is told."""
+        until = (now or datetime.now(UTC)) + LIVES
+        self._forget_old(until - LIVES)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        code = secrets.token_urlsafe(24)
+        kept = {"tenant": tenant, "user": user, "roles": list(roles), "until": until.isoformat()}
+        path = self._file(code)
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(kept), encoding="utf-8")
+        return f"{url}/console/{place}#code={code}"
+
+    def take(self, code: str) -> Person | None:
+        """None: there is no such link, it was used, or its minute is over."""
+        path = self._file(code)
+        taken = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        try:
+            path.rename(taken)  # of several at a time one succeeds
+            kept = json.loads(taken.read_text(encoding="utf-8"))
+            taken.unlink()
+        except (OSError, ValueError):
+            return None
+        if datetime.fromisoformat(kept["until"]) < datetime.now(UTC):
+            return None
+        return Person(kept["tenant"], kept["user"], tuple(kept["roles"]))
+
+    def _file(self, code: str) -> Path:
+        return self._folder / sha256(code.encode()).hexdigest()
+
+    def _forget_old(self, now: datetime) -> None:
+        for path in self._folder.glob("*") if self._folder.is_dir() else ():
+            with suppress(OSError):
+                if path.stat().st_mtime < (now - LIVES).timestamp():
+                    path.unlink()
+
 
 AUDIENCE = "acta"
 SIGN_IN = "acta-sign-in"
@@ -134,3 +210,195 @@ def write_key(path: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as handle:
         handle.write(pem)
+
+
+CLIENT_ID = AUDIENCE
+"""Of the command line. The API takes ID tokens, whose audience it is."""
+AUTHORIZE, TOKEN = "/oauth2/authorize", "/oauth2/token"
+CODE_LIVES = timedelta(minutes=1)
+BY_LINK = "urn:acta:link"
+"""The grant type of a link's code."""
+PAGE_PATH = "/console/signed-in"
+TOKEN_SECONDS = 3_600
+SIGN_IN_SECONDS = 30 * 86_400
+ASKED = (
+    "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
+)  # fmt: skip
+ROLES = ("member", "admin", "approver")
+NOT_YOURS = (
+    "<p>This page answers programs of the person who started this stack, and this machine does not say that your "
+    "browser is one. <code>acta console</code> gives you a link that signs you in.</p>"
+)
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http://127.0.0.1:*",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser sends a form without its origin
+    "Cache-Control": "no-store",
+}
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Sign in to Acta's local stack</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body{{font:1rem/1.5 system-ui,sans-serif;max-width:26em;margin:3em auto;padding:0 1em}}
+label{{display:block;margin:.6em 0}}
+input,button{{font:inherit}}button{{padding:.3em 1em}}</style>
+<h1>Sign in to the local stack</h1>
+<p>Nothing is checked here: say who you want to be. In AWS your identity provider's page stands here.</p>
+<form method="post" action="{action}">{hidden}
+<label>Tenant <input name="tenant" value="demo" required maxlength="64"></label>
+<label>User <input name="user" value="you" required maxlength="64"></label>
+{roles}
+<button>Sign in</button>
+</form></html>
+"""
+
+
+class Granted(NamedTuple):
+    """What a code is for."""
+
+    redirect_uri: str
+    challenge: str
+    nonce: str
+    tenant: str
+    user: str
+    roles: tuple[str, ...]
+    until: datetime
+
+
+class SignInPage:
+    """Of one issuer. Codes are kept in memory, for a minute, and used once."""
+
+    def __init__(self, issuer: Issuer, links: PageLinks) -> None:
+        self._issuer = issuer
+        self._links = links
+        self._codes: dict[str, Granted] = {}
+        self._lock = threading.Lock()
+
+    def answer(
+        self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes, who: Callable[[], Peer]
+    ) -> Answer | None:
+        """None: it is no request to this page. `headers`: their names in lower case. `who`: asks who has connected."""
+        path, _, query = raw_path.partition("?")
+        if (method, path) in (("GET", AUTHORIZE), ("POST", AUTHORIZE)) and who() is not Peer.OWN:
+            return _page(403, NOT_YOURS)
+        if (method, path) == ("GET", AUTHORIZE):
+            return self._ask(dict(parse_qsl(query)))
+        if (method, path) == ("POST", AUTHORIZE):
+            if headers.get("origin", self._issuer.url) != self._issuer.url:
+                return _page(403, "<p>Another page may not sign you in.</p>")
+            return self._grant(parse_qsl(body.decode("utf-8", "replace")))
+        if (method, path) == ("POST", TOKEN):
+            if who() is Peer.OTHER:  # one that is not known may have the code of a link, which is a secret
+                return _json(403, {"error": "access_denied"})
+            return self._tokens(dict(parse_qsl(body.decode("utf-8", "replace"))))
+        return None
+
+    def _ask(self, asked: Mapping[str, str]) -> Answer:
+        if wrong := self._wrong(asked):
+            return _page(400, f"<p>{html.escape(wrong)}</p>")
+        hidden = "".join(
+            f'<input type="hidden" name="{name}" value="{html.escape(asked.get(name, ""))}">'
+            for name in ASKED
+        )
+        roles = "".join(
+            f'<label><input type="checkbox" name="role" value="{role}"{" checked" if role == "member" else ""}>'
+            f" {role}</label>"
+            for role in ROLES
+        )
+        return _page(200, PAGE.format(action=AUTHORIZE, hidden=hidden, roles=roles))
+
+    def _wrong(self, asked: Mapping[str, str]) -> str:
+        """Why nobody is sent back; empty: all is well."""
+        if asked.get("response_type") != "code" or asked.get("client_id") != CLIENT_ID:
+            return f"The client is {CLIENT_ID}, and it asks for a code."
+        back = asked.get("redirect_uri", "")
+        if back != f"{self._issuer.url}{PAGE_PATH}" and not _is_command_line(back):
+            return "A code is sent to acta login on this machine, or to this stack's own page."
+        if asked.get("code_challenge_method") != "S256" or not asked.get("code_challenge"):
+            return "PKCE with S256 is needed."
+        return ""
+
+    def _grant(self, form: list[tuple[str, str]]) -> Answer:
+        asked = dict(form)
+        who = (asked.get("tenant", "").strip(), asked.get("user", "").strip())
+        if wrong := self._wrong(asked) or ("" if all(who) else "Say a tenant and a user."):
+            return _page(400, f"<p>{html.escape(wrong)}</p>")
+        code, now = secrets.token_urlsafe(32), datetime.now(UTC)
+        roles = tuple(value for name, value in form if name == "role" and value in ROLES) or ("member",)
+        granted = Granted(
+            asked["redirect_uri"],
+            asked["code_challenge"],
+            asked.get("nonce", ""),
+            *who,
+            roles,
+            now + CODE_LIVES,
+        )
+        with self._lock:
+            self._codes = {each: kept for each, kept in self._codes.items() if kept.until > now} | {
+                code: granted
+            }
+        back = urlencode({"code": code, "state": asked.get("state", ""), "iss": self._issuer.url})
+        return _answer(302, b"", Location=f"{asked['redirect_uri']}?{back}")
+
+    def _tokens(self, form: Mapping[str, str]) -> Answer:
+        match form.get("grant_type"):
+            case "authorization_code":
+                with self._lock:
+                    granted = self._codes.pop(form.get("code", ""), None)
+                if granted is None or not _fits(granted, form):
+                    return _refused("invalid_grant")
+                return self._given(granted.tenant, granted.user, granted.roles, granted.nonce)
+            case "refresh_token":
+                known = self._issuer.signed_in(form.get("refresh_token", ""))
+                if known is None:
+                    return _refused("invalid_grant")
+                return self._given(*known, "")
+            case grant if grant == BY_LINK:
+                person = self._links.take(form.get("code", ""))
+                return _refused("invalid_grant") if person is None else self._given(*person, "")
+            case _:
+                return _refused("unsupported_grant_type")
+
+    def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Answer:
+        token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)
+        renews = self._issuer.issue_token(tenant, user, roles, SIGN_IN_SECONDS, audience=SIGN_IN)
+        told = {
+            "token_type": "Bearer",
+            "expires_in": TOKEN_SECONDS,
+            "id_token": token,
+            "access_token": token,
+            "refresh_token": renews,
+        }
+        return _json(200, told)
+
+
+def _is_command_line(redirect_uri: str) -> bool:
+    """Where `acta login` waits, on any port (RFC 8252, 7.3)."""
+    try:
+        parts = urlsplit(redirect_uri)
+        port = parts.port
+    except ValueError:
+        return False
+    return port is not None and redirect_uri == f"http://{HOST}:{port}/callback"
+
+
+def _fits(granted: Granted, form: Mapping[str, str]) -> bool:
+    digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+    challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    same = secrets.compare_digest(challenge, granted.challenge)
+    return same and granted.redirect_uri == form.get("redirect_uri") and granted.until > datetime.now(UTC)
+
+
+def _page(status: int, text: str) -> Answer:
+    return _answer(status, text.encode(), **{"Content-Type": "text/html; charset=utf-8"})
+
+
+def _refused(error: str) -> Answer:
+    return _json(400, {"error": error})
+
+
+def _json(status: int, value: Mapping[str, object]) -> Answer:
+    return _answer(status, json.dumps(value).encode(), **{"Content-Type": "application/json"})
+
+
+def _answer(status: int, body: bytes, **headers: str) -> Answer:
+    return Answer(status, list({**HEADERS, **headers}.items()), body)

@@ -20,16 +20,23 @@ from acta_infra.deployed.invoke_recovery import (
 )
 from acta_infra.deployed.session_logs import logs_client
 from acta_infra.environments import LOCAL, UnusableValue
-from acta_infra.local.assembly import Assembly
-from acta_infra.local.cdk import CommandFailed, Commands, cdk_environ, local_aws_environ, require_cdk
 from acta_infra.local.config import ONLY_FOR, LocalConfig
-from acta_infra.local.deploy import Deployment, deploy
+from acta_infra.local.deploy import (
+    Assembly,
+    CommandFailed,
+    Commands,
+    Deployment,
+    Progress,
+    Silent,
+    cdk_environ,
+    deploy,
+    keep_release,
+    local_aws_environ,
+    require_cdk,
+    take_newest,
+)
 from acta_infra.local.emulator import emulator
-from acta_infra.local.former_releases import keep_release, take_newest
-from acta_infra.local.issuer import Issuer
-from acta_infra.local.page_links import PageLinks
-from acta_infra.local.progress import Progress, Silent
-from acta_infra.local.sign_in_page import SignInPage
+from acta_infra.local.issuer import Issuer, PageLinks, SignInPage
 from acta_infra.local.state_directory import RunningStack, StateDir
 from acta_infra.local.tool_watch import NotDeployed
 from acta_infra.own_environments import every_environment

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from acta_infra.packaging.install import Target, install
-from acta_infra.packaging.prune import compile_bytecode, normalise, prune
+from acta_infra.packaging.install import Target, compile_bytecode, install, normalise, prune
 from acta_infra.packaging.zip_contents import Reach, place_in_zip, reach
 
 ROOT = Path(__file__).resolve().parents[3]

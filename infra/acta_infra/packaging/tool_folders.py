@@ -26,8 +26,16 @@ from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import PythonTool
 from acta_infra.environments import Environment
 from acta_infra.packaging.bundle import CACHE, ROOT, Fresh, add_to, forget_old
-from acta_infra.packaging.install import InstallFailed, Target, install, install_open, target_of
-from acta_infra.packaging.prune import compile_bytecode, normalise, prune_open
+from acta_infra.packaging.install import (
+    InstallFailed,
+    Target,
+    compile_bytecode,
+    install,
+    install_open,
+    normalise,
+    prune_open,
+    target_of,
+)
 from acta_infra.tool_folders import BadFolder, ToolFolder
 
 SDK = Path("acta") / "tools"

@@ -1,14 +1,25 @@
-"""Alarms for an operator, each with what it means and where its runbook is. Which there are: `catalogue.py`."""
+"""Alarms for an operator, each with what it means, from when on it is raised, and where its runbook is (ADR 84); and
+who is told of them and of the budget: one topic, and what subscribes to it (`Environment.watch`).
+
+Thresholds are such that a deployment with a few runs a day reaches them, and one with thousands is not called for what
+is usual. Counts are of one period.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
 
-from aws_cdk import Duration
+from aws_cdk import ArnFormat, CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigw
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_chatbot as chatbot
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
@@ -24,8 +35,117 @@ from acta_engine.telemetry import (
 )
 from acta_infra.environments import Environment
 from acta_infra.names import ALIAS, metrics_namespace, service_name
+from acta_infra.options import MonthlyBudget, SlackChannel
+from acta_infra.rollout.gradual import MAX_SERVER_ERRORS
 from acta_infra.sizing import FunctionName
-from acta_infra.watching.catalogue import KINDS, description
+
+FIVE_MINUTES: Literal[5] = 5
+HOUR: Literal[60] = 60
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`means`: a sentence for whoever is told, `{function}` being the function where each has an alarm of this kind.
+    `threshold`: reached or passed in `periods` periods in a row, each of `minutes`. `missing_is_bad`: where there is no
+    data, that is what is wrong.
+    """
+
+    means: str
+    threshold: float
+    periods: int = 1
+    minutes: Literal[5, 60] = FIVE_MINUTES
+    missing_is_bad: bool = False
+    below: bool = False
+    """Raised below the threshold, not from it on."""
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "FunctionErrors": Kind(
+            "The function {function} raised errors more often than the engine's retries account for.", 5
+        ),
+        "FunctionThrottles": Kind("Lambda had no concurrency left for {function}.", 1),
+        "OwnToolErrors": Kind("Calls of Python tools in the folder {function} raised errors.", 5),
+        "OwnToolThrottles": Kind(
+            "Lambda had no concurrency left for the Python tools in the folder {function}.", 1
+        ),
+        "ExecutionsFailed": Kind(
+            "Runs ended as failed: three or more within an hour. Outages do not count, they are waited out.",
+            3,
+            minutes=HOUR,
+        ),
+        "ExecutionsTimedOut": Kind("An execution of the state machine ran into its limit of a year.", 1),
+        "Api5xx": Kind("The API answered with 500 or 503.", 3),
+        "KeysRefused": Kind(
+            "A model's provider refused a key, or its quota is used up. Sessions wait or fail.", 1
+        ),
+        "ProviderErrors": Kind(
+            "Calls of a model's provider have failed for a quarter of an hour. Sessions wait for it.",
+            3,
+            periods=3,
+        ),
+        "SessionsStuck": Kind(
+            "Sessions stand still, and recovery cannot read them: stored data is damaged or of another release.",
+            1,
+            periods=3,
+        ),
+        "SessionsRecovered": Kind(
+            "Executions of sessions get lost: recovery had to go on with ten or more of them within five minutes.",
+            10,
+        ),
+        "RecoveryStopped": Kind(
+            "Recovery's round {function}, which is made each minute, has not come to its end for a quarter of an hour.",
+            1,
+            periods=3,
+            missing_is_bad=True,
+            below=True,
+        ),
+        "CostPerHour": Kind(
+            "Model calls of the last hour cost more than the environment expects.", 0, minutes=HOUR
+        ),
+        "NotRecorded": Kind(
+            "A write of {function} could not be recorded in the audit trail, or not how it ended or by whom.",
+            1,
+        ),
+        "Refused": Kind("Many requests came without a good token, or without the role (401, 403).", 100),
+        "BeyondRate": Kind("Many requests were beyond a route's rate or a tenant's limit (429).", 100),
+        "SessionsHidden": Kind(
+            "Many requests to {function} asked for somebody else's private sessions, and were answered 404.",
+            100,
+        ),
+        "UsageBehind": Kind(
+            "Commits are 15 minutes old and not in their tenants' usage. Lines of finished runs are late, too.",
+            15 * 60 * 1_000,
+            periods=3,
+        ),
+        "NotificationsNotDelivered": Kind("No receiver took a notification for 15 minutes.", 1, periods=3),
+        "SpansLost": Kind("Spans of sessions are lost: nobody will get them.", 1),
+        "SpansNotDelivered": Kind(
+            "The endpoint of the traces took nothing several times within an hour.", 5, minutes=HOUR
+        ),
+    }
+)
+ROLL_OUT: Mapping[str, str] = MappingProxyType(
+    {
+        "NewVersionWorse": (
+            "The new version of {function} fails more than the one beside it, so the release goes back."
+        ),
+        "RollOutApiFails": (
+            f"The API answered with 5xx {MAX_SERVER_ERRORS} times in a minute, so a release that goes out goes back."
+        ),
+    }
+)
+"""What the alarms mean that take a release back while it goes out; `infra/acta_infra/rollout/gradual.py` has when they
+are raised. CodeDeploy alone looks at them."""
+
+
+def description(kind: str, runbook: str, function: str = "") -> str:
+    """What stands in the alarm, and so in each message about it: the sentence, and where to read on. `runbook`: the
+    page's address.
+    """
+    means = KINDS[kind].means if kind in KINDS else ROLL_OUT[kind]
+    return f"{means.format(function=function)} What to do: {runbook}#{kind.lower()}"
+
 
 ANSWERING = tuple(dict.fromkeys(route.function for route in OPERATIONS))
 RECORDING = tuple(
@@ -173,3 +293,100 @@ class Alarms(Construct):
 
 def _period(kind: str) -> Duration:
     return Duration.minutes(KINDS[kind].minutes)
+
+
+READS_METRICS = "CloudWatchReadOnlyAccess"
+"""What people may ask AWS for in the Slack channel, at most. Without it the channel might do everything."""
+
+
+class Receivers(Construct):
+    """`self.topic`. Output `AlarmsTopicArn`: whatever else is to be told subscribes to it."""
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(scope, "Alarms")
+        watch = environment.watch
+        # Not encrypted with the AWS managed key for SNS: CloudWatch is not allowed to use that key.
+        self.topic = sns.Topic(
+            self, "Topic", enforce_ssl=True, display_name=f"Acta {environment.name}: alarms"
+        )
+        self._take_what_cloudwatch_says(environment.name)
+        for address in watch.emails:
+            self.topic.add_subscription(subscriptions.EmailSubscription(address))
+        for url in watch.webhooks:
+            self.topic.add_subscription(subscriptions.UrlSubscription(url))
+        if watch.slack is not None:
+            self._tell_slack(environment.name, watch.slack)
+        if watch.budget is not None:
+            self._watch_the_bill(environment.name, watch.budget)
+        CfnOutput(Stack.of(self), "AlarmsTopicArn", value=self.topic.topic_arn).override_logical_id(
+            "AlarmsTopicArn"
+        )
+
+    def _take_what_cloudwatch_says(self, name: str) -> None:
+        """`enforce_ssl` makes a policy, which takes the place of the one that a topic has without one; that one lets
+        everybody of the account publish. Source: AWS re:Post, "Why didn't I receive an SNS notification for my
+        CloudWatch alarm trigger?".
+        """
+        alarms = Stack.of(self).format_arn(
+            service="cloudwatch",
+            resource="alarm",
+            resource_name=f"acta-{name}-*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        self._let_publish("Alarms", "cloudwatch", {"ArnLike": {"aws:SourceArn": alarms}})
+
+    def _let_publish(
+        self, sid: str, service: str, conditions: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    ) -> None:
+        """In the name of this account alone."""
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=sid,
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}, **conditions},
+            )
+        )
+
+    def _tell_slack(self, name: str, channel: SlackChannel) -> None:
+        policy = iam.ManagedPolicy.from_aws_managed_policy_name(READS_METRICS)
+        chatbot.SlackChannelConfiguration(
+            self,
+            "Slack",
+            slack_channel_configuration_name=f"acta-{name}",
+            slack_workspace_id=channel.workspace_id,
+            slack_channel_id=channel.channel_id,
+            notification_topics=[self.topic],
+            guardrail_policies=[policy],
+        )
+
+    def _watch_the_bill(self, name: str, budget: MonthlyBudget) -> None:
+        """AWS Budgets looks at the bill a few times a day, so it is hours behind."""
+        self._let_publish("Budgets", "budgets")
+        topic = budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=self.topic.topic_arn)
+        told = [
+            budgets.CfnBudget.NotificationWithSubscribersProperty(
+                notification=budgets.CfnBudget.NotificationProperty(
+                    notification_type=kind,
+                    comparison_operator="GREATER_THAN",
+                    threshold=percent,
+                    threshold_type="PERCENTAGE",
+                ),
+                subscribers=[topic],
+            )
+            for kind, percent in (("ACTUAL", budget.warn_at_percent), ("ACTUAL", 100), ("FORECASTED", 100))
+        ]
+        made = budgets.CfnBudget(
+            self,
+            "Budget",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_name=f"acta-{name}",
+                budget_type="COST",
+                time_unit="MONTHLY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=budget.usd, unit="USD"),
+                cost_filters={"TagKeyValue": [f"user:environment${name}"]} if budget.tagged_only else None,
+            ),
+            notifications_with_subscribers=told,
+        )
+        made.node.add_dependency(self.topic)

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from acta_infra.local.toolchain import RUNTIME_PYTHON
 from acta_infra.packaging.bundle import CACHE, ROOT, Bundler
-from acta_infra.packaging.install import Target, install
-from acta_infra.packaging.prune import compile_bytecode
+from acta_infra.packaging.install import Target, compile_bytecode, install
 
 ROUNDS = 12
 FIXED_FLOOR = "49cba2a"

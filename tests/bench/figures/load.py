@@ -27,7 +27,7 @@ from acta_engine.log.store import TransactionItems
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_engine.system_clock import SystemClock
 from acta_infra.local.config import PROVIDER_LIMITS
-from acta_infra.local.progress import Progress
+from acta_infra.local.deploy import Progress
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply, note

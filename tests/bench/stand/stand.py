@@ -19,8 +19,8 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
 from acta_engine.system_clock import SystemClock
+from acta_infra.local.deploy import Progress
 from acta_infra.local.issuer import Role
-from acta_infra.local.progress import Progress
 from acta_infra.local.stack import LocalStack
 from acta_infra.sizing import FunctionName
 from local_aws.credentials import Credentials

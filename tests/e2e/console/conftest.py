@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser as Driven
 
-from acta_infra.local.page_links import PageLinks
+from acta_infra.local.issuer import PageLinks
 from tests.conftest import Deployed
 from tests.e2e.support.browser import NoBrowser
 from tests.e2e.support.screen import DESK, Screen, driven

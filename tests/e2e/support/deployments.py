@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from acta_infra.local.assembly import Assembly
 from acta_infra.local.config import LocalConfig
-from acta_infra.local.deploy import Deployment
+from acta_infra.local.deploy import Assembly, Deployment
 from acta_infra.local.stack import LocalStack
 from acta_infra.local.state_directory import RunningStack, StateDir
 from acta_infra.packaging.bundle import ROOT

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser as Driven
 from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, sync_playwright
 
-from acta_infra.local.page_links import PageLinks
+from acta_infra.local.issuer import PageLinks
 from acta_infra.packaging.bundle import ROOT
 from tests.e2e.support.browser import OPTIONS, browser
 from tests.e2e.support.person import Person

@@ -3,7 +3,7 @@
 import json
 import threading
 
-from acta_infra.local.progress import Progress
+from acta_infra.local.deploy import Progress
 from tests.e2e.support.rights import allow
 from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.provider import Provider

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from acta_infra.local.progress import Progress
+from acta_infra.local.deploy import Progress
 from tests.faults.provider import Provider
 from tests.faults.script import SHORT_SCRIPT
 from tests.faults.stand import Stand

@@ -12,11 +12,18 @@ from typing import Any, NamedTuple
 from acta.cli.operations.target import Target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note
-from acta_infra.deployed.changes import Changes, NewRelease, Template, changes, without_release
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown, names_of
+from acta_infra.deployed.stacks import (
+    Changes,
+    CloudFormation,
+    NewRelease,
+    StacksUnknown,
+    Template,
+    changes,
+    names_of,
+    without_release,
+)
 from acta_infra.environments import UnusableValue
-from acta_infra.local.assembly import Assembly
-from acta_infra.local.cdk import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
+from acta_infra.local.deploy import Assembly, CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
 from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.own_environments import every_environment
 from acta_infra.packaging.tool_folders import build_all

@@ -16,16 +16,20 @@ from acta.cli.operations.deployed.policies import write_policies
 from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
 from acta.cli.terminal.questions import says_yes
 from acta.cli.terminal.text import cli_error, echo, note, one_line
-from acta_infra.deployed.account import client_in
-from acta_infra.deployed.bootstrap import NotBootstrapped, check_bootstrap
-from acta_infra.deployed.changes import Changes
+from acta_infra.deployed.account import (
+    NotBootstrapped,
+    QuotaUnknown,
+    TooMuchReserved,
+    check_bootstrap,
+    check_reserved,
+    client_in,
+)
 from acta_infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
-from acta_infra.deployed.reserved_concurrency import QuotaUnknown, TooMuchReserved, check_reserved
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.deployed.stacks import Changes, CloudFormation, StacksUnknown
 from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
 from acta_infra.environments import Environment
 from acta_infra.issuers import OwnPool
-from acta_infra.local.former_releases import keep_release, take_newest
+from acta_infra.local.deploy import keep_release, take_newest
 from acta_infra.names import usual_key_secret
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"

@@ -9,8 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deployed.cdk_app import CdkFailed, check_tools, run_cdk
 from acta.cli.operations.target import Target, target
 from acta.cli.terminal.text import cli_error, echo, note, one_line
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
-from acta_infra.deployed.teardown import Fate, Thing, empty_bucket, fate_of
+from acta_infra.deployed.stacks import CloudFormation, Fate, StacksUnknown, Thing, empty_bucket, fate_of
 
 
 def destroy(arguments: Namespace) -> int:

@@ -17,7 +17,7 @@ from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, one_line
 from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
 from acta_infra.environments import Environment
-from acta_infra.local.cdk import CommandFailed, Commands, cdk_environ
+from acta_infra.local.deploy import CommandFailed, Commands, cdk_environ
 from acta_infra.local.toolchain import ROOT
 
 DEPLOYER = "deployer.json"

@@ -9,9 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import cli_error, note, one_line, show
-from acta_infra.deployed.tenants.back_up import NothingThere, back_up
-from acta_infra.deployed.tenants.backup_format import LIST, BackupUnusable
-from acta_infra.deployed.tenants.backup_places import Place, place_of
+from acta_infra.deployed.tenants.backup import LIST, BackupUnusable, NothingThere, Place, back_up, place_of
 from acta_infra.deployed.tenants.restore import Restored
 from acta_infra.deployed.tenants.restore import restore as restore_backup
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in

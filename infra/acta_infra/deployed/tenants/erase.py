@@ -38,7 +38,7 @@ from acta_engine.store.objects import erase_prefix
 from acta_engine.turn.workflow import Workflow
 from acta_engine.untrusted.path import private_folder
 from acta_infra.deployed.account import Account, pages
-from acta_infra.deployed.tenants.read_all import all_memories, all_sessions, in_pages, scan
+from acta_infra.deployed.tenants.backup import all_memories, all_sessions, in_pages, scan
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in
 from acta_infra.deployed.users import Users, pool_of
 

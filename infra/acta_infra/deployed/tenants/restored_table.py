@@ -19,6 +19,7 @@ from acta_engine.sessions.control import hold_restored
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import batch_get, newest_commit_item
 from acta_engine.store.keys import SESSIONS, TENANT, part_text
+from acta_infra.deployed.tenants.backup import all_objects, in_pages, scan
 from acta_infra.deployed.tenants.erase import (
     ERASE_TENANT,
     SESSION_DELETE,
@@ -26,7 +27,6 @@ from acta_infra.deployed.tenants.erase import (
     delete_items,
     delete_session,
 )
-from acta_infra.deployed.tenants.read_all import all_objects, in_pages, scan
 from acta_infra.deployed.tenants.stores import TenantStores
 
 MEMORY_DELETE = "memory.delete"

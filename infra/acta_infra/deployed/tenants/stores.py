@@ -21,7 +21,7 @@ from acta_engine.store.table_layout import Item, receiver_key, session_pk
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_infra.deployed.account import Account
-from acta_infra.deployed.outputs import OutputsUnknown, stack_outputs
+from acta_infra.deployed.stacks import OutputsUnknown, stack_outputs
 from acta_infra.names import READS_VERSION
 
 

@@ -12,9 +12,9 @@ from acta.cli.operations.deployed.deploy import as_json, differs, next_commands,
 from acta.cli.operations.deployed.policies import what_to_do
 from acta.cli.operations.target import Target
 from acta_infra.deployed.account import Caller
-from acta_infra.deployed.changes import Changes
 from acta_infra.deployed.permissions import Place
 from acta_infra.deployed.releases import choose, look, move
+from acta_infra.deployed.stacks import Changes
 from acta_infra.environments import DEV, LOCAL
 from acta_infra.issuers import ExternalIssuer
 from tests.doubles.lambda_versions import Lambdas

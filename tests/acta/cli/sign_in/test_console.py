@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta_infra.local.page_links import PageLinks
+from acta_infra.local.issuer import PageLinks
 from acta_infra.local.state_directory import RunningStack, StateDir
 
 

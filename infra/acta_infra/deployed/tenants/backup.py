@@ -1,0 +1,463 @@
+"""Takes a backup of a tenant: definitions, sessions with their texts, files as they are now.
+
+    backup.jsonl                  the list of the parts: written last, so without it a backup is not whole
+    definitions.jsonl.gz          agents, tools, MCP servers, versions of prompts, memories, webhook; a line each
+    sessions/{session}.jsonl.gz   its commits, its texts, its decided interventions; a line each
+    files.jsonl.gz                path, size and content's hash of each file
+    files/{sha256}                the bytes of a file, as they are
+
+Every line is a JSON object (docs/data.md, "A backup"). A document of Acta's own has its schema version beside it, and
+is read by the same readers as what is stored. A part is found whole by its SHA-256, which the list has; the list's
+last line has that of the lines before it.
+
+What gives rights or belongs to work under way is left out already here, so that no backup has it: tokens that wake an
+execution, leases, ids of answers that are being made, what the engine was told to do. Secrets are in no store that is
+read. Each session is as it was when it was read; a backup of a tenant at work is not one instant of all its sessions.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from acta_engine.agents.store import all_agents
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
+from acta_engine.errors import PoisonedSession, SchemaUnknown
+from acta_engine.log.commit import Commit
+from acta_engine.log.store import IndexEntry
+from acta_engine.log.texts import BlobMissing
+from acta_engine.memories.memory import Memory
+from acta_engine.people.intervention import Intervention
+from acta_engine.prompts.prompt import SEEDS
+from acta_engine.store.keys import FILES as FILE_KEYS
+from acta_engine.store.keys import SESSIONS as TEXT_KEYS
+from acta_engine.store.keys import key_part, tenant_prefix
+from acta_engine.store.objects import MISSING, read_object
+from acta_engine.store.schema import CURRENT, FrozenModel, to_json
+from acta_engine.store.table_layout import Item
+from acta_infra.deployed.account import pages
+from acta_infra.deployed.tenants.stores import TenantStores
+
+BUCKET_SCHEME = "s3://"
+
+
+class PartMissing(Exception):
+    """The backup has no part of that name."""
+
+
+class Place(Protocol):
+    def read(self, name: str) -> bytes:
+        """Raises PartMissing."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Whole, or not at all. What was there under the name is replaced."""
+
+    def has(self, name: str) -> bool: ...
+
+
+class Folder:
+    """Only its owner can read it: a backup has what people and agents said."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, name: str) -> bytes:
+        try:
+            return (self._path / name).read_bytes()
+        except FileNotFoundError:
+            raise PartMissing(name) from None
+
+    def write(self, name: str, data: bytes) -> None:
+        part = self._path / name
+        part.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = part.with_name(f"{part.name}.new")
+        draft.unlink(missing_ok=True)
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, part)
+
+    def has(self, name: str) -> bool:
+        return (self._path / name).exists()
+
+
+class Bucket:
+    """`prefix`: of the keys, without a slash at its end."""
+
+    def __init__(self, s3: Any, bucket: str, prefix: str) -> None:
+        self._s3 = Service("s3", s3)
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+
+    def read(self, name: str) -> bytes:
+        try:
+            return read_object(self._s3, self._bucket, self._prefix + name).body
+        except AwsRefused as refused:
+            if refused.code != MISSING:
+                raise
+            raise PartMissing(name) from None
+
+    def write(self, name: str, data: bytes) -> None:
+        self._s3.call("put_object", Bucket=self._bucket, Key=self._prefix + name, Body=data)
+
+    def has(self, name: str) -> bool:
+        key = self._prefix + name
+        found = self._s3.call("list_objects_v2", Bucket=self._bucket, Prefix=key, MaxKeys=1)
+        return any(each["Key"] == key for each in found.get("Contents", ()))
+
+
+def place_of(where: str, s3: Any) -> Place:
+    """`where`: a folder, or `s3://bucket/prefix`. Raises ValueError where it names no bucket."""
+    if not where.startswith(BUCKET_SCHEME):
+        return Folder(Path(where))
+    bucket, _, prefix = where.removeprefix(BUCKET_SCHEME).partition("/")
+    if not bucket:
+        raise ValueError("a place in S3 is s3://bucket/prefix")
+    return Bucket(s3, bucket, prefix.rstrip("/"))
+
+
+FORMAT = 1
+"""Of what is written. Readers take this one and every one before it."""
+LIST, DEFINITIONS, FILES, SESSIONS = "backup.jsonl", "definitions.jsonl.gz", "files.jsonl.gz", "sessions/"
+CONTENT = "files/"
+
+Line = Mapping[str, Any]
+
+
+class BackupUnusable(Exception):
+    """It is not whole, is damaged, or is of a later release. The message says which part and what to do."""
+
+
+class About(NamedTuple):
+    """Whose backup it is. `schema`: the schema version of its documents."""
+
+    tenant: str
+    environment: str
+    taken_at: datetime
+    schema: int
+
+
+class Part(NamedTuple):
+    """`sha256`: of its bytes as they are stored, in hex."""
+
+    name: str
+    sha256: str
+    bytes: int
+
+
+def sha256_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def pack_lines(lines: Iterable[Line]) -> bytes:
+    """The same lines give the same bytes."""
+    text = "".join(_line(each) for each in lines)
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def _line(value: Line) -> str:
+    """In ASCII, so that half of a surrogate pair, which JSON may have, is kept."""
+    return json.dumps(value, separators=(",", ":")) + "\n"
+
+
+def lines_of(name: str, data: bytes) -> Iterator[Line]:
+    """Raises BackupUnusable."""
+    try:
+        for line in gzip.decompress(data).splitlines():
+            yield json.loads(line)
+    except (OSError, EOFError, ValueError):
+        raise BackupUnusable(f"{name} cannot be read: take another backup") from None
+
+
+def without_rights(commit: Commit) -> Commit:
+    """The commit without what gives rights or belongs to work under way, which no backup has."""
+    head = commit.head.model_copy(update={"wait": None, "lease": None, "background": None, "counted": False})
+    return commit.model_copy(update={"head": head, "decision": None})
+
+
+class Writer:
+    """Writes the parts one by one, and at the end their list."""
+
+    def __init__(self, place: Place, about: About) -> None:
+        self._place = place
+        self._about = about
+        self._parts: dict[str, Part] = {}
+
+    def write(self, name: str, data: bytes) -> None:
+        """A part that was written already is written once."""
+        part = Part(name, sha256_of(data), len(data))
+        if self._parts.get(name) != part:
+            self._place.write(name, data)
+            self._parts[name] = part
+
+    def finish(self, counts: Mapping[str, int]) -> None:
+        about = {**self._about._asdict(), "taken_at": self._about.taken_at.isoformat()}
+        lines = [_line({"acta_backup": FORMAT, **about})]
+        lines += [_line(part._asdict()) for part in self._parts.values()]
+        whole = "".join(lines)
+        end = _line({"end": len(self._parts), "counts": counts, "sha256": sha256_of(whole.encode())})
+        self._place.write(LIST, (whole + end).encode())
+
+
+class Backup:
+    """A backup that is whole. Raises BackupUnusable where it is not, and so does everything that reads it."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        try:
+            data = place.read(LIST)
+        except PartMissing:
+            raise BackupUnusable(f"there is no {LIST}: no backup is there, or it was not finished") from None
+        body, _, end = data.rstrip(b"\n").rpartition(b"\n")
+        try:
+            first, *rest = (json.loads(line) for line in body.splitlines())
+            last = json.loads(end)
+            version = int(first["acta_backup"])
+        except (ValueError, KeyError, TypeError):
+            raise BackupUnusable(f"{LIST} cannot be read: take another backup") from None
+        if not 1 <= version <= FORMAT:
+            raise BackupUnusable(f"it has format {version}, this release reads 1 to {FORMAT}")
+        if last.get("end") != len(rest) or last.get("sha256") != sha256_of(body + b"\n"):
+            raise BackupUnusable(f"{LIST} is damaged or cut off: take another backup")
+        taken_at = datetime.fromisoformat(first["taken_at"])
+        self.about = About(first["tenant"], first["environment"], taken_at, int(first["schema"]))
+        self.counts: Mapping[str, int] = last["counts"]
+        self._parts = {each["name"]: Part(each["name"], each["sha256"], each["bytes"]) for each in rest}
+
+    @property
+    def identity(self) -> str:
+        """Names this backup, wherever it was copied to."""
+        return sha256_of(json.dumps([str(part) for part in self._parts.values()]).encode())[:16]
+
+    def read(self, name: str) -> bytes:
+        part = self._parts.get(name)
+        if part is None:
+            raise BackupUnusable(f"{name} is not in the backup")
+        try:
+            data = self._place.read(name)
+        except PartMissing:
+            raise BackupUnusable(f"{name} is missing: copy the whole backup") from None
+        if sha256_of(data) != part.sha256:
+            raise BackupUnusable(f"{name} is not what was backed up: its hash differs")
+        return data
+
+    def lines(self, name: str) -> Iterator[Line]:
+        return lines_of(name, self.read(name))
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """Names of the parts with sessions."""
+        return tuple(name for name in self._parts if name.startswith(SESSIONS))
+
+
+PAGE = 100
+T = TypeVar("T")
+
+
+def all_sessions(stores: TenantStores, tenant: str) -> Iterator[IndexEntry]:
+    def page(cursor: str | None) -> tuple[Iterable[IndexEntry], str | None]:
+        found = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
+        return found.entries, found.cursor
+
+    return _all(page)
+
+
+def all_interventions(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Intervention]:
+    """Of one session."""
+
+    def page(cursor: str | None) -> tuple[Iterable[Intervention], str | None]:
+        found = stores.index.interventions(
+            tenant, state=None, limit=PAGE, cursor=cursor, session_id=session_id
+        )
+        return found.items, found.cursor
+
+    return _all(page)
+
+
+def all_memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
+    """Of all agents."""
+
+    def page(cursor: str | None) -> tuple[Iterable[Memory], str | None]:
+        found = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
+        return found.memories, found.cursor
+
+    return _all(page)
+
+
+def all_objects(stores: TenantStores, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
+    """As S3 lists them: `Key`, `Size` and more; of each object its newest version."""
+    found = pages(
+        stores.objects,
+        "list_objects_v2",
+        "NextContinuationToken",
+        "ContinuationToken",
+        Bucket=bucket,
+        Prefix=prefix,
+    )
+    for page in found:
+        yield from page.get("Contents", ())
+
+
+def scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
+    """All items of a table, strongly consistent. `request`: more of a Scan, such as a filter."""
+    found = pages(
+        stores.table,
+        "scan",
+        "LastEvaluatedKey",
+        "ExclusiveStartKey",
+        TableName=table,
+        ConsistentRead=True,
+        **request,
+    )
+    for page in found:
+        yield from page["Items"]
+
+
+def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
+    """Up to PAGE at once."""
+    left = iter(found)
+    while page := list(islice(left, PAGE)):
+        yield page
+
+
+def _all(page: Callable[[str | None], tuple[Iterable[T], str | None]]) -> Iterator[T]:
+    """`page`: is called with where the page before ended, None at first, and returns what it read and where that ended;
+    None: it was the last.
+    """
+    cursor: str | None = None
+    while True:
+        found, cursor = page(cursor)
+        yield from found
+        if cursor is None:
+            return
+
+
+HASH_CHARS = 64
+Told = Callable[[str, str], None]
+"""Is called with a session's id and why it is not in the backup."""
+
+
+class NothingThere(ValueError):
+    """The tenant has nothing that a backup could have: its name may be mistyped."""
+
+
+def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapping[str, int]:
+    """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, which are
+    left out. Raises NothingThere, and what the stores raise; then the backup is not finished, and may be taken again at
+    the same place.
+    """
+    about = About(tenant, stores.names.environment, stores.clock.now(), CURRENT)
+    writer, counts = Writer(place, about), Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
+
+    definitions = list(_definitions(stores, tenant))
+    if not definitions and not _has_sessions_or_files(stores, tenant):
+        raise NothingThere(tenant)
+    writer.write(DEFINITIONS, pack_lines(definitions))
+    counts["definitions"] = len(definitions)
+
+    for entry in all_sessions(stores, tenant):
+        session_id = entry.session_id
+        try:
+            lines = list(_session(stores, tenant, session_id))
+        except BlobMissing:
+            if stores.log.latest(tenant, session_id) is not None:
+                told(session_id, "a text of it is missing")
+                counts["unreadable"] += 1
+            continue  # deleted meanwhile
+        except (PoisonedSession, SchemaUnknown) as error:
+            told(session_id, str(error))
+            counts["unreadable"] += 1
+            continue
+        if lines:  # else it was deleted meanwhile
+            writer.write(f"{SESSIONS}{key_part(session_id)}.jsonl.gz", pack_lines(lines))
+            counts["sessions"] += 1
+
+    files: list[Line] = []
+    for path, data in _files(stores, tenant):
+        digest = sha256_of(data)
+        writer.write(CONTENT + digest, data)
+        files.append({"path": path, "bytes": len(data), "sha256": digest})
+    writer.write(FILES, pack_lines(files))
+    counts["files"] = len(files)
+
+    writer.finish(counts)
+    return counts
+
+
+def _has_sessions_or_files(stores: TenantStores, tenant: str) -> bool:
+    files = all_objects(stores, stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
+    return any(True for _ in all_sessions(stores, tenant)) or any(True for _ in files)
+
+
+def _document(kind: str, document: FrozenModel) -> Line:
+    return {"kind": kind, "version": CURRENT, "document": json.loads(to_json(document, CURRENT))}
+
+
+def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
+    agents = all_agents(stores.definitions, tenant)
+    yield from (_document("agent", agent) for agent in agents if not agent.is_built_in)
+    yield from (_document("tool", tool) for tool in stores.definitions.tools.all(tenant))
+    yield from (_document("mcp_server", server) for server in stores.definitions.servers.all(tenant))
+    for name in SEEDS:
+        newest = stores.definitions.prompt(tenant, name)
+        if newest.is_seed:
+            continue
+        for version in range(1, newest.version + 1):
+            prompt = stores.definitions.prompt_version(tenant, name, version)
+            if prompt is not None and not prompt.draft:  # sessions that try one come back ended
+                yield _document("prompt", prompt)
+    yield from (_document("memory", memory) for memory in all_memories(stores, tenant))
+    receiver = stores.receivers.get(tenant)
+    if receiver is not None:
+        yield {"kind": "webhook", "url": receiver.url}
+    for secret in stores.secret_names.all(tenant):
+        yield {"kind": "secret_to_set", "name": secret.name, "hosts": secret.hosts}
+
+
+def _session(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Line]:
+    """Empty where it was deleted meanwhile. The commits are read first: a text is stored before the commit that names
+    it.
+    """
+    commits = stores.log.read(tenant, session_id, since=1).commits
+    if not commits or commits[-1].head.deleted:
+        return
+    url = stores.session_webhook(tenant, session_id)
+    about = {"kind": "session", "session_id": session_id, "commits": len(commits)}
+    yield about if url is None else {**about, "webhook": url}
+    yield from (_document("commit", without_rights(commit)) for commit in commits)
+    for name in _text_names(stores, tenant, session_id):
+        yield {"kind": "text", "name": name, "text": stores.blobs.get(tenant, session_id, (name,))[name]}
+    yield from (_document("intervention", one) for one in all_interventions(stores, tenant, session_id))
+
+
+def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[str]:
+    """Of the texts that are named after their hash. Segments of the conversation follow from the commits, and a reply
+    that was not committed belongs to work under way.
+    """
+    prefix = f"{tenant_prefix(TEXT_KEYS, tenant)}{key_part(session_id)}/"
+    for found in all_objects(stores, stores.names.session_bucket, prefix):
+        name = found["Key"].removeprefix(prefix)
+        if len(name) == HASH_CHARS:
+            yield name
+
+
+def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:
+    """Each file as it is now, private ones too: where it is below the tenant's prefix, and its bytes."""
+    prefix = tenant_prefix(FILE_KEYS, tenant)
+    for found in all_objects(stores, stores.names.bucket, prefix):
+        try:
+            data = read_object(stores.objects, stores.names.bucket, found["Key"]).body
+        except AwsRefused as refused:
+            if refused.code != MISSING:
+                raise
+            continue  # deleted meanwhile
+        yield found["Key"].removeprefix(prefix), data
