@@ -8,7 +8,7 @@ from typing import Any
 from acta.cli.connection import connect
 from acta.cli.definitions import TOLD, json_object
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.questions import is_agreed
+from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.tables import show_list
 from acta.cli.terminal.text import note, show, visible
 

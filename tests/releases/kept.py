@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from acta.cli.operations.releases import Clients, roll_back
-from acta.cli.operations.repair_failed import World
+from acta.cli.operations.repair import World
 from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.releases import look
 from acta_infra.local.deploy import take_newest

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from acta.cli import exit_codes
-from acta.cli.apply.deployed import Deployed
 from acta.cli.apply.folder import read_folder
-from acta.cli.apply.plan import Plan, Step, plan
+from acta.cli.apply.plan import Deployed, Plan, Step, plan
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.questions import is_agreed
+from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import echo, note, visible
 from acta.client.errors import ApiError, ClientError
 from acta.yaml_text import write

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from acta.cli import exit_codes
-from acta.cli.apply.deployed import Deployed
 from acta.cli.apply.folder import SUFFIX, Key, read_definition
 from acta.cli.apply.kinds import KINDS, Digest
+from acta.cli.apply.plan import Deployed
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError

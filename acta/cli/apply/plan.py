@@ -1,4 +1,5 @@
-"""What applying a folder would do, found from the files and from what the deployment has. Nothing is asked here.
+"""What applying a folder would do, found from the files and from what the deployment has; and the reads and writes
+over the API that this takes.
 
 A definition belongs to the set that applied it, to another set, or to nobody. Only what is ours is changed and deleted,
 and only as we applied it: what a person has changed since is theirs until `overwrite` is said. `adopt` takes over what
@@ -7,12 +8,14 @@ is another set's or nobody's. What is in use is kept.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from acta.cli.apply.folder import Folder, Key
-from acta.cli.apply.kinds import AGENTS, KINDS, PROMPTS, TOOLS, Digest
+from acta.cli.apply.kinds import AGENTS, KINDS, MCP_SERVERS, PROMPTS, TOOLS, Digest, Kind, from_answer
 from acta.cli.apply.schema import Json, nearest
 from acta.cli.terminal.text import one_line
+from acta.client.api import Client
+from acta.client.flows import path_of
 
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
@@ -199,3 +202,101 @@ def _names(user: Key, definition: Json, used: Key) -> bool:
         each for field in KINDS[user.kind].names.get(used.kind, ()) for each in definition.get(field, ())
     ]
     return any(each == used.name if prefix is None else each.startswith(used.name + prefix) for each in named)
+
+
+Answer = Mapping[str, Any]
+OF_THE_RELEASE = "acta"
+"""The author of a prompt that nobody has written."""
+WITHDRAWN = "The release's own text again"
+RUNNING = ("planning", "executing", "waiting_for_tool", "waiting_for_user")
+
+
+class Deployed:
+    """The definitions of the client's tenant. Every method raises ClientError."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.tools: frozenset[str] = frozenset()
+        """Names of all that agents may be given, once `read` was called."""
+
+    def read(self) -> dict[Key, Found]:
+        found = {}
+        for kind in KINDS.values():
+            answers = list(self._calls(kind).list())
+            if kind is TOOLS:
+                self.tools = frozenset(answer["name"] for answer in answers)
+            for answer in answers:
+                if "version" in answer:  # what is built in cannot be written and has none
+                    found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
+        return found
+
+    def make(self, step: Step, plan: Plan) -> tuple[str, ...]:
+        """Warnings of the answer. Raises Conflict where somebody else was faster."""
+        kind, name, before = KINDS[step.key.kind], step.key.name, step.before
+        calls = self._calls(kind)
+        if step.after is None:
+            assert before is not None, "what goes was there"
+            if kind is PROMPTS:
+                # A prompt is never gone: the release's own text is in force again, as a new version that is nobody's.
+                seed = self._client.prompts.get(name)["seed_content"]
+                body = {
+                    "content": seed,
+                    "comment": WITHDRAWN,
+                    "expected_version": before.version,
+                    "applied": None,
+                }
+                self._client.put(path_of("admin", "prompts", name), body)
+            else:
+                calls.delete(name, before.version)
+            return ()
+        mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
+        if kind is PROMPTS:
+            return self._write_prompt(step, mark)
+        body = {**kind.written, **step.after, "applied": mark}
+        if kind is MCP_SERVERS:
+            self._client.mcp_servers.write(name, {**body, "version": before and before.version})
+            return ()
+        if before is None:
+            written = calls.create({kind.identity: name, **body})
+        else:
+            written = calls.replace(name, {**body, "version": before.version})
+        return tuple(written.get("warnings", ()))
+
+    def _write_prompt(self, step: Step, mark: Answer) -> tuple[str, ...]:
+        assert step.after is not None, "a prompt that goes is withdrawn"
+        assert step.before is not None, "a prompt is never new"
+        written = self._client.prompts.write(
+            step.key.name,
+            step.after["content"],
+            comment=step.after.get("comment"),
+            expected_version=step.before.version,
+            applied=mark,
+        )
+        return tuple(written["warnings"])
+
+    def is_of_the_release(self, key: Key, found: Found) -> bool:
+        """Whether a prompt's version in force has the release's own text, as after it was withdrawn."""
+        if key.kind != PROMPTS.folder:
+            return False
+        return bool(self._client.prompts.get(key.name)["seed_content"] == found.definition["content"])
+
+    def has_running_sessions(self, agent_id: str) -> bool:
+        """Of those that you may see."""
+        return any(
+            next(iter(self._client.sessions(agent_id=agent_id, state=state, limit=1)), None) is not None
+            for state in RUNNING
+        )
+
+    def _calls(self, kind: Kind) -> Any:
+        return getattr(self._client, kind.folder.replace("-", "_"))
+
+
+def _found(kind: Kind, answer: Answer) -> Found:
+    applied = answer.get("applied") or {"set": "", "digest": ""}
+    return Found(
+        from_answer(kind, answer),
+        answer["version"],
+        applied["set"],
+        Digest.from_text(applied["digest"]),
+        answer["version"] == 0 or answer.get("created_by") == OF_THE_RELEASE,
+    )

@@ -125,7 +125,7 @@ OPERATIONS = (
     ),
     Command(
         "destroy",
-        "operations.deployed.destroy:destroy",
+        "operations.deployed.deploy:destroy",
         "Delete a deployed environment: says what goes and what stays, and has its name typed.",
         ENVIRONMENT,
         option("--yes", metavar="NAME", help="the environment's name again, for scripts: do not ask"),

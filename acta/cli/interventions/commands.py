@@ -12,8 +12,14 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect
 from acta.cli.exit_codes import CliError
-from acta.cli.interventions.hints import LIMITS, deciding_lines, needed_limits
-from acta.cli.interventions.lines import is_pause, list_line, short_line
+from acta.cli.interventions.lines import (
+    LIMITS,
+    deciding_lines,
+    is_pause,
+    list_line,
+    needed_limits,
+    short_line,
+)
 from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import state_words
 from acta.cli.terminal.text import echo, note, one_line, show

@@ -1,17 +1,25 @@
-"""`acta doctor --repair`: continues sessions that stand still, or tries one failed session, or many, again."""
+"""`acta doctor --repair`: continues sessions that stand still, or tries one failed session again. With `--failed-since
+2h` it lists the sessions that infrastructure failed, asks, and repairs them.
+
+A deployment may have any number of them. So the recovery function is asked for a part at a time, which takes it
+seconds; each of its answers says where the next part begins.
+"""
 
 import re
+import sys
+import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.local_token import LOCAL_TENANT
-from acta.cli.operations.repair_failed import Recovery, repair_failed
 from acta.cli.operations.target import account_of
-from acta.cli.terminal.text import cli_error, one_line
+from acta.cli.terminal.prompt import CLEAR_LINE, asks_at_terminal
+from acta.cli.terminal.text import cli_error, echo, one_line
 from acta_infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
@@ -31,6 +39,9 @@ COUNTS = {  # of all sessions
     "restarted": "{} went on in a new execution",
     "woken": "{} went on with a decision that had been made",
 }
+
+Recovery = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Sends a request to the recovery function and returns its answer (`shared/acta_engine/recovery/recovery.py`)."""
 
 
 def repair(arguments: Namespace) -> int:
@@ -102,3 +113,166 @@ def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
         yield f"{tally['left']} were left for lack of time: repair again"
     if tally["unread"]:
         yield "there was no time to look for all of them: repair again"
+
+
+Session = Mapping[str, Any]
+"""`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`shared/acta_engine/recovery/repair.py`)."""
+NAMES = ("tenant", "session_id")
+Pause = Callable[[float], None]
+
+AT_ONCE = 25
+"""Sessions that one request repairs."""
+MOST_STANDSTILLS = 6
+"""Requests in a row that get nowhere before the command ends. Between them it pauses 1, 2, 4, ... seconds."""
+EVERY = 20
+"""Requests between two lines of progress where there is no terminal."""
+
+REPAIRED = ("restarted", "started", "woken")
+REST = {  # of what was repaired: how the others are told
+    "nothing": "{} had been repaired already, or went on meanwhile",
+    "gone": "{} had been deleted",
+    "refused": "{} failed again meanwhile, with what a repair does not change",
+}
+FAULTS = {  # what makes the exit code 1
+    "unreadable": "{} cannot be read: the log of the recovery function says which and why",
+    "unanswered": "AWS throttled, refused or did not answer for {}: run the same command again",
+}
+
+
+class World(NamedTuple):
+    """What the command has of the world. `asks`: puts a yes-or-no question; None: there is no person at a terminal.
+    `pause`: takes seconds.
+    """
+
+    asks: Callable[[str], bool] | None
+    pause: Callable[[float], None] = time.sleep
+
+
+def repair_failed(
+    recovery: Recovery, since: datetime, tenant: str | None, *, yes: bool, world: World | None = None
+) -> int:
+    """`tenant` None: all tenants. Exit code `WAITING` where sessions were listed and nobody said that they shall be
+    repaired, `SESSION_FAILED` where some could not be looked at or repaired. Raises CliError.
+    """
+    world = world or World(asks_at_terminal())
+    faults, progress = Counter[str](), Progress(sys.stderr)
+    wanted = {"failed_since": since.isoformat(), "tenant": tenant}
+    sessions = listed(recovery, wanted, faults, progress, world.pause)
+    echo(f"{counted(sessions)} failed since {utc(since)} UTC for a reason that lies outside of the session")
+    code = exit_codes.OK
+    if sessions and (yes or confirmed(sessions, world)):
+        repair_all(recovery, sessions, faults, progress, world.pause)
+    elif sessions:
+        code = exit_codes.WAITING
+    for name, words in FAULTS.items():
+        if faults[name]:
+            echo(words.format(faults[name]))
+    return code if code or not faults.total() else exit_codes.SESSION_FAILED
+
+
+def confirmed(sessions: Sequence[Session], world: World) -> bool:
+    if world.asks is not None and world.asks(f"Repair {counted(sessions)}? [y/N] "):
+        return True
+    echo("nothing was repaired" if world.asks is not None else "nothing was repaired: --yes repairs them")
+    return False
+
+
+def listed(
+    recovery: Recovery,
+    wanted: Mapping[str, str | None],
+    faults: Counter[str],
+    progress: "Progress",
+    pause: Pause,
+) -> list[Session]:
+    """All of them; each is printed as it is found. Raises CliError."""
+    found: list[Session] = []
+    cursor: str | None = None
+    patience = Patience(pause)
+    while True:
+        answer = recovery({"repair": {**wanted, "cursor": cursor}})
+        progress.clear()
+        for session in answer["sessions"]:
+            echo(session_line(session))
+        found += answer["sessions"]
+        faults.update({name: answer[name] for name in FAULTS})
+        if answer["complete"]:
+            return found
+        patience.after(progressed=answer["cursor"] != cursor)
+        cursor = answer["cursor"]
+        progress.show(f"looking for more: {counted(found)} so far")
+
+
+def repair_all(
+    recovery: Recovery, sessions: Sequence[Session], faults: Counter[str], progress: "Progress", pause: Pause
+) -> None:
+    """Repairs them and prints what became of them. Raises CliError."""
+    outcomes = Counter[str]()
+    done = 0
+    patience = Patience(pause)
+    while done < len(sessions):
+        batch = [{name: one[name] for name in NAMES} for one in sessions[done : done + AT_ONCE]]
+        answer = [each for each in recovery({"repair": {"sessions": batch}})["outcomes"] if each != "left"]
+        outcomes.update(answer)
+        done += len(answer)
+        patience.after(progressed=bool(answer))
+        progress.show(f"{done} of {len(sessions)} done")
+    progress.clear()
+    echo(f"repaired {sum(outcomes[name] for name in REPAIRED)} of {counted(sessions)}")
+    for name, words in REST.items():
+        if outcomes[name]:
+            echo(words.format(outcomes[name]))
+    faults.update({name: outcomes[name] for name in FAULTS})
+
+
+class Patience:
+    """With requests that get nowhere, because AWS throttles: the pauses between them grow, and they are limited."""
+
+    def __init__(self, pause: Pause) -> None:
+        self.pause = pause
+        self.standstills = 0
+
+    def after(self, *, progressed: bool) -> None:
+        """Raises CliError where it is over."""
+        if progressed:
+            self.standstills = 0
+            return
+        self.standstills += 1
+        if self.standstills > MOST_STANDSTILLS:
+            raise CliError(
+                "AWS throttles, refuses or does not answer the recovery function: its log says which; run the same "
+                "command later"
+            )
+        self.pause(2.0 ** (self.standstills - 1))
+
+
+class Progress:
+    """How far a long command is: one line of a terminal, rewritten; elsewhere a line now and then."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.is_live = stream.isatty()
+        self.shown = 0
+
+    def show(self, text: str) -> None:
+        self.shown += 1
+        if self.is_live:
+            print(f"{CLEAR_LINE}{text}", end="", file=self.stream, flush=True)
+        elif self.shown % EVERY == 0:
+            print(text, file=self.stream, flush=True)
+
+    def clear(self) -> None:
+        if self.is_live and self.shown:
+            print(CLEAR_LINE, end="", file=self.stream, flush=True)
+
+
+def session_line(session: Session) -> str:
+    at, code = utc(datetime.fromisoformat(session["failed_at"])), one_line(session["code"], 40)
+    return f"{one_line(session['session_id'], 60)}  {at}  {code:<24}  {one_line(session['tenant'], 60)}"
+
+
+def counted(sessions: Sequence[Session]) -> str:
+    return "1 session" if len(sessions) == 1 else f"{len(sessions):,} sessions"
+
+
+def utc(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -13,10 +13,8 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
-from acta.cli.interventions.ask import Question
-from acta.cli.interventions.ask_together import Questions, fit_together
-from acta.cli.interventions.hints import deciding_lines
-from acta.cli.interventions.lines import question_lines
+from acta.cli.interventions.ask import Question, Questions, fit_together
+from acta.cli.interventions.lines import deciding_lines, question_lines
 from acta.cli.sessions.listings import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (

@@ -5,7 +5,7 @@ from argparse import Namespace
 from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.operations.deployed.policies import resources_in_templates
+from acta.cli.operations.deployed.deploy import resources_in_templates
 from acta.cli.operations.target import environment_named
 from acta.cli.terminal.tables import show_table
 from acta.cli.terminal.text import cli_error, dollars, echo

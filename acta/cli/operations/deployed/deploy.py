@@ -1,20 +1,28 @@
-"""`acta deploy` and `acta diff`: deploys into an AWS account with the CDK, and says before what would change."""
+"""`acta deploy`, `acta diff` and `acta destroy`: an environment goes into an AWS account with the CDK, or out of it,
+after the command has said what that changes.
+
+The app of an environment is synthesised once: what is shown of it is what is deployed.
+"""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.cdk_app import CdkFailed, SynthesisedApp, check_tools, synthesised
 from acta.cli.operations.deployed.outputs import state_of
-from acta.cli.operations.deployed.policies import write_policies
-from acta.cli.operations.target import Target, require_credentials, target, warn_unpinned
-from acta.cli.terminal.questions import says_yes
+from acta.cli.operations.target import Target, environment_named, require_credentials, target, warn_unpinned
+from acta.cli.terminal.prompt import says_yes, stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note, one_line
 from acta_infra.deployed.account import (
     NotBootstrapped,
@@ -24,13 +32,228 @@ from acta_infra.deployed.account import (
     check_reserved,
     client_in,
 )
+from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
 from acta_infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
-from acta_infra.deployed.stacks import Changes, CloudFormation, StacksUnknown
+from acta_infra.deployed.stacks import (
+    Changes,
+    CloudFormation,
+    Fate,
+    NewRelease,
+    StacksUnknown,
+    Template,
+    Thing,
+    changes,
+    empty_bucket,
+    fate_of,
+    names_of,
+    without_release,
+)
 from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
-from acta_infra.environments import Environment
+from acta_infra.environments import Environment, UnusableValue
 from acta_infra.issuers import OwnPool
-from acta_infra.local.deploy import keep_release, take_newest
+from acta_infra.local.deploy import (
+    Assembly,
+    CommandFailed,
+    Commands,
+    ToolMissing,
+    cdk_environ,
+    keep_release,
+    require_cdk,
+    take_newest,
+)
+from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.names import usual_key_secret
+from acta_infra.own_environments import every_environment
+from acta_infra.packaging.tool_folders import build_all
+from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
+
+QUIET = ("--no-notices",)
+
+
+class CdkFailed(Exception):
+    """cdk ended with an error, and its own words are on the terminal. The message says which command."""
+
+
+class SynthesisedApp(NamedTuple):
+    """`folder`: the cloud assembly."""
+
+    target: Target
+    folder: Path
+
+    def template(self, stack: str) -> Template:
+        found: Template = json.loads((self.folder / f"{stack}.template.json").read_text())
+        return found
+
+    def deployed(self, client: Any = None) -> dict[str, Template]:
+        """The templates of the stacks that are there, by name. `client`: as `CloudFormation`'s. Raises CliError."""
+        cloudformation = CloudFormation(self.target.caller.region, client)
+        with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
+            return {
+                each.name: cloudformation.template(each)
+                for each in cloudformation.deployed(self.target.environment)
+            }
+
+    def changes(self, deployed: Mapping[str, Template]) -> dict[str, Changes]:
+        """By stack, in the order in which they are deployed."""
+        return {
+            name: changes(self.template(name), deployed.get(name))
+            for name in names_of(self.target.environment)
+        }
+
+    def show(self, found: Mapping[str, Changes], deployed: Mapping[str, Template]) -> None:
+        """On standard output: a new stack by the number of its resources, a changed one as `cdk diff` shows it. That
+        every function gets the release, and its code, is one line. Raises CdkFailed.
+        """
+        for name, each in found.items():
+            if each.state == "new":
+                echo(f"{name}: new, {len(each.added)} resources")
+            elif each.state == "same":
+                echo(f"{name}: no change")
+        changed = [name for name, each in found.items() if each.state == "changed"]
+        with tempfile.TemporaryDirectory(prefix="acta-diff-") as scratch:
+            app, left = Path(scratch) / "app", list[str]()
+            shutil.copytree(self.folder, app, ignore=shutil.ignore_patterns("asset.*"))
+            for name in changed:
+                template, release = without_release(self.template(name), deployed[name])
+                if release is not None:
+                    echo(f"{name}: {said(release)}")
+                if template != deployed[name]:
+                    (app / f"{name}.template.json").write_text(json.dumps(template), encoding="utf-8")
+                    left.append(name)
+            if left:
+                run_cdk(self.target, "diff", *left, "--exclusively", "--method", "template", "--ci", app=app)
+
+    def deploy(self) -> None:
+        """Raises CdkFailed. Nobody is asked: who deploys has seen the changes.
+
+        Where data outlives the stack, secrets and logs of an earlier stack are taken over: their names are fixed.
+        """
+        kept = ("--import-existing-resources",) if self.target.environment.retain else ()
+        run_cdk(self.target, "deploy", "--all", "--require-approval", "never", *kept, app=self.folder)
+
+
+def said(release: NewRelease) -> str:
+    code = {0: "the code stays", release.functions: "the code of all is new"}.get(
+        release.with_new_code, f"the code of {release.with_new_code} is new"
+    )
+    return f"release {release.before} becomes {release.after} in {release.functions} functions; {code}"
+
+
+def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
+    """`context`: given to the app as `-c name=value`, beside the environment. What was synthesised from the same
+    sources before is taken again. Raises CliError.
+    """
+    check_tools()
+    environment = target.environment
+    with cli_error(BadFolder, UnusableValue):
+        folders = environment.tool_folders
+        require_known(folders, every_environment(os.environ))
+        tools = digest_of(folders)
+    # Without folders it is the same app wherever the command is given.
+    place = {"tools_dir": environment.tools_dir} if tools else {}
+    given = {"env": environment.name, **place, **context}
+    usual = environment.with_tools_dir(DEFAULT_DIR)
+    assembly = Assembly.of_sources(given, environment=f"{usual!r}{tools}")
+    if not assembly.is_synthesised:
+        with cli_error(BadFolder):
+            build_all(folders, environment)
+        note("synthesising: the first time takes some minutes …")
+    assembly.folder.parent.mkdir(parents=True, exist_ok=True)
+    commands = Commands(cdk_environ(target.environ), assembly.folder.parent / "synth.log")
+    try:
+        with cli_error(CommandFailed), stopped_by_signals():
+            assembly.synthesise(commands)
+    finally:
+        commands.stop()
+    return SynthesisedApp(target, assembly.folder)
+
+
+def run_cdk(target: Target, *arguments: str, app: Path | None = None) -> None:
+    """Its output goes straight to the terminal. `app`: a cloud assembly; None: it is synthesised. Raises CdkFailed."""
+    environ = cdk_environ(target.environ)
+    given = () if app is None else ("--app", str(app))
+    code = subprocess.call([str(CDK), *arguments, *given, *QUIET], cwd=ROOT, env=environ)
+    if code:
+        raise CdkFailed(f"cdk {arguments[0]} failed with exit code {code}; its own words are above")
+
+
+def check_tools() -> None:
+    """Raises CliError where Node.js or the CDK command line is missing."""
+    with cli_error(ToolMissing):
+        require_cdk(os.environ)
+
+
+DEPLOYER = "deployer.json"
+ALARM = "AWS::CloudWatch::Alarm"
+
+
+def write_policies(arguments: Namespace) -> int:
+    """AWS is asked for the account alone, and only where the environment names none. Raises CliError."""
+    check_tools()
+    environment = environment_named(arguments.env)
+    place = _place(environment)
+    folder = Path(arguments.policies)
+    with cli_error(UnknownResource):
+        documents = execution_policies(environment, place, resources_in_templates(environment))
+    named = {DEPLOYER: deployer_policy(environment, place)}
+    named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, each in named.items():
+            (folder / name).write_text(json.dumps(each, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
+    for line in what_to_do(environment, place, folder, [*named]):
+        echo(line)
+    return exit_codes.OK
+
+
+def resources_in_templates(environment: Environment) -> Counter[str]:
+    """How many of each type; of alarms, how many metrics they look at, which is what AWS bills. Synthesised without the
+    functions' code. Raises CliError.
+    """
+    with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
+        commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
+        app = Path(scratch) / "app"
+        try:
+            with cli_error(CommandFailed), stopped_by_signals():
+                commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
+        finally:
+            commands.stop()
+        templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
+    return counted_in(templates)
+
+
+def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    found = Counter[str]()
+    for each in (resource for template in templates for resource in template["Resources"].values()):
+        compared = each.get("Properties", {}).get("Metrics", ()) if each["Type"] == ALARM else ()
+        found[each["Type"]] += sum("MetricStat" in metric for metric in compared) or 1
+    return found
+
+
+def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
+    """Commands to paste, by somebody who may make policies."""
+    shown, name = one_line(str(folder), 200), environment.name
+    yield f"Written to {shown}: {', '.join(files)}."
+    yield "Once, by an administrator of the account:"
+    arns = []
+    for file in files:
+        policy = f"acta-{name}-{file.removesuffix('.json')}"
+        yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
+        if file != DEPLOYER:
+            arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
+    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
+    yield f"      --cloudformation-execution-policies {','.join(arns)}"
+    yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
+
+
+def _place(environment: Environment) -> Place:
+    if environment.account is not None and environment.region is not None:
+        return Place(environment.account, environment.region)
+    found = target(environment.name).caller
+    return Place(found.account, found.region)
+
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
 
@@ -216,3 +439,93 @@ def tell_what_is_left(chosen: Target, client: Any = None) -> int:
 def _failed(error: CdkFailed) -> int:
     note(f"acta: {error}")
     return exit_codes.SESSION_FAILED
+
+
+def destroy(arguments: Namespace) -> int:
+    """Exit code 1 where something could not be deleted, or the name was not typed. Raises CliError."""
+    if arguments.yes not in (None, arguments.env):
+        raise CliError(f"--yes names the environment that goes: --yes {one_line(arguments.env)}")
+    if arguments.yes is None and not sys.stdin.isatty():
+        raise CliError("nobody can be asked here: add --yes and the environment's name")
+    check_tools()
+    chosen = target(arguments.env)
+    fate = fate_in(chosen)
+    require_unprotected(chosen, fate)
+    for line in as_lines(chosen, fate):
+        echo(line)
+    if arguments.yes is None and not confirmed(chosen.environment.name):
+        echo("Nothing was deleted.")
+        return exit_codes.SESSION_FAILED
+    for bucket in fate.buckets:
+        empty(bucket, chosen.caller.region)
+    try:
+        run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={chosen.environment.name}")
+    except CdkFailed as error:
+        note(f"acta: {error}; what is left goes with the same command")
+        return exit_codes.SESSION_FAILED
+    echo(f"Environment {chosen.environment.name} is gone.")
+    if fate.kept:
+        echo(
+            "What stays costs on, until you delete it: docs/deploy.md says how, and how to take it into use again."
+        )
+    return exit_codes.OK
+
+
+def fate_in(chosen: Target) -> Fate:
+    """Raises CliError where nothing is deployed, or it cannot be read."""
+    name, where = chosen.environment.name, f"account {chosen.caller.account}, {chosen.caller.region}"
+    cloudformation = CloudFormation(chosen.caller.region)
+    with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
+        stacks = cloudformation.deployed(chosen.environment)
+        if not stacks:
+            raise CliError(f"environment {name} is not deployed in {where}: there is nothing to delete")
+        return fate_of(stacks, cloudformation)
+
+
+def require_unprotected(chosen: Target, fate: Fate) -> None:
+    """Raises CliError before anything is deleted."""
+    if fate.protected:
+        name = chosen.environment.name
+        raise CliError(
+            f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
+            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run "
+            f"acta deploy --env {name}, and then "
+            "this again"
+        )
+
+
+def as_lines(chosen: Target, fate: Fate) -> Iterator[str]:
+    yield f"Environment {chosen.environment.name} in account {chosen.caller.account}, {chosen.caller.region}."
+    yield "What stays:" if fate.kept else "Nothing stays."
+    yield from _listed(fate.kept)
+    yield (
+        f"What goes, for good, beside {fate.others} resources without data:"
+        if fate.gone
+        else (f"What goes: {fate.others} resources without data.")
+    )
+    yield from _listed(fate.gone)
+
+
+def confirmed(name: str) -> bool:
+    try:
+        return input(f"Type {name} to delete it: ").strip() == name
+    except EOFError:
+        return False
+
+
+def empty(bucket: str, region: str) -> None:
+    """Raises CliError."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    with cli_error(BotoCoreError, ClientError, words=f"bucket {bucket} could not be emptied: {{}}", cut=300):
+        deleted = empty_bucket(bucket, region)
+    if deleted:
+        echo(f"bucket {bucket}: {deleted} objects deleted")
+
+
+def _listed(things: Iterable[Thing]) -> Iterator[str]:
+    return (f"  {_named(each)}" for each in things)
+
+
+def _named(thing: Thing) -> str:
+    return f"{thing.what} {one_line(thing.name, 200)}"

@@ -7,7 +7,7 @@ from datetime import UTC, timedelta
 from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.operations.target import account_of, environment_of
-from acta.cli.terminal.questions import confirm
+from acta.cli.terminal.prompt import confirm
 from acta.cli.terminal.text import one_line, show
 from acta_infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
 from acta_infra.issuers import OwnPool

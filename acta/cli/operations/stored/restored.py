@@ -9,7 +9,7 @@ from acta.cli import exit_codes
 from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, environment_of
-from acta.cli.terminal.questions import confirm
+from acta.cli.terminal.prompt import confirm
 from acta.cli.terminal.text import echo, one_line, show
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acta.cli.connection import Invocation
-from acta.cli.interventions.hints import deciding_lines
+from acta.cli.interventions.lines import deciding_lines
 from acta.cli.main import main
 from acta_engine.people.options_and_defaults import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
 from tests.acta.cli.interventions.waiting import waits

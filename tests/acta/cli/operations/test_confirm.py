@@ -3,7 +3,7 @@
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.questions import confirm
+from acta.cli.terminal.prompt import confirm
 
 
 def test_without_a_terminal_the_option_has_to_say_it() -> None:

@@ -7,7 +7,7 @@ import pytest
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.releases import Clients, list_releases, roll_back
-from acta.cli.operations.repair_failed import World
+from acta.cli.operations.repair import World
 from tests.doubles.lambda_versions import Lambdas, Stack
 
 FUNCTIONS = ("start", "step", "tool", "intervene", "status")

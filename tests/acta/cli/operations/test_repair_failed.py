@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.repair_failed import (
+from acta.cli.operations.repair import (
     AT_ONCE,
     FAULTS,
     MOST_STANDSTILLS,
