@@ -106,6 +106,11 @@ def test_every_rule_that_is_cited_is_there() -> None:
             assert not number or f"\n{number}. " in known, f"{source}: {page} {number}"
 
 
+def test_no_rule_is_cited_by_its_former_section() -> None:
+    former = "design " + chr(167)  # the sign that sections had
+    assert [str(source) for source in sources() if former in source.read_text(encoding="utf-8")] == []
+
+
 def test_every_make_target_on_a_page_is_one(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {name for text in code(page) for name in re.findall(r"\bmake ([a-z][a-z-]*)", text)}

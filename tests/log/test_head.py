@@ -1,4 +1,4 @@
-"""States and their legal changes (design §3)."""
+"""States and their legal changes (docs/design/api.md 29)."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,5 @@
-"""A pause holds the ending, too: the reply in flight is kept, and the run ends when the pause is lifted (design §3)."""
+"""A pause holds the ending, too: the reply in flight is kept, and the run ends when the pause is lifted
+(docs/design/api.md 32)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who comes after the deadline finds it expired, whichever way they come (design §8)."""
+"""Who comes after the deadline finds it expired, whichever way they come (docs/design/people.md 10)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,5 @@
-"""Several things wait for a person at once: each of them holds the turn until it is decided (design §3, §8)."""
+"""Several things wait for a person at once: each of them holds the turn until it is decided (docs/design/api.md 31,
+people.md)."""
 
 import pytest
 

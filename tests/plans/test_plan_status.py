@@ -1,4 +1,4 @@
-"""The status that a plan is shown with is true at every moment, however its run ends (design §4)."""
+"""The status that a plan is shown with is true at every moment, however its run ends (docs/design/plans.md 3)."""
 
 from collections.abc import Callable
 from typing import Any

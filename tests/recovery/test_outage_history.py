@@ -1,4 +1,5 @@
-"""What has failed is forgotten with a reply or a finished tool call, and with no wait of any kind (design §2)."""
+"""What has failed is forgotten with a reply or a finished tool call, and with no wait of any kind
+(docs/design/recovery.md 9)."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

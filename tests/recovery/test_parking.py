@@ -1,4 +1,4 @@
-"""What waits for long has no execution meanwhile, and goes on as if it had one (design §2, ADR 104)."""
+"""What waits for long has no execution meanwhile, and goes on as if it had one (docs/design/engine.md 24, ADR 104)."""
 
 from collections.abc import Sequence
 from datetime import timedelta

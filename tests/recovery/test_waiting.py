@@ -1,4 +1,4 @@
-"""What the world does ends no run: the session waits, visibly, and goes on by itself (design §2)."""
+"""What the world does ends no run: the session waits, visibly, and goes on by itself (docs/design/recovery.md 4)."""
 
 from typing import Any
 

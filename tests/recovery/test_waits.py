@@ -1,4 +1,5 @@
-"""People are waited for, and heard, whatever becomes of the execution that waits (design §2, §8)."""
+"""People are waited for, and heard, whatever becomes of the execution that waits (docs/design/engine.md 9,
+people.md)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds of any session's log, commit by commit and as it is told (design §3, §6)."""
+"""What holds of any session's log, commit by commit and as it is told (docs/design/api.md, log.md)."""
 
 from typing import Any
 

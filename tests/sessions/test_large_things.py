@@ -1,4 +1,5 @@
-"""Large texts and long sessions: commits, payloads, answers and what is read for them stay small (design §3, §6.1)."""
+"""Large texts and long sessions: commits, payloads, answers and what is read for them stay small
+(docs/design/api.md 8, log.md 18)."""
 
 import json
 import re

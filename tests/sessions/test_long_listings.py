@@ -1,4 +1,5 @@
-"""Listings of large rows: a page ends by its bytes, and the next one goes on behind the last row told (design §3)."""
+"""Listings of large rows: a page ends by its bytes, and the next one goes on behind the last row told
+(docs/design/api.md 8)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""The marker with which a model says that it is done is between it and Acta: nobody is shown it (design §5)."""
+"""The marker with which a model says that it is done is between it and Acta: nobody is shown it
+(docs/design/turn.md 17)."""
 
 from datetime import UTC, datetime
 from typing import Any

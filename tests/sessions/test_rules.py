@@ -1,4 +1,5 @@
-"""Whatever people do in whatever order while the engine works: the rules of sessions hold (design §3, §6)."""
+"""Whatever people do in whatever order while the engine works: the rules of sessions hold (docs/design/api.md,
+log.md)."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a person sees before deciding: whose words are whose, and all of the input (design §8)."""
+"""What a person sees before deciding: whose words are whose, and all of the input (docs/design/people.md 6)."""
 
 import re
 from typing import Any

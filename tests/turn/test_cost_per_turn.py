@@ -1,4 +1,5 @@
-"""What a turn asks of the stores, counted: it does not grow with the session or with the results (design §6.1)."""
+"""What a turn asks of the stores, counted: it does not grow with the session or with the results
+(docs/design/log.md 20)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""A session with an output schema ends with JSON that fits it, or says that it has none (design §5, ADR 69)."""
+"""A session with an output schema ends with JSON that fits it, or says that it has none (docs/design/turn.md 19,
+ADR 69)."""
 
 import json
 from typing import Any

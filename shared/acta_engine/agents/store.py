@@ -1,4 +1,5 @@
-"""Definitions: the agents, managed prompts, tools and MCP servers of a tenant, which its admins write (design §3, §7).
+"""Definitions: the agents, managed prompts, tools and MCP servers of a tenant, which its admins write
+(docs/design/api.md, tools.md 47).
 
 A turn reads one small item: the tenant's revision, strongly consistent. Everything else comes from the process's
 memory until the revision changes. Each write changes the revision in its transaction. So an edit that was answered with
@@ -202,8 +203,9 @@ class McpServerStore(Protocol):
 
 
 class ToolSecretNames(Protocol):
-    """Which secrets a tenant's tools have; the values are kept apart (design §7). A name is stored before its value and
-    removed after it, so there is no value that nobody knows of. Read strongly consistent. Both raise AwsDenied, too.
+    """Which secrets a tenant's tools have; the values are kept apart (docs/design/tools.md 27). A name is stored
+    before its value and removed after it, so there is no value that nobody knows of. Read strongly consistent. Both
+    raise AwsDenied, too.
     """
 
     def all(self, tenant: str) -> tuple[ToolSecret, ...]:

@@ -1,4 +1,5 @@
-"""For admins: who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health` (design §3)."""
+"""For admins: who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health`
+(docs/design/api.md)."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The outside of every answer: `{"success": …}`, the security headers, raw bodies (design §3)."""
+"""The outside of every answer: `{"success": …}`, the security headers, raw bodies (docs/design/api.md 1)."""
 
 import base64
 import json

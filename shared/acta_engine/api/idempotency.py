@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a POST that is sent again does nothing again and gets the same answer (design §3).
+"""`Idempotency-Key`: a POST that is sent again does nothing again and gets the same answer (docs/design/api.md 18).
 
 A record of the first request is written in one transaction with what the request did. For a request about a session the
 record holds the number of its commit, and a repeat is answered from that commit. For a request about a definition it

@@ -1,4 +1,4 @@
-"""The tenant's storage, which its agents' file tools read and write: `/v1/files` (design §3)."""
+"""The tenant's storage, which its agents' file tools read and write: `/v1/files` (docs/design/files.md)."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

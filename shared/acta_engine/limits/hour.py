@@ -1,4 +1,4 @@
-"""A tenant's hourly tokens, which are leased to its sessions in chunks (design §6.1).
+"""A tenant's hourly tokens, which are leased to its sessions in chunks (docs/design/budgets.md 20).
 
 The tokens granted in an hour never exceed the tenant's limit, and a session spends only what it was granted. So the
 tenant never exceeds its limit. The commit that ends or parks a run gives back what its session has not used, so at most

@@ -1,4 +1,4 @@
-"""A tenant's hourly tokens: leased to a session in chunks before a call is made (design §6.1)."""
+"""A tenant's hourly tokens: leased to a session in chunks before a call is made (docs/design/budgets.md 20)."""
 
 from acta_engine.errors import CommitContention
 from acta_engine.limits.hour import (

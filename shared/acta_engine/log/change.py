@@ -123,7 +123,8 @@ class Change:
         self._entries.append(entry)
 
     def words_of(self, user: str) -> None:
-        """The agent gets words of this person: what it asks for from now on, they have asked for, too (design §8).
+        """The agent gets words of this person: what it asks for from now on, they have asked for, too
+        (docs/design/people.md 28).
 
         Raises Conflict where too many people would have written.
         """
@@ -131,8 +132,8 @@ class Change:
 
     def user_message(self, message_id: str, text: str, by: str) -> None:
         """Adds a person's message. It is in the log at once, and in the conversation when a turn delivers it: messages
-        stand in the order in which the model saw them (design §6.6). `by`: the person's subject. Raises Conflict where
-        too many people would have written.
+        stand in the order in which the model saw them (docs/design/log.md 35). `by`: the person's subject. Raises
+        Conflict where too many people would have written.
         """
         self.words_of(by)
         self.entry(UserEntry(message_id=message_id, content=Content.of(text)))

@@ -1,4 +1,5 @@
-"""A commit: one numbered entry of a session's log, with its events and the head after them (design §3, §6.1)."""
+"""A commit: one numbered entry of a session's log, with its events and the head after them (docs/design/api.md 40,
+log.md)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The session log on DynamoDB: a commit is one item, an append one conditional put (design §6.1)."""
+"""The session log on DynamoDB: a commit is one item, an append one conditional put (docs/design/log.md 4)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

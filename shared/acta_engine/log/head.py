@@ -1,4 +1,4 @@
-"""A session's states, and its head: the small document in every commit (design §3, §6.1).
+"""A session's states, and its head: the small document in every commit (docs/design/api.md 28, log.md).
 
 The head has all that a worker needs besides the conversation: run, plan, budgets, open calls, open interventions,
 counters and notes. Each collection in it has a limit, so that a commit's size does not grow with the session.
@@ -275,7 +275,7 @@ class Ending(StoredModel):
 
 
 class Wait(StoredModel):
-    """The engine waits for people on this task token. The token never leaves the server (design §8)."""
+    """The engine waits for people on this task token. The token never leaves the server (docs/design/people.md 30)."""
 
     token: str
     entered: datetime
@@ -290,7 +290,7 @@ class Wait(StoredModel):
 
 class Progress(StoredModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
-    (design §5). Fingerprints of replies and calls are made by `acta_engine.turn.loop_detection`.
+    (docs/design/turn.md 24). Fingerprints of replies and calls are made by `acta_engine.turn.loop_detection`.
     """
 
     text_replies: int = 0
@@ -512,7 +512,7 @@ class Head(SessionSettings, VersionedModel):
     @property
     def has_unread_message(self) -> bool:
         """Whether a person has written since the run began and no turn has shown it to the model. The run must not
-        complete then: no accepted message is ignored (design §6.6).
+        complete then: no accepted message is ignored (docs/design/log.md 36).
         """
         began = self.run.goal_id if self.run is not None else ""
         return bool(self.undelivered) and self.undelivered[-1] != began

@@ -1,5 +1,6 @@
-"""Reads a session's log and appends to it: the one loop in which commits are made (design §6.1).
-With a commit goes the session's entry in its tenant's index: its coarse state, and what recovery looks for it as (§2).
+"""Reads a session's log and appends to it: the one loop in which commits are made (docs/design/log.md 10).
+With a commit goes the session's entry in its tenant's index: its coarse state, and what recovery looks for it as
+(docs/design/recovery.md 18).
 """
 
 from collections import OrderedDict
@@ -51,7 +52,7 @@ from acta_engine.store.schema import CURRENT
 
 def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
     """The index item, where it has to be written: the coarse state, what recovery looks for or whether the session
-    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (design §6.1).
+    counts as open has changed. Otherwise None: a plain put is cheaper than a transaction (docs/design/log.md 14).
     """
     head = commit.head
     sought = _sought(head)
@@ -76,8 +77,8 @@ def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
 
 
 def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
-    """As what recovery looks for the session when its execution or its wake-up is lost (design §2), and when its wait
-    ends by itself, which an active session has only while it is parked. None: it is at rest.
+    """As what recovery looks for the session when its execution or its wake-up is lost (docs/design/recovery.md 18),
+    and when its wait ends by itself, which an active session has only while it is parked. None: it is at rest.
 
     Only a session whose execution waits for a token is `woken`: a scan has to ask for that execution, since the list of
     running ones has it either way. A start that may be lost leaves none in that list, so the session is `active`.

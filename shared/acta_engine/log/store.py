@@ -1,4 +1,4 @@
-"""The session log, and the items that may be written in one transaction with a commit (design §6.1).
+"""The session log, and the items that may be written in one transaction with a commit (docs/design/log.md 14).
 
 A session is a list of commits with the numbers 1, 2, 3, …. A commit is written only if its number is free. So of
 several workers that write at once one succeeds; the others read the log again.

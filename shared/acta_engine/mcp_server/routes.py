@@ -1,4 +1,4 @@
-"""`/mcp`: sessions for clients of the Model Context Protocol (design §3, ADR 94).
+"""`/mcp`: sessions for clients of the Model Context Protocol (docs/design/api.md, ADR 94).
 
 A call of a tool is a request to a route of `/v1`, asked from within: the route's own checks, limits and records hold.
 """

@@ -1,4 +1,4 @@
-"""Interventions: what waits for people, and what was decided, by whom, when and how (design §8)."""
+"""Interventions: what waits for people, and what was decided, by whom, when and how (docs/design/people.md)."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Opens interventions: what a person is asked, and what the question shows (design §8)."""
+"""Opens interventions: what a person is asked, and what the question shows (docs/design/people.md)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ MAX_SAID_CHARS = 1_000
 
 AskedBy = Literal["agent", "acta", "person"]
 """Whose words the `question` is in. The agent's own text stands apart in `agent_said`, so that it cannot pass for words
-of Acta's or of a person's (design §8).
+of Acta's or of a person's (docs/design/people.md 6).
 """
 
 APPROVAL = {
@@ -142,7 +142,7 @@ def open_approval(
     why: ApprovalReason,
     said: str = "",
 ) -> None:
-    """Withholds the call and asks for it. The decision is bound to the hash of the input (design §8).
+    """Withholds the call and asks for it. The decision is bound to the hash of the input (docs/design/people.md 13).
 
     `tool`: the one that is called. `timeout_seconds`: where the agent's policy names none (`Timeouts.approval`).
     `said`: the reply's text beside the call.

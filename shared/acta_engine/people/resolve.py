@@ -1,4 +1,5 @@
-"""A person decides: exactly one decision per intervention, committed before the engine is woken (design §8).
+"""A person decides: exactly one decision per intervention, committed before the engine is woken
+(docs/design/people.md).
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
 then the decision itself. Who may decide: `requester.py`; which options there are:
@@ -42,7 +43,7 @@ from acta_engine.untrusted.visible import is_blank
 MAX_AMENDED_BYTES = 65_536
 """A person's input is part of the head until its call has run."""
 MAX_TOGETHER_BYTES = 131_072
-"""For all calls of one reply: the head has to fit into one item (design §6.1)."""
+"""For all calls of one reply: the head has to fit into one item (docs/design/log.md 3)."""
 INSTEAD = (
     "Reject the call instead, with a comment that says what to change: "
     "the agent reads it and can make the call anew."
@@ -153,7 +154,8 @@ class Hint(Given):
 
 
 class Resolution(NamedTuple):
-    """What the caller sends. `input`: its fields depend on the intervention's type and the option (design §8)."""
+    """What the caller sends. `input`: its fields depend on the intervention's type and the option
+    (docs/design/people.md 3)."""
 
     option: str
     input: dict[str, Any] | None

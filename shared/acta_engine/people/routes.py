@@ -1,4 +1,4 @@
-"""The routes of `intervene`: pause, resume, cancel, delete, change limits and plan, resolve (design §3)."""
+"""The routes of `intervene`: pause, resume, cancel, delete, change limits and plan, resolve (docs/design/api.md)."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

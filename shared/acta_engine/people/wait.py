@@ -1,4 +1,5 @@
-"""The Ask state: the engine waits for people on one task token, at no compute cost (design §2, §8).
+"""The Ask state: the engine waits for people on one task token, at no compute cost (docs/design/engine.md 9,
+people.md 30).
 
 What nobody decided in time takes its default action, and is recorded as an expiry. Which option that is and when it is
 due is set where the question is opened (`opening.py`), by the rules of

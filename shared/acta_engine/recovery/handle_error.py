@@ -1,4 +1,4 @@
-"""An error was left after the engine's retries: the session waits and tries again (design §2).
+"""An error was left after the engine's retries: the session waits and tries again (docs/design/recovery.md 5).
 
 What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
 

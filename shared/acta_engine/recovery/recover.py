@@ -1,4 +1,4 @@
-"""A session goes on from its log when its execution is gone or was never started (design §2).
+"""A session goes on from its log when its execution is gone or was never started (docs/design/recovery.md 18).
 
 The log alone says where. An execution that never began is started as it was decided. One that has closed is followed by
 the next generation. One that waits for a token that nobody sent gets it. The engine tells of an execution that ends

@@ -1,4 +1,5 @@
-"""A session waits for the world: for how long, and when a person is asked whether to try on (design §2)."""
+"""A session waits for the world: for how long, and when a person is asked whether to try on
+(docs/design/recovery.md 7)."""
 
 from datetime import datetime
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """Pause, resume, cancel, other limits, and the hold after a restore. Each is a commit, and workers that come later
-find it in the log (design §5, §6.4).
+find it in the log (docs/design/budgets.md, log.md 29).
 
 What becomes of work under way when a cancel comes: of a model's reply `apply` in
 `shared/acta_engine/turn/turn.py`, of a tool's result `finish` in `shared/acta_engine/tools/settle.py`.
@@ -168,7 +168,7 @@ def cancel(
 
 def _commit_nothing(change: Change, requester: Requester) -> None:
     """The session is as the request wants it. The record of its key is written all the same, in a commit that says
-    nothing: the same request sent again later must not act on what has come since (design §3).
+    nothing: the same request sent again later must not act on what has come since (docs/design/api.md 18).
     """
     if requester.key is not None:
         change.commit(idempotency=requester.key)

@@ -1,4 +1,5 @@
-"""Deletes sessions: a deletion by a person, the second erasure after it, and retention (design §6.1; ADR 44, 86).
+"""Deletes sessions: a deletion by a person, the second erasure after it, and retention (docs/design/log.md 37; ADR 44,
+86).
 
 The end of a session is committed first, then its items, index entry and blobs are removed. A worker may store a text
 after the deletion and die before it learns of it, and nobody else would ever look there again. So the end comes with a

@@ -1,4 +1,4 @@
-"""A session's messages, plan, steps and trace, page by page (design §3)."""
+"""A session's messages, plan, steps and trace, page by page (docs/design/api.md)."""
 
 from typing import TYPE_CHECKING, Annotated, cast
 

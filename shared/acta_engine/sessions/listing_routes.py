@@ -1,4 +1,4 @@
-"""A tenant's sessions, newest first (design §3)."""
+"""A tenant's sessions, newest first (docs/design/api.md)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Literal

@@ -1,4 +1,5 @@
-"""Pages of listings and histories: bounded in rows and in bytes, with a cursor after the last row (design §3)."""
+"""Pages of listings and histories: bounded in rows and in bytes, with a cursor after the last row
+(docs/design/api.md 8)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar

@@ -1,4 +1,4 @@
-"""The polling endpoint and the event stream: the same events, one read, no write (design §3)."""
+"""The polling endpoint and the event stream: the same events, one read, no write (docs/design/api.md 41)."""
 
 import json
 from typing import TYPE_CHECKING, Annotated

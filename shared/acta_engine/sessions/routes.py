@@ -1,4 +1,4 @@
-"""The routes of `status`: everything that only reads sessions, and their usage (design §3)."""
+"""The routes of `status`: everything that only reads sessions, and their usage (docs/design/api.md)."""
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success

@@ -1,4 +1,4 @@
-"""Starts a session, and takes what people say to it (design §3)."""
+"""Starts a session, and takes what people say to it (docs/design/api.md)."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""The routes of `start`: sessions begin, and people say things to them (design §3)."""
+"""The routes of `start`: sessions begin, and people say things to them (docs/design/api.md)."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

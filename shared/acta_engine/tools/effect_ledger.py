@@ -1,4 +1,5 @@
-"""The effect ledger: whether a call may start, start again, or has to be asked about (design §6.3, §6.4).
+"""The effect ledger: whether a call may start, start again, or has to be asked about (docs/design/tools.md 10,
+log.md 29).
 
 Nothing that has an effect starts before the log says so, in every attempt. A call that may have had its effect already
 runs again only if its tool is `idempotent`. About one whose tool runs `once` a person is asked, except where it reached
@@ -84,7 +85,7 @@ def is_replanned(head: Head, call_id: str) -> bool:
 def _log_first(
     repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
 ) -> Start:
-    """Appends the start. After the 2xx of a cancel no call gets past this (design §6.4).
+    """Appends the start. After the 2xx of a cancel no call gets past this (docs/design/log.md 31).
 
     `again`: an earlier attempt has logged it, and may have had the effect.
     """

@@ -1,4 +1,4 @@
-"""One tool call: its start is logged, it runs, its finish is logged (design §6.3)."""
+"""One tool call: its start is logged, it runs, its finish is logged (docs/design/tools.md 10)."""
 
 from acta_engine.errors import ToolAsks, ToolNotRun, ToolWaits
 from acta_engine.log.change import Change
@@ -218,9 +218,9 @@ def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec
 
 
 def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bool:
-    """Whether the call is not for the tool as it is now (design §8): an admin has written the tool after the turn read
-    it, or nobody has approved the call and somebody would have to now. Plans ask for permissions, too: those are known
-    since the reply.
+    """Whether the call is not for the tool as it is now (docs/design/people.md 16): an admin has written the tool
+    after the turn read it, or nobody has approved the call and somebody would have to now. Plans ask for permissions,
+    too: those are known since the reply.
     """
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True

@@ -1,4 +1,5 @@
-"""The tool registry: `/v1/tools` (design §7). Built-in tools can only be read; admins add their tenant's own."""
+"""The tool registry: `/v1/tools` (docs/design/tools.md). Built-in tools can only be read; admins add their tenant's
+own."""
 
 from collections.abc import Collection
 from datetime import datetime

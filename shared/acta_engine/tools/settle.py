@@ -37,8 +37,8 @@ def record_finish(
     amended: bool,
     fused: bool = False,
 ) -> None:
-    """`start_is_logged`: then the finish is recorded whatever came meanwhile (§6.1). `amended`: it ran with an input of
-    a person's.
+    """`start_is_logged`: then the finish is recorded whatever came meanwhile (docs/design/log.md 8). `amended`: it ran
+    with an input of a person's.
     """
     said = result._replace(text=result.text + amended_note(call.input)) if amended else result
     for change in runtime.repository.attempts(session, at.call_key(call.call_id, "finish")):

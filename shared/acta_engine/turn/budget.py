@@ -318,7 +318,7 @@ def warn(change: Change) -> None:
 def record_call(
     change: Change, asked: NamedModel, reply: ModelReply, attempt: Attempt, taken_back: Attempt | None = None
 ) -> None:
-    """Adds a model call to the step log and to the session's sums, from the same numbers (design §3).
+    """Adds a model call to the step log and to the session's sums, from the same numbers (docs/design/api.md 25).
 
     The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
     charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had

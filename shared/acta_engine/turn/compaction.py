@@ -1,4 +1,5 @@
-"""Makes room in a conversation that nears the model's window, in a commit of its own before the turn's (design §9).
+"""Makes room in a conversation that nears the model's window, in a commit of its own before the turn's
+(docs/design/turn.md 31).
 
 The cheapest measure comes first: old results become handles. Then older turns become a summary, which a model writes
 and which is quoted as data: nothing in it is an instruction. If that is not enough, new results become handles too. It

@@ -22,7 +22,7 @@ def ended(change: Change, ending: Ending) -> Decision:
 
 
 def failed(change: Change, code: str, message: str) -> Decision:
-    """`code` and `message` are shown to the user (design §3, `error`)."""
+    """`code` and `message` are shown to the user (docs/design/api.md 36, `error`)."""
     withdraw(change)
     _close_plan(change, "failed", code.lower())
     change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)

@@ -1,4 +1,5 @@
-"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end (design §2).
+"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end
+(docs/design/engine.md 9).
 
 Fencing says whether another run, generation or turn has taken over, so that a late worker commits and starts nothing. A
 cancel is no fencing: a result that comes after it is still recorded (`_finish` in
@@ -203,8 +204,8 @@ def _run(change: Change) -> Run:
 
 
 def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where the history of this execution has `after_events` entries (design §2):
-    `Settings.roll_over_events`.
+    """The decision, or a roll-over where the history of this execution has `after_events` entries
+    (docs/design/engine.md 30): `Settings.roll_over_events`.
     """
     full = head.run is not None and head.run.events >= after_events
     if decision is None or not full or decision.next in ("done", "failed"):

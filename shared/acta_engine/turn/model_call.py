@@ -1,4 +1,5 @@
-"""One call of a model: written down with its reservation before it is made, so that it cannot be forgotten (design §5).
+"""One call of a model: written down with its reservation before it is made, so that it cannot be forgotten
+(docs/design/budgets.md 8).
 
 In the ordinary case that is one write, to an item beside the log. Where a worker died during a call, the next one finds
 the call there: it counts before the model is asked again, and the commit that follows charges it. A fallback model is

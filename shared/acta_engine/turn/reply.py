@@ -1,10 +1,10 @@
-"""A model's reply becomes changes of the session (design §2, §4): plan updates are made at once, other calls are to be
-run, and what is refused is explained to the model. A reply may also give the final answer, which has to fit the
-session's schema if it has one (ADR 69).
+"""A model's reply becomes changes of the session (docs/design/engine.md, plans.md 23): plan updates are made at once,
+other calls are to be run, and what is refused is explained to the model. A reply may also give the final answer, which
+has to fit the session's schema if it has one (ADR 69).
 
-Replies that are cut off at their length limit (design §9): a call whose JSON is whole counts like any other, and the
-model is told so. A call that was cut off never runs and is asked for again. A text is continued once, in the next
-reply. After a second cut-off in a row the model is told to work in smaller pieces.
+Replies that are cut off at their length limit (docs/design/turn.md 3): a call whose JSON is whole counts like any
+other, and the model is told so. A call that was cut off never runs and is asked for again. A text is continued once,
+in the next reply. After a second cut-off in a row the model is told to work in smaller pieces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -212,7 +212,7 @@ def _add_message(reply: TurnReply, change: Change) -> None:
 
 def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, outcome: ReplyOutcome) -> None:
     """Makes the plan what the call wants it to be: a pure state change of this commit, whatever else the reply asks for
-    (design §2). Raises PlanRefused.
+    (docs/design/turn.md 2). Raises PlanRefused.
     """
     arguments, head = call.input or {}, change.head
     action = arguments.get("action")

@@ -1,4 +1,4 @@
-"""The text of a turn while its model speaks, for people who watch (design §9).
+"""The text of a turn while its model speaks, for people who watch (docs/design/api.md 27).
 
 It is best effort. A write that fails or takes long does not disturb the turn, and nothing is ever decided from it.
 """

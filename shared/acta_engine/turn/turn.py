@@ -1,4 +1,5 @@
-"""One turn of a session: what the Plan and Think states do (design §2). `take_turn` shows the way through:
+"""One turn of a session: what the Plan and Think states do (docs/design/turn.md 1). `take_turn` shows the way
+through:
 
 1. `load` reads the session and finds out whether a model has to be asked at all.
 2. `prepare` makes the request fit the model's window and the budgets, and writes the call down.
@@ -308,9 +309,9 @@ def _new_call(turn: Turn) -> ModelCall:
 
 
 def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decision | None:
-    """Shortens the conversation where the request does not fit the model's window (design §9). `refused`: the model
-    said that it does not fit. A decision: the tenant's hour has to be waited for, or the summariser failed as the
-    turn's own model may, and the same follows.
+    """Shortens the conversation where the request does not fit the model's window (docs/design/turn.md 31). `refused`:
+    the model said that it does not fit. A decision: the tenant's hour has to be waited for, or the summariser failed
+    as the turn's own model may, and the same follows.
     """
     window = turn.deps.context_window(turn.model_name)
     per_token = turn.session.head.budget.bytes_per_token
@@ -327,8 +328,9 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
 
 
 def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt, ...]) -> Decision:
-    """The budget carries no further call: the session waits until the budget renews, or asks a person (design §5). A
-    limit that is met by a reply is decided on in `shared/acta_engine/turn/next_action.py`.
+    """The budget carries no further call: the session waits until the budget renews, or asks a person
+    (docs/design/budgets.md 17). A limit that is met by a reply is decided on in
+    `shared/acta_engine/turn/next_action.py`.
 
     `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
     """
@@ -467,7 +469,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
 
 
 def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision | None:
-    """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person (design §4)."""
+    """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person
+    (docs/design/plans.md 23)."""
     plan, progress = change.head.plan, change.head.progress
     begun_again = progress.model_copy(update={"planning_attempts": 0})
     if plan is not None and plan.status == "failed" and outcome.closing is not None:
@@ -518,8 +521,8 @@ def _ask(
 def _after_thinking(
     turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, previous: tuple[CallAndResult, ...]
 ) -> Decision | None:
-    """Finds the next action by the rules of design §5 (`shared/acta_engine/turn/next_action.py`), and does it.
-    `previous`: the calls before this reply and how they went.
+    """Finds the next action by the rules of docs/design/turn.md 16 (`shared/acta_engine/turn/next_action.py`), and
+    does it. `previous`: the calls before this reply and how they went.
     """
     answer, called = reply.answer, bool(reply.calls)
     # Whether a run in circles gets a hint, a question or the end is decided in `loop_detection.py`.
@@ -646,7 +649,8 @@ def _open_review_if_due(
     turn: Turn, change: Change, reply: TurnReply, calls: list[ToolCall] | None = None
 ) -> None:
     """Opens a review where `review_every` says so: a person looks at every nth turn before it goes on; 1 is
-    single-stepping (design §8). `calls`: those of the reply that are to run. A pause is no review: anybody may end it.
+    single-stepping (docs/design/people.md 11). `calls`: those of the reply that are to run. A pause is no review:
+    anybody may end it.
     """
     head = change.head
     due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
@@ -688,7 +692,8 @@ def _commit_failure(
 
 
 def _without_reply(turn: Turn, change: Change, error: SessionError | TransientError) -> Decision | None:
-    """Waits for the provider or the key, and takes the turn again then; else the run ends (design §2, §9)."""
+    """Waits for the provider or the key, and takes the turn again then; else the run ends (docs/design/recovery.md 5,
+    providers.md)."""
     head = change.head
     # A key that is refused before the run's first reply is a mistake of the set-up. One that is refused later was good,
     # and its successor is waited for. A reply that is still being made in the background counts.

@@ -1,4 +1,5 @@
-"""What a tenant has used: `/v1/usage` (design §3). Admins see the tenant's, everybody else their own (ADR 67)."""
+"""What a tenant has used: `/v1/usage` (docs/design/usage.md 3). Admins see the tenant's, everybody else their own
+(ADR 67)."""
 
 from datetime import datetime, timedelta
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Executions are lost and nobody is told; their sessions are found all the same (design §2)."""
+"""Executions are lost and nobody is told; their sessions are found all the same (docs/design/recovery.md 18)."""
 
 from collections.abc import Iterator
 from typing import Any
