@@ -158,7 +158,8 @@ class CallInput(TypedDict):
 
 
 def intervention_view(one: stored.Intervention) -> Intervention:
-    """Invisible characters of the context are made visible. A call's input is exact, at most shortened (design §8)."""
+    """Invisible characters of the context are made visible. A call's input is exact, at most shortened
+    (docs/design/people.md 6)."""
     return copied(
         Intervention,
         one,
