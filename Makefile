@@ -59,7 +59,7 @@ mixed-fleet: setup ## Lambdas of this release and of one after it, side by side 
 house: setup ## how the sources stand: lines by room, names that stand twice, the ways of a request, what a change costs (STORE=1 stores it)
 	@$(BIN)/python -m tests.structure $(if $(STORE),store)
 
-check: setup ## format, lint, types and import arrows
+check: setup ## format, lint, types, import arrows, and that no figure of the house is worse than the stored one
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
@@ -67,6 +67,7 @@ check: setup ## format, lint, types and import arrows
 	@$(BIN)/python -m acta_infra.document.committed --check
 	@$(BIN)/python -m docs.command_line --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
+	@$(BIN)/python -m tests.structure check >/dev/null
 	@echo "check: fine"
 
 generate: setup ## write the files that are made from the tables: methods of the client, schemas of definitions, reference pages

@@ -13,7 +13,7 @@ import { Text, visible } from "../../parts/words";
 import { EditPrompt, placeOf } from "./edit-prompt";
 import type { Prompt, PromptInForce } from "./prompts";
 import { TryPrompt } from "./try-prompt";
-import { Versions } from "./versions";
+import { Versions, Warnings } from "./versions";
 
 const EVERY_MS = 10_000;
 
@@ -89,20 +89,4 @@ function InForce({ prompt }: { prompt: PromptInForce }) {
       <Owned by={prompt.applied} />
     </>
   );
-}
-
-/** What the service says of words that the loop reads and the text lacks. */
-export function Warnings({ of }: { of: readonly string[] }) {
-  return of.length > 0 ? (
-    <div class="notice warning">
-      The text does not have words that Acta reads in a model's replies. Runs may take more turns, or stop to ask.
-      <ul>
-        {of.map((each) => (
-          <li key={each}>
-            <Text>{each}</Text>
-          </li>
-        ))}
-      </ul>
-    </div>
-  ) : null;
 }

@@ -10,7 +10,6 @@ import { Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
 import { Text, visible } from "../../parts/words";
-import { Warnings } from "./one-prompt";
 import type { Prompt, PromptInForce } from "./prompts";
 
 /** Instead of a version's number: the release's own text. */
@@ -117,4 +116,20 @@ function Restore({ prompt, wanted, onDone, onClose }: Restoring) {
       <Warnings of={wanted.warnings} />
     </Confirm>
   );
+}
+
+/** What the service says of words that the loop reads and the text lacks. */
+export function Warnings({ of }: { of: readonly string[] }) {
+  return of.length > 0 ? (
+    <div class="notice warning">
+      The text does not have words that Acta reads in a model's replies. Runs may take more turns, or stop to ask.
+      <ul>
+        {of.map((each) => (
+          <li key={each}>
+            <Text>{each}</Text>
+          </li>
+        ))}
+      </ul>
+    </div>
+  ) : null;
 }

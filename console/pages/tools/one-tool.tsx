@@ -19,7 +19,7 @@ import { say } from "../../parts/toasts";
 import { Quoted, Text, visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { ToolForm } from "./tool-form";
-import { approval, EFFECTS, kindOf, type Listed, type Tool } from "./tools";
+import { approval, EFFECTS, kindOf, type Listed, type Tool } from "./tool";
 
 type ToolTrial = Shapes["ToolTrial"];
 

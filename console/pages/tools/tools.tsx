@@ -3,7 +3,6 @@
 import { useState } from "preact/hooks";
 
 import { all } from "../../api/request";
-import type { Shapes } from "../../api/shapes";
 import { useEvery } from "../../live/watch";
 import { go, path, to } from "../../navigation/places";
 import { written } from "../../drafts/use-draft";
@@ -15,27 +14,8 @@ import { visible } from "../../parts/words";
 import type { Agent } from "../agents/agents";
 import { OneTool } from "./one-tool";
 import { ToolTabs } from "./tabs";
+import { approval, EFFECTS, kindOf, type Listed, type Tool } from "./tool";
 import { ToolForm } from "./tool-form";
-
-export type Tool = Shapes["Tool"];
-
-export interface Listed {
-  tools: Tool[];
-  agents: Agent[];
-}
-
-const KINDS: Record<Tool["kind"], string> = {
-  builtin: "built in",
-  python: "Python of the environment",
-  http: "http",
-  lambda: "Lambda",
-  mcp: "MCP server",
-};
-export const EFFECTS: Record<Tool["effect"], string> = {
-  read: "only reads",
-  idempotent: "changes; twice is as once",
-  once: "changes; never twice by itself",
-};
 
 export function Tools() {
   const live = useEvery<Listed>("tools", async () => ({ tools: await all<Tool>("/v1/tools"), agents: await all<Agent>("/v1/agents") }));
@@ -76,14 +56,4 @@ export function Tools() {
       )}
     </>
   );
-}
-
-export function kindOf(tool: Tool): string {
-  return KINDS[tool.kind];
-}
-
-export function approval(tool: Tool): string {
-  if (!tool.high_stakes) return tool.file?.replace ? "a person, when it replaces a file" : "nobody";
-  const who = tool.approver_role ? `somebody with the role ${visible(tool.approver_role)}` : "a person";
-  return tool.approver_must_differ ? `${who}, not who started it` : who;
 }
