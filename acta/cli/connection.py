@@ -38,7 +38,7 @@ def deployment_of(
     if url:
         raise CliError(f"a token is missing for {one_line(url)}: give --token or set {TOKEN}")
     # imported only now: it loads what signs tokens, and a command with a token must not wait for that
-    from acta.cli.local_token import deployment_of_local_stack
+    from acta.cli.local_stack import deployment_of_local_stack
 
     return deployment_of_local_stack(arguments.state, token, role)
 

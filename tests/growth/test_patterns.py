@@ -97,7 +97,7 @@ TABLE = {
     "acta/cli/naming.py FULL": Met("an argument of the command line"),
     "acta/cli/apply/folder.py NAME": Met("the name of a file"),
     "acta/cli/local/new_tool.py FOLDER_PATTERN": Met("an argument of the command line"),
-    "acta/cli/local_token.py ROLE_PATTERN": Met("an argument of the command line"),
+    "acta/cli/local_stack.py ROLE_PATTERN": Met("an argument of the command line"),
     "acta/tools/define.py NAME_PATTERN": Met("a name in a person's own tools"),
     "acta/tools/define.py PROPERTY_PATTERN": Met("a name in a person's own tools"),
     "acta/cli/operations/repair.py ago": Met("an argument of the command line"),

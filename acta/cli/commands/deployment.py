@@ -46,7 +46,7 @@ LOCAL = (
     ),
     Command(
         "token",
-        "local_token:token",
+        "local_stack:token",
         "Print a token for the local stack.",
         option("--tenant", required=True),
         option("--user", required=True),

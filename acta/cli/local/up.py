@@ -16,10 +16,10 @@ from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.local.stack import model_line, started_stack
-from acta.cli.local_token import LOCAL_TENANT, LOCAL_USER
+from acta.cli.local_stack import LOCAL_TENANT, LOCAL_USER
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import note, visible
-from acta.cli.terminal.tool_lines import first_line, further_lines, is_of_a_tool
+from acta.cli.terminal.tool_log_lines import first_line, further_lines, is_of_a_tool
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError

@@ -16,7 +16,7 @@ from acta.cli.operations.deployed.outputs import not_deployed
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, target
 from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line
-from acta.cli.terminal.tool_lines import MESSAGES, first_line, further_lines
+from acta.cli.terminal.tool_log_lines import MESSAGES, first_line, further_lines
 from acta_engine.ids import EFFECT, is_id, made_at
 from acta_infra.deployed.session_logs import (
     LogLine,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TextIO
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.local_token import LOCAL_TENANT
+from acta.cli.local_stack import LOCAL_TENANT
 from acta.cli.operations.target import account_of
 from acta.cli.terminal.prompt import CLEAR_LINE, asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, one_line

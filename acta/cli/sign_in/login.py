@@ -124,7 +124,7 @@ def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
         address = f"{deployment_signed_in_to(arguments).api_url.rstrip('/')}{PAGE}"
     else:
         # imported only now: it loads what signs tokens
-        from acta.cli.local_token import link_of_local_stack
+        from acta.cli.local_stack import link_of_local_stack
 
         address = link_of_local_stack(arguments.state, arguments.tenant, arguments.user, arguments.role or ())
     if arguments.json:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from acta.cli.exit_codes import CliError
-from acta.cli.local_token import local_sign_in
+from acta.cli.local_stack import local_sign_in
 from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in.oidc import Application

@@ -2,7 +2,7 @@
 
 A record of the first request is written in one transaction with what the request did. For a request about a session the
 record holds the number of its commit, and a repeat is answered from that commit. For a request about a definition it
-holds the answer.
+holds the answer. It is known for 24 hours (`KEY_LIFE` in `shared/acta_engine/log/commit.py`).
 
 A key is its person's: the same key of somebody else is another key, so nobody learns of another one's request or is
 answered with it.

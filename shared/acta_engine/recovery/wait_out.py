@@ -1,5 +1,5 @@
-"""A session waits for the world: for how long, and when a person is asked whether to try on
-(docs/design/recovery.md 7)."""
+"""A session waits until something outside Acta works again, and when a person is asked whether to go on trying
+(docs/design/recovery.md 7). How long each pause is: `pause_seconds` in `outage.py`."""
 
 from datetime import datetime
 from typing import NamedTuple
