@@ -336,7 +336,7 @@ class App:
 
     def _check_answer(self, schema: str, text: str) -> CheckedAnswer:
         """Few sessions have a schema."""
-        from acta_engine.turn.final_answer import check_answer
+        from acta_engine.turn.answer_check import check_answer
 
         return check_answer(schema, text)
 

@@ -16,7 +16,7 @@ from acta_engine.notifications.notification import EndNotification, end_notifica
 from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.notifications.webhooks import REST_SECONDS, OwnWebhooks
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_head
 
@@ -199,5 +199,5 @@ def test_no_error_shows_the_secret_the_url_or_the_address(sink: Sink) -> None:
 
 
 def test_such_an_exception_is_for_a_local_stack_alone() -> None:
-    with pytest.raises(ValueError, match="notify_allow"):
+    with pytest.raises(SettingsError, match="NOTIFY_ALLOW"):
         Settings(env="prod", table="t", bucket="b", notify_allow="127.0.0.1:1")

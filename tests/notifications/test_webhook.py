@@ -15,7 +15,7 @@ from acta.testing.memory.clock import FakeClock
 from acta_engine.notifications.notification import Notification, question_notification
 from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
 from acta_engine.notifications.webhooks import DeploymentWebhook
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from acta_engine.system_clock import SystemClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_intervention
@@ -145,7 +145,7 @@ def test_no_error_shows_the_secret_the_url_or_the_answer(sink: Sink, notificatio
     ],
 )
 def test_a_url_that_is_not_https_or_not_plain_is_refused_in_aws(url: str) -> None:
-    with pytest.raises(ValueError, match="notify_webhook_url"):
+    with pytest.raises(SettingsError, match="NOTIFY_WEBHOOK_URL"):
         Settings(env="prod", table="t", bucket="b", notify_webhook_url=url)
 
 

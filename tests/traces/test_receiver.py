@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.egress.address import FOR_TRACES, AddressGuard
-from acta_engine.settings import Settings
+from acta_engine.settings import Settings, SettingsError
 from acta_engine.traces import otlp
 from acta_engine.traces.otlp import OtlpReceiver
 from acta_engine.traces.port import SpansNotDelivered
@@ -137,5 +137,5 @@ def test_in_aws_an_endpoint_at_a_private_address_or_without_tls_gets_nothing() -
         guarded = OtlpReceiver(url, AddressGuard(settings, lists=FOR_TRACES), lambda target, body: {}, "prod")
         with pytest.raises(SpansNotDelivered, match="AddressRefused"):
             guarded.send([span()])
-    with pytest.raises(ValueError, match="only an environment of the local kind may use http"):
+    with pytest.raises(SettingsError, match="only an environment of the local kind may use http"):
         Settings(env="prod", table="t", bucket="b", traces_url="http://otlp.example.com/v1/traces")

@@ -129,32 +129,3 @@ def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None
             return FinalAnswer(one, value)
         problems.append(problem)
     return FinalAnswer(written[0] if written else None, problem=told(problems[0] if problems else NO_TEXT))
-
-
-def check_answer(schema: str, text: str) -> CheckedAnswer:
-    """Checks an answer against the session's schema (Draft 2020-12), in a limited amount of work: an `AnswerCheck`."""
-    from acta_engine.tools.schema import (  # few sessions have a schema
-        TooMuchWork,
-        Words,
-        errors_of,
-        problems_of,
-    )
-    from acta_engine.untrusted.exact_json import InvalidJson, parse_value
-
-    written = without_code_block(text)
-    if len(written.encode()) > MAX_ANSWER_BYTES:
-        most = f"{MAX_ANSWER_BYTES:,} bytes is the most"
-        return CheckedAnswer(problem=f"it is too long: {most}. Write what is large to a file and name it.")
-    try:
-        value = parse_value(written)
-    except InvalidJson as error:
-        return CheckedAnswer(problem=f"it is {error}.")
-    try:
-        errors = errors_of(schema, value)
-    except (TooMuchWork, RecursionError):
-        return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
-    except Exception:  # whatever the validator fails at, the model may try again
-        return CheckedAnswer(problem="it cannot be checked against the schema. Try other values.")
-    if errors:
-        return CheckedAnswer(problem=f"{problems_of(errors, Words('the answer', 'the schema'))}.")
-    return CheckedAnswer(value)

@@ -71,6 +71,12 @@ def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
     return bool(marshal.loads(bytecode[HEADER_BYTES:]) == compile(source, "", "exec", dont_inherit=True))
 
 
+def in_tree(name: str) -> Path:
+    """The source of a file of the zip."""
+    package, _, below = name.partition("/")
+    return ROOT / OURS[package] / below
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -90,10 +96,10 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
         for name in ours:
             if name.endswith(".pyc"):
                 folder, _, file = name.rpartition("/__pycache__/")
-                source = (ROOT / folder / f"{file.partition('.')[0]}.py").read_bytes()
+                source = in_tree(f"{folder}/{file.partition('.')[0]}.py").read_bytes()
                 assert is_bytecode_of(source, code.read(name)), name
             else:
-                assert code.read(name) == (known.get(name) or (ROOT / name).read_bytes()), name
+                assert code.read(name) == (known.get(name) or in_tree(name).read_bytes()), name
         assert made.keys() <= set(names)
         parse = email.parser.HeaderParser().parsestr
         metadata = [parse(code.read(name).decode()) for name in names if name.endswith(".dist-info/METADATA")]

@@ -1,0 +1,28 @@
+"""Checks a run's final answer against the session's schema. A module of its own, because it needs the checker of
+schemas and its libraries, which only the zips that check answers have.
+"""
+
+from acta_engine.tools.schema import TooMuchWork, Words, errors_of, problems_of
+from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
+from acta_engine.untrusted.exact_json import InvalidJson, parse_value
+
+
+def check_answer(schema: str, text: str) -> CheckedAnswer:
+    """Checks an answer against the session's schema (Draft 2020-12), in a limited amount of work: an `AnswerCheck`."""
+    written = without_code_block(text)
+    if len(written.encode()) > MAX_ANSWER_BYTES:
+        most = f"{MAX_ANSWER_BYTES:,} bytes is the most"
+        return CheckedAnswer(problem=f"it is too long: {most}. Write what is large to a file and name it.")
+    try:
+        value = parse_value(written)
+    except InvalidJson as error:
+        return CheckedAnswer(problem=f"it is {error}.")
+    try:
+        errors = errors_of(schema, value)
+    except (TooMuchWork, RecursionError):
+        return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
+    except Exception:  # whatever the validator fails at, the model may try again
+        return CheckedAnswer(problem="it cannot be checked against the schema. Try other values.")
+    if errors:
+        return CheckedAnswer(problem=f"{problems_of(errors, Words('the answer', 'the schema'))}.")
+    return CheckedAnswer(value)
