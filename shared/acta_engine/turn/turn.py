@@ -13,7 +13,7 @@ the reply that could not be committed, or the call that was written down before 
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, assert_never, get_args
+from typing import Any, Literal, assert_never, get_args
 
 from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.errors import (
@@ -145,9 +145,7 @@ def take_turn(
         if turn.seconds_left < turn.seconds_for(turn.max_output_tokens):
             return TurnResult(Decision(next=kind, at=at), session)
         turn = replace(turn, is_fused=True)
-    call = prepare(turn)
-    if isinstance(call, ModelCall) and call.answer is None:
-        call = ask(turn, call)
+    call = _ask_if_open(turn, prepare(turn))
     if isinstance(call, Decision):
         return TurnResult(call, session)
     return commit(turn, call)
@@ -163,7 +161,7 @@ def load(
     head, now = session.head, deps.clock.now()
     if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
-    decision = _decision_without_model(deps, session, kind, at)
+    decision = _decide_without_model(deps, session, kind, at)
     if decision is not None:
         return decision
     if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
@@ -171,17 +169,15 @@ def load(
     try:
         return _new_turn(deps, session, kind, at, attempt, now + timedelta(seconds=timeout))
     except SessionError as error:
-        lost = attempts_so_far(deps.attempts, head)
+        uncharged = attempts_so_far(deps.attempts, head)
         for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
-            charge_attempts(change, lost, deps.settings.token_window_seconds, with_running=True)
+            charge_attempts(change, uncharged, deps.settings.token_window_seconds, with_running=True)
             change.commit(_end_failed(deps, change, error))
         return session.decided(at.key(kind))
 
 
-def _decision_without_model(
-    deps: TurnDeps, session: Session, kind: TurnKind, at: Position
-) -> Decision | None:
+def _decide_without_model(deps: TurnDeps, session: Session, kind: TurnKind, at: Position) -> Decision | None:
     """The stored decision, where this turn was made already, or the one that follows from the head alone. None: a model
     has to be asked. Raises Fenced where another run, generation or turn has taken over.
     """
@@ -272,28 +268,21 @@ def prepare(turn: Turn) -> ModelCall | Decision:
     kept = kept_call(turn, call)
     if kept is not None:
         return kept
-    looked: ModelCall | Decision | None = None
-    if session.head.background is not None:
-        try:
-            looked = look(turn, call, session.head.background)
-        except SessionError as error:
-            # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
-            return _commit_failure(turn, error)
+    looked = _look(turn, call)
     if isinstance(looked, Decision):
         return looked
+    if looked is not None and not isinstance(looked.answer, ContextTooLong):
+        return looked
+    decision = _make_room(turn, call, refused=looked is not None)
+    if decision is not None:
+        return decision
     if looked is not None:
-        if not isinstance(looked.answer, ContextTooLong):
-            return looked
-        decision = _make_room(turn, call, refused=True)
-        if decision is not None or session.number == number:
-            return decision or looked
-        failed(turn, looked, looked.answer)
-    else:
-        decision = _make_room(turn, call)
-        if decision is not None:
-            return decision
+        if session.number == number:
+            return looked  # nothing could be shortened, so the refusal is committed
+        assert isinstance(looked.answer, ContextTooLong)
+        failed(turn, looked, looked.answer)  # noted, or the next call would count it as vanished
     if session.number != number:  # the conversation is shorter now, and other commits may have come as well
-        decision = _decision_without_model(turn.deps, session, turn.kind, turn.at)
+        decision = _decide_without_model(turn.deps, session, turn.kind, turn.at)
         if decision is not None:
             return decision
         call = _new_call(turn)
@@ -301,6 +290,18 @@ def prepare(turn: Turn) -> ModelCall | Decision:
     if isinstance(marked, BudgetTooLow):
         return _decide_without_budget(turn, call, marked.attempts)
     return marked
+
+
+def _look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
+    """The call with its answer, where the provider makes one in the background. None: it makes none for this turn."""
+    running = turn.session.head.background
+    if running is None:
+        return None
+    try:
+        return look(turn, call, running)
+    except SessionError as error:
+        # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
+        return _commit_failure(turn, error)
 
 
 def _new_call(turn: Turn) -> ModelCall:
@@ -327,29 +328,25 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
     return _commit_failure(turn, failure.answer, failure.attempts)
 
 
-def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt, ...]) -> Decision:
+def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt, ...]) -> Decision:
     """The budget carries no further call: the session waits until the budget renews, or asks a person
     (docs/design/budgets.md 17). A limit that is met by a reply is decided on in
     `shared/acta_engine/turn/next_action.py`.
 
     `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
     """
-    deps, session, models, window = (
-        turn.deps,
-        turn.session,
-        turn.models,
-        turn.deps.settings.token_window_seconds,
-    )
+    deps, session, models = turn.deps, turn.session, turn.models
+    window = deps.settings.token_window_seconds
     head, most = session.head, call.request.max_tokens
     # A new window helps where it is the tokens that are short, and the call fits into one.
     helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
-    if not helps or lacks_money(head, call.bytes, most, models, Pending.of(attempts)):
+    if not helps or lacks_money(head, call.bytes, most, models, Pending.of(uncharged)):
         # Asked again after each answer that does not help, so one key a turn would not do.
         for change in deps.repository.attempts(session, turn.at.key(f"budget-{head.last_seq}")):
             check_turn(change.head, turn.at)
             if change.head.interventions or change.head.is_over:
                 break
-            charge_attempts(change, attempts, window)
+            charge_attempts(change, uncharged, window)
             change.set(budget=renewed(change.head, change.now, window))
             needed = needed_limits(change.head, call.bytes, most, models)
             if any(needed):  # else the budget has renewed meanwhile and carries the call
@@ -359,10 +356,10 @@ def _decide_without_budget(turn: Turn, call: ModelCall, attempts: tuple[Attempt,
         return wait_or_go_on(session.head, deps.clock.now(), turn.timeouts)
     for change in deps.repository.attempts(session, turn.key):
         check_turn(change.head, turn.at)
-        ends = change.head.budget.window_ends
-        charge_attempts(change, attempts, window)
+        window_ends = change.head.budget.window_ends
+        charge_attempts(change, uncharged, window)
         change.set(budget=renewed(change.head, change.now, window))
-        if ends is None or ends > change.now:
+        if window_ends is None or window_ends > change.now:
             warn(change)
             change.commit(wait_for_tokens(change, deps.outage_rules))
         else:  # the budget has renewed since it was looked at: the turn is taken again with what the new window has
@@ -402,9 +399,16 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
         if decision is not None:
             return decision
         if turn.session.number != number:
-            again = prepare(turn)
-            return ask(turn, again) if isinstance(again, ModelCall) and again.answer is None else again
+            # Once: `compact` shortens at most once a turn, so the second time the number stays.
+            return _ask_if_open(turn, prepare(turn))
     return call
+
+
+def _ask_if_open(turn: Turn, prepared: ModelCall | Decision) -> ModelCall | Decision:
+    """Asks the model, unless the call has its answer already or something else was decided."""
+    if isinstance(prepared, Decision) or prepared.answer is not None:
+        return prepared
+    return ask(turn, prepared)
 
 
 # ---- commit
@@ -478,7 +482,7 @@ def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: Reply
         return _end_run(turn.deps, change, Ending(error=failure))
     if outcome.question is not None:
         change.set(progress=begun_again)
-        return _ask(turn, change, reply, outcome.question, "agent")
+        return _ask_person(turn, change, reply, "clarification_needed", outcome.question, "agent")
     if plan is not None and plan.is_live:
         change.set(progress=begun_again)
         if change.head.interventions:  # the session was paused meanwhile
@@ -487,27 +491,33 @@ def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: Reply
         return Decision(next="think", at=position(change.head))
     if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has its own event
         change.event(PlanRejected(action="none", code="NO_PLAN", message=NO_PLAN))
-    attempts = progress.planning_attempts + 1
-    if attempts > PLAN_RETRIES + 1:
+    failed_plans = progress.planning_attempts + 1
+    if failed_plans > PLAN_RETRIES + 1:
         change.set(progress=begun_again)
         refusal = change.newest(PlanRejected)
         why = refusal.message if refusal is not None else ""
         more = {"cause": ends(why, MAX_SAID_CHARS)} if why else {}
-        return _ask(turn, change, reply, STUCK_QUESTION, "acta", **more)
-    change.set(progress=progress.model_copy(update={"planning_attempts": attempts}))
+        return _ask_person(turn, change, reply, "clarification_needed", STUCK_QUESTION, "acta", **more)
+    change.set(progress=progress.model_copy(update={"planning_attempts": failed_plans}))
     hint(change, cut_off_advice(reply.answer, progress.cut_offs, planning=True))
     if change.head.interventions:
         return wait_decision(change.head, turn.timeouts)
     return Decision(next="plan", at=position(change.head))
 
 
-def _ask(
-    turn: Turn, change: Change, reply: TurnReply, question: str, asked_by: AskedBy, **context: Any
+def _ask_person(
+    turn: Turn,
+    change: Change,
+    reply: TurnReply,
+    kind: Literal["clarification_needed", "budget_exceeded", "error_recovery"],
+    question: str,
+    asked_by: AskedBy,
+    **context: Any,
 ) -> Decision:
     """Asks a person how the work is to go on."""
     open_question(
         change,
-        "clarification_needed",
+        kind,
         question,
         turn.rules,
         asked_by=asked_by,
@@ -542,7 +552,7 @@ def _after_thinking(
     run = change.head.run
     assert run is not None
     if change.head.undelivered and run.iteration >= run.max_steps:
-        # A message that comes at the step limit gets as many steps as it would get as a new run's (ADR 4).
+        # A message that comes at the step limit gets as many steps as the first message of a new run (ADR 4).
         run = run.model_copy(update={"max_steps": run.iteration + change.head.max_steps})
         change.set(run=run)
     head, check = change.head, turn.deps.check_answer
@@ -578,14 +588,14 @@ def _after_thinking(
     if final is not None and outcome.answer is None and not isinstance(action, Complete | Fail):
         hint(change, final.problem)  # of an answer that completes the plan the call's result tells it
     match action:
-        case Complete(goal_met, reason):
+        case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
             message = reply.message_id
             result = Result.of(
                 given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
             )
             return _end_run(turn.deps, change, Ending(result=result))
-        case Fail(code, reason):
+        case Fail(code=code, reason=reason):
             return _end_run(turn.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
         case Act():
             hint(change, advice)
@@ -595,44 +605,43 @@ def _after_thinking(
             change.to_state("waiting_for_tool")
             ready = tuple(call.call_id for call in outcome.to_run)
             return Decision(next="act", at=position(change.head), calls=ready)
-        case AskPerson("budget_exceeded"):
-            # The next request has at least all of this one, and the reply.
-            tokens = answer.usage.input + answer.usage.output
-            bytes_so_far = int(tokens * head.budget.bytes_per_token)
-            needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
-            open_budget_question(change, turn.rules, needed)
-            # The calls of this reply are kept, and run once the budget is raised.
-            _open_questions(turn, change, reply, outcome)
-            return _wait(turn, change)
-        case AskPerson(kind, reason, question):
-            for (
-                call
-            ) in outcome.to_run:  # each call has one result, and this is that of a call which does not run
+        case AskPerson(type="budget_exceeded"):
+            return _ask_for_budget(turn, change, reply, outcome)
+        case AskPerson(type=kind, reason=reason, question=question):
+            # Each call has one result, and this is that of a call which does not run.
+            for call in outcome.to_run:
                 change.entry(own_result(call, NOT_RUN, ok=False))
             change.set(calls=())
-            open_question(
-                change,
-                kind,
-                question,
-                turn.rules,
-                asked_by="agent" if kind == "clarification_needed" else "acta",
-                said=reply.text,
-                message_id=reply.message_id,
-                reason=reason,
-            )
-            return _wait(turn, change)
-        case ThinkAgain(_, following):
+            asked_by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
+            return _ask_person(turn, change, reply, kind, question, asked_by, reason=reason)
+        case ThinkAgain(hint=following):
             hint(change, advice or ("" if is_paused else following))
-            if is_first_half(answer, cut_offs, planning=False):
-                progress = change.head.progress.model_copy(update={"continues": reply.message_id})
-                change.set(progress=progress)
-            _open_review_if_due(turn, change, reply)
-            if change.head.interventions:
-                return _wait(turn, change)
-            change.to_state("executing")
-            return Decision(next="think", at=position(change.head))
+            return _think_again(turn, change, reply, cut_offs)
         case other:
             assert_never(other)
+
+
+def _ask_for_budget(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision:
+    """Asks a person for a higher budget. The calls of this reply are kept, and run once it is raised."""
+    # The next request has at least all of this one, and the reply.
+    usage = reply.answer.usage
+    bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
+    needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
+    open_budget_question(change, turn.rules, needed)
+    _open_questions(turn, change, reply, outcome)
+    return _wait(turn, change)
+
+
+def _think_again(turn: Turn, change: Change, reply: TurnReply, cut_offs: int) -> Decision:
+    """The next turn thinks, unless a person reviews first."""
+    if is_first_half(reply.answer, cut_offs, planning=False):
+        progress = change.head.progress.model_copy(update={"continues": reply.message_id})
+        change.set(progress=progress)
+    _open_review_if_due(turn, change, reply)
+    if change.head.interventions:
+        return _wait(turn, change)
+    change.to_state("executing")
+    return Decision(next="think", at=position(change.head))
 
 
 def _open_questions(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> None:
@@ -670,7 +679,7 @@ def _wait(turn: Turn, change: Change) -> Decision:
 def _commit_failure(
     turn: Turn,
     error: SessionError | TransientError,
-    attempts: tuple[Attempt, ...] = (),
+    uncharged: tuple[Attempt, ...] = (),
     *,
     ends_call: bool = False,
 ) -> Decision:
@@ -684,7 +693,7 @@ def _commit_failure(
             change.is_fused = turn.is_fused
             if change.head.background is not None:
                 count_looks(change, change.head.background)
-        charge_attempts(change, attempts, deps.settings.token_window_seconds)
+        charge_attempts(change, uncharged, deps.settings.token_window_seconds)
         change.commit(_without_reply(turn, change, error))
     if isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded):
         deps.on_key_refused(turn.at, error.code)
@@ -722,7 +731,8 @@ def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
     if not any(map(is_pause, change.head.interventions)):
         return ended(change, ending)
     run = change.head.run
-    if run is not None and run.first != change.number:
+    has_moved_on = run is not None and run.first == change.number  # `apply` did it, after a reply
+    if run is not None and not has_moved_on:
         next_turn(change, thought=False)
     change.set(held=ending, calls=())
     return wait_decision(change.head, deps.timeouts)
