@@ -1,7 +1,7 @@
 """One turn of a session: what the Plan and Think states do (docs/design/turn.md 1). `take_turn` shows the way
 through:
 
-1. `load` reads the session and finds out whether a model has to be asked at all.
+1. `load` decides whether a model has to be asked, and gathers what the turn needs.
 2. `prepare` makes the request fit the model's window and the budgets, and writes the call down.
 3. `ask` asks the model.
 4. `commit` appends what follows to the log, under the turn's key. `apply` fills that commit: it turns the reply into
@@ -123,15 +123,15 @@ class TurnResult:
     decision: Decision
     """What the engine does next."""
     session: Session
-    """As it was read, and what has come since."""
+    """The session, up to the last commit that this worker has seen."""
     turn: Turn | None = None
-    """Set only if this worker has committed the model's reply. It may then go on with the next turn."""
+    """Set only if this worker committed the model's reply; only then may it make the next turn too."""
 
 
 def take_turn(
     deps: TurnDeps, kind: TurnKind, at: Position, attempt: int, timeout: float, *, fused: bool = False
 ) -> TurnResult:
-    """Makes the turn, once whatever attempt this is.
+    """Makes the turn. It may be called again: only one attempt's reply is ever committed.
 
     `attempt`: the engine's retry count. `timeout`: the seconds that all models of the turn may take together
     (`functions/step/handler.py`). `fused`: as in `Turn.is_fused`. Raises Fenced where another run, generation or turn
@@ -157,7 +157,7 @@ def take_turn(
 def load(
     deps: TurnDeps, session: Session, kind: TurnKind, at: Position, attempt: int, timeout: float
 ) -> Turn | Decision:
-    """Reads what the turn works with. A decision: no model has to be asked."""
+    """Returns the Turn, or a Decision if no model has to be asked. It may have committed that decision."""
     head, now = session.head, deps.clock.now()
     if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
@@ -199,7 +199,7 @@ def _decide_without_model(deps: TurnDeps, session: Session, kind: TurnKind, at: 
             check_turn(change.head, at)
             change.commit(ask_after_waiting(change, deps.outage_rules, asking))
         return session.decided(at.key(kind))
-    if head.unfinished_calls:  # a pause or an outage kept them from running, and is over
+    if head.unfinished_calls:  # a pause or an outage held these calls back; it is over, so they run first
         return or_roll_over(head, roll_over_events, next_decision(head, now))
     return None
 
@@ -319,7 +319,7 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
     fits = not refused and call.bytes <= max_request_bytes(window, call.request.max_tokens, per_token)
     if not window or fits:
         return None
-    if turn.is_fused:  # two calls need the time of a whole invocation
+    if turn.is_fused:  # a summary and the turn's call need a whole invocation, and this one is partly used
         return Decision(next=turn.kind, at=turn.at)
     failure = compact(turn, call, window, refused=refused)
     if failure is None or isinstance(failure, Decision):
@@ -349,7 +349,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
             charge_attempts(change, uncharged, window)
             change.set(budget=renewed(change.head, change.now, window))
             needed = needed_limits(change.head, call.bytes, most, models)
-            if any(needed):  # else the budget has renewed meanwhile and carries the call
+            if any(needed):  # otherwise the budget renewed in the meantime, and the call fits now
                 warn(change)
                 open_budget_question(change, turn.rules, needed)
             change.commit()
@@ -374,7 +374,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
 
 
 def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
-    """Asks the model. The call comes back with a reply, or with an error that the turn has to commit. A decision: the
+    """Asks the model. Returns the call with its reply, or with an error for `commit` to record. A decision: the
     model answers in the background, and the engine waits. Raises what the engine retries.
     """
     deps, number = turn.deps, turn.session.number
@@ -393,8 +393,8 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
         call = complete(turn, call, turn.seconds_left)
     raise_for_retry(call.answer)
     if isinstance(call.answer, ContextTooLong):
-        # Windows are estimates. What a model refuses as too long is shortened, once a turn, and asked again before a
-        # person hears of it.
+        # Our estimate of the request's length can be wrong. If the model says that it is too long, it is shortened
+        # once and asked again, before the failure is committed.
         decision = _make_room(turn, call, refused=True)
         if decision is not None:
             return decision
@@ -415,7 +415,9 @@ def _ask_if_open(turn: Turn, prepared: ModelCall | Decision) -> ModelCall | Deci
 
 
 def commit(turn: Turn, call: ModelCall) -> TurnResult:
-    """Commits what came of the call under the turn's key. The decision is that commit's, or an earlier attempt's."""
+    """Commits what came of the call under the turn's key, and returns the decision that stands there, which an earlier
+    attempt may have made.
+    """
     session, answer = turn.session, call.answer
     if not isinstance(answer, ModelReply):
         assert answer is not None
@@ -431,8 +433,9 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
 
 
 def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None:
-    """Fills the turn's commit. Every lost race for a commit's number runs this again, so it issues no ids and calls
-    nothing outside.
+    """Fills the turn's commit. This runs again each time another worker takes the commit's number, so it has no effect
+    outside `change`. The reply's own ids come from `with_ids` and are the same each time; ids made here go with the
+    change that lost.
     """
     deps, answer = turn.deps, reply.answer
     check_turn(change.head, turn.at)
@@ -441,7 +444,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
         count_looks(change, change.head.background)
     change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
     settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
-    if change.head.is_over:  # the reply was paid for, so it is counted; it changes nothing else
+    # The run ended while the model thought: charge the reply, and ignore what it says.
+    if change.head.is_over:
         change.commit(next_decision(change.head, change.now))
         return
     change.end_outage()
@@ -600,7 +604,8 @@ def _after_thinking(
         case Act():
             hint(change, advice)
             _open_questions(turn, change, reply, outcome)
-            if change.head.interventions:  # the calls run once all approvals of the batch are settled
+            # None of the reply's calls runs until every approval among them is decided.
+            if change.head.interventions:
                 return _wait(turn, change)
             change.to_state("waiting_for_tool")
             ready = tuple(call.call_id for call in outcome.to_run)
@@ -623,7 +628,7 @@ def _after_thinking(
 
 def _ask_for_budget(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision:
     """Asks a person for a higher budget. The calls of this reply are kept, and run once it is raised."""
-    # The next request has at least all of this one, and the reply.
+    # The next request will be at least as long as this one and its reply.
     usage = reply.answer.usage
     bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
     needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
@@ -668,7 +673,8 @@ def _open_review_if_due(
 
 
 def _wait(turn: Turn, change: Change) -> Decision:
-    """Waits for people: for a call's approval, a review, or a pause that came while the model was thinking."""
+    """Puts the session into waiting and returns the engine's decision to wait: for a call's approval, a review, or a
+    pause that came while the model was thinking."""
     wait_for_people(change)
     return wait_decision(change.head, turn.timeouts)
 
@@ -701,8 +707,8 @@ def _commit_failure(
 
 
 def _without_reply(turn: Turn, change: Change, error: SessionError | TransientError) -> Decision | None:
-    """Waits for the provider or the key, and takes the turn again then; else the run ends (docs/design/recovery.md 5,
-    providers.md)."""
+    """If the provider or a key can come back, wait and make the turn again; otherwise end the run
+    (docs/design/recovery.md 5, providers.md)."""
     head = change.head
     # A key that is refused before the run's first reply is a mistake of the set-up. One that is refused later was good,
     # and its successor is waited for. A reply that is still being made in the background counts.
@@ -711,7 +717,7 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
     )
     is_key = isinstance(error, ProviderKeyRefused | ProviderQuotaExceeded)
     if isinstance(error, TransientError) or (is_key and has_begun):
-        # As long as the provider asks, or longer where it has asked before.
+        # Wait as long as the provider asked, and longer if it has asked before.
         retry_after = error.retry_after if isinstance(error, ProviderOverloaded) else None
         cause, rules = cause_of_error(error), turn.deps.outage_rules
         return wait_out(change, cause, rules, turn.rules, retry_after=retry_after)
