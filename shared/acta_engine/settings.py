@@ -50,7 +50,7 @@ TRUE, FALSE = ("true", "1"), ("false", "0")
 SetBy = Literal["person", "templates"]
 
 
-class SettingsError(RuntimeError):
+class SettingsError(ValueError):
     """Variables are missing or have a value that cannot be used. The message names them."""
 
 

@@ -19,6 +19,7 @@ from acta_engine.store.schema import CURRENT
 from acta_infra.environments import LOCAL
 from acta_infra.packaging.bundle import ROOT, Bundler
 from acta_infra.packaging.install import target_of
+from acta_infra.packaging.zip_contents import place_in_zip
 
 FIELD = "drawn_by_next"
 VERSIONS = Path("shared/acta_engine/store/schema.py")
@@ -78,7 +79,7 @@ def run(folder: Path, program: str, given: str) -> str:
 @cache
 def zip_of(function: str, ahead: int) -> bytes:
     """The function's zip. `ahead`: as in `changed_files`; 0: this release's. Raises InstallFailed."""
-    added = changed_files(ahead) if ahead else {}
+    added = {place_in_zip(path): text for path, text in changed_files(ahead).items()} if ahead else {}
     return _zipped(Bundler(target_of(LOCAL), offline=True, added=added).build(function))
 
 
