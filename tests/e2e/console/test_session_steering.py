@@ -162,5 +162,5 @@ def test_a_question_is_decided_where_the_work_is_seen(screen: Screen, ann: Perso
     screen.picture("session-asks")
     question.get_by_role("button", name="Continue").click()
     expect(
-        page.get_by_role("treeitem").filter(has_text=re.compile("decided: continue, by .ann"))
+        page.get_by_role("treeitem").filter(has_text=re.compile("Decided: continue, by .ann"))
     ).to_have_count(1)
