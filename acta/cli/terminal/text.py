@@ -14,6 +14,7 @@ from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
+from acta_engine.untrusted.visible import one_line as on_one_line
 from acta_engine.untrusted.visible import visible
 
 __all__ = [
@@ -42,7 +43,7 @@ MIN_QUOTE_WIDTH = 8
 def one_line(value: Any, limit: int = 100) -> str:
     """`value` escaped, on one line, cut at `limit` characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    shown = visible(" ".join(text.split()), keep_newlines=False)
+    shown = on_one_line(text)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

@@ -7,6 +7,8 @@ document take the rest from the class. A stored event is `Event`: the class's na
 import inspect
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 from pydantic import Field
@@ -14,7 +16,7 @@ from pydantic import Field
 from acta_engine.recovery.outage import WAITS_FOR
 from acta_engine.store.schema import StoredModel
 from acta_engine.turn.final_answer import in_words
-from acta_engine.untrusted.visible import visible
+from acta_engine.untrusted.visible import one_line, visible
 
 QUOTED_CHARS = 140
 """A sentence quotes so much of a text that others wrote."""
@@ -61,11 +63,14 @@ class EventData:
         return {self.stored_as.get(name, name): value for name, value in vars(self).items()}
 
     @classmethod
+    @cache
     def fields(cls) -> Mapping[str, str]:
-        """Their names, and those that they are stored under."""
+        """Their names, and those that they are stored under. Found once: a page of a trace asks for each event."""
         bases = [each for each in reversed(cls.__mro__) if each not in (EventData, object)]
         named = {name: None for each in bases for name in inspect.get_annotations(each)}
-        return {name: cls.stored_as.get(name, name) for name in named if name not in vars(EventData)}
+        return MappingProxyType(
+            {name: cls.stored_as.get(name, name) for name in named if name not in vars(EventData)}
+        )
 
 
 class Event(StoredModel):
@@ -95,7 +100,7 @@ class Event(StoredModel):
 
 def quoted(text: object) -> str:
     """Somebody else's words on one line, in quotation marks that they cannot close."""
-    line = visible(" ".join(str(text).split()), keep_newlines=False).replace('"', "'")
+    line = one_line(str(text)).replace('"', "'")
     return f'"{line if len(line) <= QUOTED_CHARS else line[: QUOTED_CHARS - 1] + "…"}"'
 
 

@@ -42,7 +42,7 @@ from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.engine import next_turn_kind
 from acta_engine.turn.workflow import Workflow
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
-from acta_engine.untrusted.visible import visible
+from acta_engine.untrusted.visible import one_line
 
 MAX_OPERATIONS = 20
 MAX_EDITED_STEPS = 20
@@ -304,7 +304,9 @@ def _skipped(steps: Steps, skip: SkipStep, now: datetime) -> tuple[Steps, str]:
     before = _pending(steps, skip.step_number)
     reason = (skip.reason or "").strip()
     step = before.model_copy(update={"status": "skipped", "result": reason or None, "completed_at": now})
-    return _with(steps, step), f"Step {step.step_number} is skipped{f': {_line(reason)}' if reason else '.'}"
+    return _with(
+        steps, step
+    ), f"Step {step.step_number} is skipped{f': {one_line(reason)}' if reason else '.'}"
 
 
 def _reordered(steps: Steps, order: ReorderSteps) -> tuple[Steps, str]:
@@ -335,9 +337,4 @@ def _with(steps: Steps, changed: PlanStep) -> Steps:
 
 
 def _words(step: PlanStep) -> str:
-    return _line(step.description) + (f" ({step.tool})" if step.tool else "")
-
-
-def _line(text: str) -> str:
-    """On one line, so that it cannot look like another change."""
-    return visible(" ".join(text.split()), keep_newlines=False)
+    return one_line(step.description) + (f" ({step.tool})" if step.tool else "")

@@ -17,7 +17,7 @@ from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
 from acta_engine.turn.loop_detection import repeated_failure
-from acta_engine.untrusted.visible import visible
+from acta_engine.untrusted.visible import one_line
 
 PLAN_RETRIES = 3
 """Each retry says more about what is wanted. Then comes one simpler request, then a person is asked
@@ -119,7 +119,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str) -> str:
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
         status = "executing" if head.plan.is_live else head.plan.status
-        title = f"Plan, version {head.plan.version} ({status}): {_words(head.plan.goal)}"
+        title = f"Plan, version {head.plan.version} ({status}): {one_line(head.plan.goal)}"
         said.append("\n".join((title, *map(_line, head.plan.steps))))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
@@ -129,14 +129,10 @@ def _thinking_suffix(head: Head, notes: str, failing: str) -> str:
 
 
 def _line(step: PlanStep) -> str:
+    """What a model wrote into its plan cannot look like a line of the runtime's."""
     tool = f" ({step.tool})" if step.tool else ""
-    result = f" -> {_words(step.result)}" if step.result else ""
-    return f"{_MARKS[step.status]} {step.step_number}. {_words(step.description)}{tool}{result}"
-
-
-def _words(text: str) -> str:
-    """The text on one line. What a model wrote into its plan cannot look like a line of the runtime's."""
-    return visible(" ".join(text.split()), keep_newlines=False)
+    result = f" -> {one_line(step.result)}" if step.result else ""
+    return f"{_MARKS[step.status]} {step.step_number}. {one_line(step.description)}{tool}{result}"
 
 
 def hint(change: Change, text: str) -> None:

@@ -28,6 +28,11 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
     return "".join(escape(char) if is_hidden(char, keep_newlines) else char for char in text)
 
 
+def one_line(text: str) -> str:
+    """The text on one line, hidden characters escaped, so that it cannot look like another line."""
+    return visible(" ".join(text.split()), keep_newlines=False)
+
+
 def visible_throughout(value: Any) -> Any:
     """Applies `visible` to every text in a JSON value, names of fields included."""
     match value:
