@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from acta.cli.commands.tree import ACTA
+from acta_infra.document.committed import write_or_check
 
 PAGE = Path(__file__).resolve().parent / "reference" / "command-line.md"
 OF_EVERY_CALL = {"--env", "--api-url", "--token", "--insecure", "--state"}
@@ -65,16 +66,5 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def main(arguments: list[str]) -> int:
-    text = "\n".join(lines())
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    if "--check" in arguments:
-        print("docs/reference/command-line.md is not what the commands say: make generate")
-        return 1
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check({PAGE: "\n".join(lines())}))

@@ -368,8 +368,7 @@ class App:
     @cached_property
     def tool_runtime(self) -> ToolRuntime:
         """Of the function `tool`, which runs every tool."""
-        from acta_engine.tools.runtime import ToolRuntime
-        from acta_engine.tools.toolbox import Tools
+        from acta_engine.tools.runtime import ToolRuntime, Tools
 
         toolbox = Tools(
             self.builtin_reach,
@@ -392,8 +391,7 @@ class App:
     @cached_property
     def bounded_tools(self) -> ToolRuntime:
         """For the calls that `step` makes itself, on what its turns have read."""
-        from acta_engine.tools.runtime import ToolRuntime
-        from acta_engine.tools.toolbox import Tools
+        from acta_engine.tools.runtime import ToolRuntime, Tools
 
         toolbox = Tools(self.builtin_reach)
         return ToolRuntime(self.repository, self.registry, toolbox, self._agent, self.settings.outage_limits)

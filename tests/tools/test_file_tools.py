@@ -12,7 +12,7 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.port import BuiltinReach, CallContext
 from acta_engine.tools.results_for_model import failure_text
-from acta_engine.tools.toolbox import Tools
+from acta_engine.tools.runtime import Tools
 from acta_engine.untrusted.quoting import OutsideText, quoted
 
 SPECS = builtins()

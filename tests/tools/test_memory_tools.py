@@ -12,7 +12,7 @@ from acta_engine.errors import ToolFailed
 from acta_engine.memories.memory import Memory
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.port import BuiltinReach, CallContext
-from acta_engine.tools.toolbox import Tools
+from acta_engine.tools.runtime import Tools
 from acta_engine.untrusted.quoting import OutsideText
 
 SPECS = builtins()

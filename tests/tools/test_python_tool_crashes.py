@@ -13,8 +13,8 @@ from acta import Call, tool
 from acta.testing.python_tools import tools_of
 from acta.tools.define import Effect
 from acta_engine.log.conversation import ToolEntry
+from acta_engine.tools.runtime import Tools
 from acta_engine.tools.tenant.functions import PythonTools
-from acta_engine.tools.toolbox import Tools
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import Crash

@@ -24,10 +24,11 @@ def files() -> Mapping[Path, str]:
     }
 
 
-def main() -> int:
+def write_or_check(made: Mapping[Path, str]) -> int:
+    """The exit code of a command that writes these files, or with `--check` only compares them."""
     stale = {
         path: text
-        for path, text in files().items()
+        for path, text in made.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     }
     if "--check" not in sys.argv:
@@ -36,9 +37,9 @@ def main() -> int:
             path.write_text(text, encoding="utf-8")
         return 0
     for path in stale:
-        print(f"{path.relative_to(ROOT)} is not what the tables say: make generate")
+        print(f"{path.relative_to(ROOT)} is not what it is made from: make generate")
     return int(bool(stale))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(files()))

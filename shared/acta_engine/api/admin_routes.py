@@ -1,16 +1,40 @@
-"""The routes of `admin`: files, tools, secrets, notifications, agents, prompts, memories, the audit trail, health."""
+"""The routes of `admin`: files, tools, secrets, notifications, agents, prompts, memories, and for admins who did what,
+`/v1/audit`, and what this deployment is and allows, `/v1/admin/health` (docs/design/api.md).
+"""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from acta_engine.agents.routes import add_agents
-from acta_engine.api.admin_operation import add_audit, add_health
+from acta_engine.api.answers import instant, instant_or_none
 from acta_engine.api.app import Api
+from acta_engine.api.envelope import Response, page, success
+from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
+from acta_engine.api.operations import OPERATIONS
 from acta_engine.app import App
+from acta_engine.audit.record import Audit, AuditFilter, AuditRecord
 from acta_engine.files.routes import add_files
 from acta_engine.memories.routes import add_memories
 from acta_engine.notifications.routes import add_notifications
 from acta_engine.prompts.routes import add_prompts
+from acta_engine.recovery.store import is_late, together
 from acta_engine.tools.mcp.routes import add_mcp_servers
 from acta_engine.tools.routes import add_tools
 from acta_engine.tools.secret_routes import add_tool_secrets
+from acta_engine.untrusted.visible import visible
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.api import deployment_answers as records
+    from acta_engine.audit import answers
+
+    Action = str
+else:
+    Action = Literal[tuple(row.action for row in OPERATIONS if row.action is not None)]
+
+MAX_PAGE = 100
+
+Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 
 
 def build(deps: App) -> Api:
@@ -26,3 +50,72 @@ def build(deps: App) -> Api:
     add_audit(api, deps.audit)
     add_health(api, deps)
     return api
+
+
+def add_audit(api: Api, audit: Audit) -> None:
+    @api.on("listAuditRecords")
+    def list_records(
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        action: Action | None = None,
+        user: Name = None,
+        who: Name = None,
+        session_id: Name = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50,
+        cursor: ListingCursor = None,
+    ) -> Response:
+        """`user`: a subject as the identity provider names it. From it alone comes the pseudonym that is looked for;
+        there is no way from a pseudonym to its user.
+        """
+        tenant = api.caller.tenant
+        pseudonym = who if user is None else audit.pseudonyms.of(tenant, user)
+        wanted = AuditFilter(from_, to, action, pseudonym, session_id)
+        with listing_cursor():
+            found = audit.trail.find(tenant, wanted, limit=limit, cursor=cursor)
+        return page([record_view(record) for record in found.records], found.cursor)
+
+
+def record_view(record: AuditRecord) -> "answers.AuditRecord":
+    """Invisible characters of what callers named are made visible."""
+    return {
+        "audit_id": record.audit_id,
+        "at": instant(record.at),
+        "ended_at": instant_or_none(record.ended_at),
+        "who": record.who,
+        "roles": [visible(role) for role in record.roles],
+        "source": record.source,
+        "action": record.action,
+        "details": {name: visible(value) for name, value in record.details.items()},
+        "outcome": record.outcome,
+        "code": record.code,
+    }
+
+
+def add_health(api: Api, deps: App) -> None:
+    settings = deps.settings
+
+    @api.on("readDeployment")
+    def read_health() -> Response:
+        of_tenant = settings.limits.of(api.caller.tenant)
+        shown: records.DeploymentHealth = {
+            "environment": settings.env,
+            "release": settings.release,
+            "schema": {"reads": settings.reads_version, "writes": settings.write_version},
+            "audit": {"recorded": bool(settings.audit_table)},
+            "limits": {
+                "starts_per_minute": of_tenant.starts_per_minute,
+                "open_sessions": of_tenant.open_sessions,
+                "requests_per_second": of_tenant.requests_per_second,
+                "long_polls": of_tenant.long_polls,
+                "tokens_per_hour": settings.tenant_tokens_per_hour or None,
+            },
+            "recovery": recovery(),
+        }
+        return success(shown)
+
+    def recovery() -> "records.RecoveryState":
+        last = together(deps.scans.last())
+        late = is_late(last, deps.clock.now())
+        if last is None:
+            return {"last_scan": None, "late": late}
+        return {"last_scan": {"ended_at": instant(last.ended_at), **last.tally._asdict()}, "late": late}  # type: ignore[typeddict-item]

@@ -1,7 +1,9 @@
-"""What tool calls need from the process, and how a tool is run."""
+"""What tool calls need from the process, and how a tool is run. `Tools` is the one place where a call goes to its
+tool."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, built_in, policies_of
 from acta_engine.errors import ModelFeedback, ToolFailed
@@ -11,9 +13,10 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.people.options_and_defaults import Policies
 from acta_engine.recovery.outage import OutageLimits
 from acta_engine.tools.mcp.server_task import ToolQuestion
-from acta_engine.tools.port import CallContext, Registry, ServerTasks, Toolbox
+from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
 from acta_engine.tools.results_for_model import failure_text, result_text
-from acta_engine.tools.tool import BuiltinTool, ToolSpec
+from acta_engine.tools.tool import BuiltinTool, ToolKind, ToolSpec
+from acta_engine.untrusted.path import PathRefused
 from acta_engine.untrusted.quoting import OutsideText
 
 
@@ -114,3 +117,30 @@ def _answered(head: Head, call_id: str) -> ToolQuestion | None:
     open_call = head.open_call(call_id)
     asked = open_call.asked if open_call is not None else None
     return asked if asked is not None and asked.responses is not None else None
+
+
+Runner = Callable[[Any, Mapping[str, Any], CallContext], str | OutsideText]
+"""Makes the calls of all tools of one kind. It gets the tool, the arguments and the context, as `Toolbox.run` does."""
+Outside = Mapping[ToolKind, Callable[[], Runner]]
+"""How to get the runner of each kind that is not built in. A runner is made with the first call of its kind, because
+what it loads would make every cold start longer."""
+NONE_OUTSIDE: Outside = MappingProxyType({})
+
+
+class Tools:
+    """A Toolbox. Without `outside` only built-in tools run here."""
+
+    def __init__(self, reach: BuiltinReach, outside: Outside = NONE_OUTSIDE) -> None:
+        self._reach = reach
+        self.outside = outside
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
+        if isinstance(spec, BuiltinTool) and spec.run is not None:
+            try:
+                return spec.run(BuiltinCall(arguments, context, self._reach))
+            except PathRefused as refused:  # the path is longer than the store's keys may be
+                raise ToolFailed(f"{refused}.") from None
+        runner = self.outside.get(spec.kind)
+        if runner is None:
+            raise ToolFailed(f"there is no tool {spec.name} here. Try another way.")
+        return runner()(spec, arguments, context)
