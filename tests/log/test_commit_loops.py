@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOOPS = ("attempts", "attempts_in_time")
+LOOPS = ("attempts", "attempts_in_time", "patient_attempts")
 
 
 def loops(tree: ast.AST) -> Iterator[tuple[str, ast.For]]:

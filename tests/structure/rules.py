@@ -3,7 +3,7 @@
 http         what speaks HTTP: `routes.py`, `bodies.py`, `shapes.py`, `answers.py`, `views.py` of a room, and the rooms
              `api`, `mcp_server` and `console`.
 service      `dynamodb.py`, `s3.py` and their like, and what speaks to AWS, a model provider, or a server of a tenant.
-composition  `app.py` and `dependencies.py`, which put a function together.
+composition  `app.py`, which puts a function together.
 anything else: the models, rules and use cases of a room. They import neither http nor services.
 
 So a rule or a use case can be read and tested without either, and is handed the service that it works with.
@@ -24,7 +24,7 @@ SERVICE = re.compile(
     r"|models\.(anthropic|openai)\b"
     r")"
 )
-COMPOSITION = re.compile(r"acta_engine\.(app$|\w+\.\w*dependencies$)|functions\b")
+COMPOSITION = re.compile(r"acta_engine\.app$|functions\b")
 ALLOWED = {
     ("audit.recorder", "api"): "it records requests",
     ("limits.limiter", "api"): "it refuses requests",

@@ -1,8 +1,8 @@
 """The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
 bootstrap` has prepared it, and whether it has the concurrent executions that the environment reserves.
 
-Both are found out before anything is synthesised or deployed. Without the last check Lambda refuses the first function
-that goes too far, in the middle of the deployment, which is then rolled back.
+All of this is found out before anything is synthesised or deployed. Without the last check Lambda refuses the first
+function that goes too far, in the middle of the deployment, which is then rolled back.
 """
 
 import json

@@ -1,4 +1,11 @@
-"""CloudFront with a firewall in front of the API. A stack of its own, because both live in us-east-1."""
+"""CloudFront with a firewall in front of the API. A stack of its own, because both live in us-east-1.
+
+It takes nothing from the other stacks: the API has a name of the operator's (`Environment.domain`), and the functions
+know the origin secret by its hash (`shared/acta_engine/api/incoming.py`). So no value has to cross a region.
+
+The firewall (AWS WAF) counts requests by address and refuses known attackers. No rule looks into bodies: people write
+code, queries and log lines to agents, and such rules would refuse them.
+"""
 
 import json
 from typing import Literal

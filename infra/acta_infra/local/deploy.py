@@ -1,4 +1,11 @@
-"""Deploys the app to a local stack: synthesises it once for each change of its sources, bootstraps, and deploys."""
+"""Deploys the app to a local stack with the real `cdk bootstrap` and `cdk deploy`. The CDK command line runs as a child
+process that can be stopped at any moment. The synthesised app is stored under a digest of its sources, so synth runs
+once for each change.
+
+The local AWS can go back to a former release, too. In AWS a deployment publishes versions. Here its template publishes
+none, because each alias names `$LATEST`. So what is there before a deployment is published first, and afterwards the
+aliases name the newest code again.
+"""
 
 import contextlib
 import hashlib

@@ -1,4 +1,7 @@
-"""The issuer of a local stack: the keys that sign its tokens, and a page to sign in with.
+"""The development identity: an OpenID issuer with one key pair, stored in the state directory, and a page to sign in.
+
+It stands where a customer's identity provider or Cognito stands in AWS. The front serves its two documents; the API's
+JWT authorizer reads them there. It is never used outside the local stack.
 
 The page is an identity provider's with PKCE. Whoever opens it says who they are; nothing is checked, as with `acta
 token`. So it answers only programs of the user who started the stack, and no other user of the machine gets a code or a
@@ -6,7 +9,9 @@ token (`local_aws.peers`). The code goes to the command line on this machine or 
 else, and is of use to nobody without the verifier that only these have. Sources: OpenID Connect Core 1.0, RFC 6749
 (OAuth 2.0), 7636 (PKCE), 8252 (native apps).
 
-`acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103).
+`acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103). The
+code is known to whoever made it. The state directory, which its owner alone reads, has a file by the code's hash with
+who it stands for; whoever takes the file away has used it. So any process of the owner's can make a link.
 """
 
 import base64

@@ -121,9 +121,8 @@ def check_key(
         return "missing"
     if not is_sendable(key):
         return "refused"
-    list_models = (
-        load_sdk()
-    )  # before the time counts: it is no fault of the provider that an SDK loads slowly
+    # Before the time counts: it is no fault of the provider that an SDK loads slowly.
+    list_models = load_sdk()
     try:
         return run_within(timeout, provider.name, lambda _: _status(list_models, key, base_url, timeout))
     except ProviderTimeout:

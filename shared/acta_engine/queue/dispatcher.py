@@ -464,9 +464,8 @@ class Admitter:
             return "dropped"
         if delay is None or not delay.is_queued:  # the commit that begins the wait comes after the place
             return "passed_over"
-        if (
-            delay.admitted
-        ):  # an earlier dispatcher committed this, and nobody knows whether it started the session
+        # An earlier dispatcher committed this, and nobody knows whether it started the session.
+        if delay.admitted:
             self._start(session)
             return "dropped"
         if delay.until is None:  # somebody resumed it: it is on its way to its call, or asks a person now

@@ -39,7 +39,7 @@ from acta_engine.turn.engine import (
     turn_again,
 )
 from acta_engine.turn.kept_replies import place_of
-from acta_engine.turn.model_call import ModelCall, attempts_in_time, failed
+from acta_engine.turn.model_call import ModelCall, failed, patient_attempts
 
 REQUEST_SECONDS = 60.0
 """For a request to the provider: none of them waits for an answer."""
@@ -73,7 +73,7 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
 
     session = turn.session
     try:
-        for change in attempts_in_time(turn, turn.key):
+        for change in patient_attempts(turn, turn.key):
             check_turn(change.head, turn.at)
             if change.head.is_over:
                 break

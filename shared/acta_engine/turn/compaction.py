@@ -35,9 +35,9 @@ from acta_engine.turn.kept_replies import SUMMARY
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
-    attempts_in_time,
     complete,
     mark_call,
+    patient_attempts,
     raise_for_retry,
     reply_kept,
     request_bytes,
@@ -119,7 +119,7 @@ def compact(
     if summary is not None and isinstance(summary.answer, ModelReply):
         # A summary that was paid for is kept for the next attempt where the store does not take it.
         with reply_kept(turn, summary, key) as keep_elsewhere:
-            for change in attempts_in_time(turn, key, keep_elsewhere):
+            for change in patient_attempts(turn, key, keep_elsewhere):
                 _replace_conversation(turn, change, shorter, entries, shortened)
     else:
         for change in repository.attempts(session, key):

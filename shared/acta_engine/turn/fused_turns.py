@@ -142,9 +142,8 @@ def after_another(
     if done is None or done.decision is None or done.decision.next not in GOES_ON:
         return decision
     head = session.head
-    if (
-        is_overtaken(head, at) or done.attempt > attempt
-    ):  # this worker is the late one, and nobody listens to it
+    # This worker may be the late one, to which nobody listens.
+    if is_overtaken(head, at) or done.attempt > attempt:
         return decision
     is_there = head.run is not None and head.run.turn == done.decision.at.turn
     if is_there and (done.own or most_turns == 1):

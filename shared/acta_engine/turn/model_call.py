@@ -161,9 +161,8 @@ def complete(turn: Turn, call: ModelCall, timeout: float) -> ModelCall:
         answer = turn.model.complete(request, timeout=min(timeout, turn.seconds_for(request.max_tokens)))
     except (SessionError, TransientError) as error:
         answer = error
-    if not models.attempts[
-        -1
-    ].outcome:  # else the last model's outcome is known, and this is one error for all
+    # Where the last model's outcome is known, this is one error for all of them.
+    if not models.attempts[-1].outcome:
         models.ended(answer)
     if not isinstance(answer, ModelReply):
         models.note()
@@ -312,7 +311,7 @@ def reply_kept(turn: Turn, call: ModelCall, key: str) -> Iterator[Callable[[], b
         raise
 
 
-def attempts_in_time(
+def patient_attempts(
     turn: Turn, key: str, keep_elsewhere: Callable[[], bool] = lambda: False
 ) -> Iterator[Change]:
     """The loop of `SessionRepository.attempts`, which also tries again while the store refuses and there is time.

@@ -89,11 +89,11 @@ from acta_engine.turn.loop_detection import CallAndResult, detect_loop
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
-    attempts_in_time,
     complete,
     failed,
     kept_call,
     mark_call,
+    patient_attempts,
     raise_for_retry,
     reply_kept,
     request_bytes,
@@ -333,7 +333,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
     (docs/design/budgets.md 17). A limit that is met by a reply is decided on in
     `shared/acta_engine/turn/next_action.py`.
 
-    `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced.
+    `uncharged`: attempts of earlier calls; the commit charges them. Raises Fenced.
     """
     deps, session, models = turn.deps, turn.session, turn.models
     window = deps.settings.token_window_seconds
@@ -424,7 +424,7 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
         return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
     reply, running = with_ids(turn, answer), session.head.background
     with reply_kept(turn, call, turn.key) as keep_elsewhere:
-        for change in attempts_in_time(turn, turn.key, keep_elsewhere):
+        for change in patient_attempts(turn, turn.key, keep_elsewhere):
             apply(turn, call, reply, change)
     if running is not None:
         forget(turn, running)
@@ -689,8 +689,8 @@ def _commit_failure(
     *,
     ends_call: bool = False,
 ) -> Decision:
-    """Commits what follows where there is no reply, and has an operator told of a key that is refused. `attempts`: the
-    commit charges them. `ends_call`: the turn's own call is over, and was not the summariser's.
+    """Commits what follows where there is no reply, and has an operator told of a key that is refused. `uncharged`:
+    attempts that the commit charges. `ends_call`: the turn's own call is over, and was not the summariser's.
     """
     deps = turn.deps
     for change in deps.repository.attempts(turn.session, turn.key):

@@ -1,7 +1,8 @@
 """`acta deploy`, `acta diff` and `acta destroy`: an environment goes into an AWS account with the CDK, or out of it,
 after the command has said what that changes.
 
-The app of an environment is synthesised once: what is shown of it is what is deployed.
+The app of an environment is synthesised once: what is shown of it is what is deployed. `acta deploy --policies DIR`
+writes the IAM policies that a deployment needs instead, and says what to do with them.
 """
 
 import json
