@@ -109,7 +109,10 @@ def code(cell: str) -> list[str]:
 
 def documented() -> dict[Shape, list[Attributes]]:
     kinds: dict[Shape, list[Attributes]] = {}
+    shared = dict(rows("counts", "attributes"))
     for _, pk, sk, attributes in rows("item", "pk", "sk", "attributes"):
+        for name, meant in shared.items():
+            attributes = attributes.replace(name, meant)
         found = dict(re.findall(r"`([a-z_]+)` ([A-Z]+)", attributes))
         kinds.setdefault((code(pk)[0], code(sk)[0]), []).append(found)
     return kinds
