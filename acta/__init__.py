@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from acta.client.errors import ClientError as ClientError
     from acta.client.following import Update as Update
     from acta.tools.call import Call as Call
+    from acta.tools.call import ToolError as ToolError
     from acta.tools.define import tool as tool
-    from acta.tools.errors import ToolError as ToolError
 
 _PLACES = {
     "errors": "acta.client.errors",
@@ -27,7 +27,7 @@ _PLACES = {
     "ClientError": "acta.client.errors",
     "Update": "acta.client.following",
     "Call": "acta.tools.call",
-    "ToolError": "acta.tools.errors",
+    "ToolError": "acta.tools.call",
     "tool": "acta.tools.define",
 }
 __all__ = list(_PLACES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from acta.cli.commands.tree import ACTA
+from acta.cli.main import ACTA
 from acta_infra.document.committed import write_or_check
 
 PAGE = Path(__file__).resolve().parent / "reference" / "command-line.md"

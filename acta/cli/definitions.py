@@ -1,4 +1,6 @@
-"""`acta agents`, `acta tools`, `acta prompts`, `acta memories`: a tenant's definitions."""
+"""`acta agents`, `acta tools`, `acta prompts`, `acta memories`: a tenant's definitions; `acta notifications`: its
+webhook.
+"""
 
 import json
 import sys
@@ -11,8 +13,8 @@ from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
-from acta.cli.terminal.tables import show_list
-from acta.cli.terminal.text import exact_json, note, show, visible
+from acta.cli.terminal.prompt import secret_value
+from acta.cli.terminal.text import echo, exact_json, note, show, show_list, visible
 from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
@@ -26,7 +28,7 @@ ROLES = {
 """What reading them needs; changing agents, tools and prompts needs admin."""
 TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes: what `get` showed can be put again as it is."""
-IDS = {"agents": "agent_id", "tools": "name"}
+IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name"}
 COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]]] = {
     "agents": (
         ("id", "version", "model", "name"),
@@ -85,23 +87,30 @@ def show_one(arguments: Namespace) -> int:
 
 
 def put(arguments: Namespace) -> int:
-    """Makes it, or replaces it where it is there."""
-    if Path(arguments.source).suffix in (".yaml", ".yml"):
+    """Makes it, or replaces it where it is there. What `get` showed can be put again: the tools of an MCP server are
+    then those that were confirmed, which stay.
+    """
+    kind, source = arguments.kind, arguments.source
+    if Path(source).suffix in (".yaml", ".yml"):
+        folder = kind.replace("_", "-")
         raise CliError(
-            f"{arguments.source}: {arguments.kind} in YAML are applied, a folder at a time: acta apply FOLDER, with "
-            f"this file at FOLDER/{arguments.kind}/{Path(arguments.source).stem}.yaml; put takes JSON"
+            f"{source}: {folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
+            f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
         )
-    definition = json_object(arguments.source)
-    calls = getattr(connect(arguments, role="admin"), arguments.kind)
-    definition = {name: value for name, value in definition.items() if name not in TOLD}
-    identity = definition.get(IDS[arguments.kind])
+    definition = {name: value for name, value in json_object(source).items() if name not in TOLD}
+    calls = getattr(connect(arguments, role="admin"), kind)
+    identity = definition.pop(IDS[kind], None)
     if not isinstance(identity, str):
-        raise CliError(f"{arguments.source}: it has no {IDS[arguments.kind]}")
-    rest = {name: value for name, value in definition.items() if name != IDS[arguments.kind]}
-    if exists(calls, identity):
-        written = calls.replace(identity, rest)
+        raise CliError(f"{source}: it has no {IDS[kind]}")
+    if kind == "mcp_servers":
+        if isinstance(definition.get("tools"), list):
+            del definition["tools"]
+        written = calls.write(identity, definition)
+    elif exists(calls, identity):
+        written = calls.replace(identity, definition)
     else:
-        written = calls.create({name: value for name, value in definition.items() if name != "version"})
+        definition.pop("version", None)
+        written = calls.create({IDS[kind]: identity, **definition})
     return show(written, [f"{identity}  version {written['version']}"], as_json=arguments.json)
 
 
@@ -114,21 +123,20 @@ def exists(calls: Any, identity: str) -> bool:
 
 
 def remove(arguments: Namespace) -> int:
-    role = "member" if arguments.kind == "memories" else "admin"
-    getattr(connect(arguments, role=role), arguments.kind).delete(arguments.name)
-    return exit_codes.OK
-
-
-def remove_named(arguments: Namespace) -> int:
-    """What agents may name: a tool, or an MCP server with its tools. Refused where they do, unless --force is given."""
-    calls = getattr(connect(arguments, role="admin"), arguments.kind)
+    """Also a file, a secret or the webhook, of which a tenant has one. What agents may name, a tool or an MCP server
+    with its tools, is refused where they do, unless --force is given.
+    """
+    kind = arguments.kind
+    calls = getattr(connect(arguments, role="member" if kind in ("files", "memories") else "admin"), kind)
+    named = [arguments.name] if "name" in arguments else []
+    forced = {"force": arguments.force} if "force" in arguments else {}
     try:
-        calls.delete(arguments.name, force=arguments.force)
+        calls.delete(*named, **forced)
     except Conflict as conflict:
-        if "agents" not in conflict.details:
+        if not forced or "agents" not in conflict.details:
             raise
         naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
-        what = "this tool" if arguments.kind == "tools" else "tools of this server"
+        what = "this tool" if kind == "tools" else "tools of this server"
         raise CliError(
             f"agents name {what}: {naming}. Change them first; --force deletes it, and they go on without it"
         ) from None
@@ -204,3 +212,37 @@ def text_of(source: str) -> str:
 
 def day(at: object) -> str:
     return str(at)[:16].replace("T", " ") if at else "-"
+
+
+ASKED_FOR = "the secret that notifications are signed with"
+
+
+def show_webhook(arguments: Namespace) -> int:
+    client = connect(arguments, role="admin")
+    try:
+        found = client.notifications.read()
+    except NotFound:
+        if arguments.json:
+            echo("null")
+        note("nobody is told: set a webhook with acta notifications set URL")
+        return exit_codes.OK
+    return _tell_webhook(found, as_json=arguments.json)
+
+
+def put_webhook(arguments: Namespace) -> int:
+    """A secret is asked for where there is none yet."""
+    client = connect(arguments, role="admin")
+    is_new = False
+    try:
+        client.notifications.read()
+    except NotFound:
+        is_new = True
+    secret = secret_value(ASKED_FOR) if arguments.secret or is_new else None
+    return _tell_webhook(client.notifications.write(arguments.url, secret), as_json=arguments.json)
+
+
+def _tell_webhook(found: Mapping[str, Any], *, as_json: bool) -> int:
+    where = found["url"] or "only sessions with a webhook of their own are told"
+    at = str(found["updated_at"])[:16].replace("T", " ")
+    said = visible(f"{where}  since {at}, by {found['updated_by']}", keep_newlines=False)
+    return show(found, [said], as_json=as_json)

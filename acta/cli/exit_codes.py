@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acta.client.interventions import needs_a_person
+from acta.client.following import needs_a_person
 
 OK: Final = 0
 SESSION_FAILED: Final = 1

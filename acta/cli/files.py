@@ -103,8 +103,3 @@ def restore(arguments: Namespace) -> int:
     written = connect(arguments).files.restore(arguments.path, arguments.version)
     said = visible(f"{written['path']} is as it was then, {written['bytes']} bytes", keep_newlines=False)
     return show(written, [said], as_json=arguments.json)
-
-
-def remove(arguments: Namespace) -> int:
-    connect(arguments).files.delete(arguments.path)
-    return exit_codes.OK

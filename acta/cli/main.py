@@ -1,4 +1,4 @@
-"""The `acta` command: finds the subcommand and runs it. Every error becomes one line and an exit code."""
+"""The `acta` command: all its commands, and how one of them runs. Every error becomes one line and an exit code."""
 
 import os
 import sys
@@ -7,13 +7,44 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import click
+from click.shell_completion import get_completion_class
 
 from acta.cli import exit_codes
-from acta.cli.commands.grammar import parse, wrong_use
-from acta.cli.commands.tree import ACTA
+from acta.cli.commands import definitions, deployment, sessions, sign_in
+from acta.cli.commands.grammar import Group, parse, wrong_use
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import note, visible
 from acta.client.errors import ApiError, ClientError
+
+
+def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib.metadata import version  # imported only now: it reads what is installed
+
+    click.echo(f"acta {version('acta-agents')}")
+    context.exit()
+
+
+ACTA = Group(
+    "acta",
+    "Runs autonomous LLM agents on your own AWS account. SESSION is an id, its beginning, or `last`.",
+    *deployment.LOCAL,
+    *sessions.COMMANDS,
+    *definitions.COMMANDS,
+    *sign_in.COMMANDS,
+    *deployment.OPERATIONS,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=show_version,
+            help="Show the version.",
+        )
+    ],
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,6 +83,18 @@ def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> 
     if isinstance(error, ApiError):
         return exit_codes.as_json(error.code or f"HTTP_{error.status}", str(error), error.details)
     return exit_codes.as_json(error.code, str(error), {})
+
+
+COMPLETE = "_ACTA_COMPLETE"
+"""click answers a shell's question where this is set."""
+
+
+def completion(arguments: Namespace) -> int:
+    """`acta completion`: a shell's script that asks `acta` itself which words fit."""
+    of_shell = get_completion_class(arguments.shell)
+    assert of_shell is not None, "the choices are those that click knows"
+    print(of_shell(click.Command("acta"), {}, "acta", COMPLETE).source())
+    return exit_codes.OK
 
 
 if __name__ == "__main__":

@@ -16,10 +16,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import httpx2
 
-from acta.client.deployment import Deployment, is_loopback
+from acta.client.deployment import Bearer, Deployment, is_loopback
 from acta.client.errors import InvalidDeployment, Unreachable, one_line
 from acta.client.flows import Answer, Flow, Item, NoAnswer, Pause, Request, Stream
-from acta.client.tokens import Bearer
 
 P = ParamSpec("P")
 T = TypeVar("T")

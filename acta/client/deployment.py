@@ -1,13 +1,76 @@
-"""Which deployment is called, and with which token."""
+"""Which deployment is called, and with which token: a text, or a source that gets the next one by itself."""
 
+from __future__ import annotations
+
+import asyncio
 import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import urlsplit
 
+import httpx2
+
 from acta.client.errors import InvalidDeployment, one_line
-from acta.client.tokens import FixedToken, TokenSource
+
+REFUSED = 401
+
+
+class TokenSource(Protocol):
+    """Both methods may take a request to the issuer; several threads may call them. They raise ClientError."""
+
+    def token(self) -> str:
+        """One that is valid for a while."""
+
+    def renewed(self, refused: str) -> str:
+        """Another one than `refused`, which the deployment did not take."""
+
+
+class FixedToken:
+    """A `TokenSource` of one token."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def token(self) -> str:
+        return self._token
+
+    def renewed(self, refused: str) -> str:
+        return self._token
+
+
+class Bearer(httpx2.Auth):
+    """Puts the token into each request. One that is refused is replaced, and the request sent again, once: a token may
+    have been revoked, or this machine's clock may be wrong.
+    """
+
+    def __init__(self, source: TokenSource) -> None:
+        self._source = source
+
+    def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
+        token = self._source.token()
+        response = yield bearing(request, token)
+        if response.status_code == REFUSED:
+            another = self._source.renewed(token)
+            if another != token:
+                yield bearing(request, another)
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        token = await asyncio.to_thread(self._source.token)
+        response = yield bearing(request, token)
+        if response.status_code == REFUSED:
+            another = await asyncio.to_thread(self._source.renewed, token)
+            if another != token:
+                yield bearing(request, another)
+
+
+def bearing(request: httpx2.Request, token: str) -> httpx2.Request:
+    request.headers["Authorization"] = f"Bearer {token}"
+    return request
+
 
 API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 """The environment variables that name a deployment."""
@@ -16,7 +79,7 @@ API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 @dataclass(frozen=True)
 class Deployment:
     """`api_url`: the address of the API, https, or http on this machine. `token`: a JSON web token that the deployment
-    accepts, or where to get one each time (`acta.client.tokens`). `insecure`: send it over http to another machine too,
+    accepts, or where to get one each time (`TokenSource`). `insecure`: send it over http to another machine too,
     where everybody on the way can read it.
 
     They are checked when the value is made; raises InvalidDeployment.
@@ -41,7 +104,7 @@ class Deployment:
         return FixedToken(self.token) if isinstance(self.token, str) else self.token
 
     @classmethod
-    def from_environ(cls, environ: Mapping[str, str] = os.environ) -> "Deployment":
+    def from_environ(cls, environ: Mapping[str, str] = os.environ) -> Deployment:
         """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeployment, also where one of them is not set."""
         missing = [name for name in (API_URL, TOKEN) if not environ.get(name)]
         if missing:

@@ -1,6 +1,5 @@
 """For tests of your own agents and tools: Acta in one process, with a scripted model (docs/own-tools.md)."""
 
-from acta.testing.agents import BadAgent
 from acta.testing.python_tools import WrongResult, call, load
 from acta.testing.script import (
     ScriptedModel,
@@ -14,7 +13,7 @@ from acta.testing.script import (
     tool_call,
     uses,
 )
-from acta.testing.session import Session, ToolUse, run
+from acta.testing.session import BadAgent, Session, ToolUse, run
 
 __all__ = [
     "BadAgent",

@@ -6,13 +6,11 @@ from types import MappingProxyType
 from typing import Any
 
 from acta.testing.memory.admission import MemoryAdmission
-from acta.testing.memory.attempts import MemoryAttempts, MemoryPartials
-from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolSecretNames, MemoryToolSecretValues
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta.testing.memory.workflow import MemoryWorkflow

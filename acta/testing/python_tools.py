@@ -22,9 +22,8 @@ from pydantic.errors import PydanticUserError
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta.tools.call import Call, File, Files, NoFiles
+from acta.tools.call import BadTool, Call, File, Files, NoFiles, SecretMissing
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
-from acta.tools.errors import BadTool, SecretMissing
 from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, run, to_result
 from acta_engine.files.store import FileExists, FileMissing, FileStore

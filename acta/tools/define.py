@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeVar, get_args
 
-from acta.tools.errors import BadTool
+from acta.tools.call import BadTool
 from acta.tools.signature import Function, Parameters, parameters_of
 
 Effect = Literal["read", "idempotent", "once"]

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from acta.tools.call import BadTool
 from acta.tools.define import MODULE, tools_in
-from acta.tools.errors import BadTool
 
 IMPORT_SECONDS = 20.0
 """Lambda itself gives a process 10 seconds to start before it begins anew."""

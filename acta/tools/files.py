@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from acta.tools.call import File, Files
-from acta.tools.errors import FileRefused
+from acta.tools.call import File, FileRefused, Files
 
 MAX_PATH_BYTES = 1_024
 PRIVATE = "~/"

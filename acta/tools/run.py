@@ -16,9 +16,8 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from acta.tools.call import Call, Files, NoFiles, no_secrets
+from acta.tools.call import Call, Files, NoFiles, SecretMissing, ToolError, no_secrets
 from acta.tools.define import Tool
-from acta.tools.errors import SecretMissing, ToolError
 
 Event = Mapping[str, Any]
 NO_WORDS = "the tool failed without saying why"

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acta.tools.call import no_secrets
-from acta.tools.errors import SecretMissing
+from acta.tools.call import SecretMissing, no_secrets
 
 VARIABLE = "ACTA_TOOL_SECRETS"
 NOT_THERE = ("ResourceNotFoundException", "AccessDeniedException")

@@ -13,8 +13,7 @@ from pydantic.fields import FieldInfo, ModelPrivateAttr
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from pydantic_core import CoreSchema, PydanticUndefined
 
-from acta.tools.call import Call
-from acta.tools.errors import BadTool, ToolError
+from acta.tools.call import BadTool, Call, ToolError
 
 Function = Callable[..., Any]
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from acta.cli.local.stack import PlainProgress
+from acta.cli.local.up import PlainProgress
 from acta_infra.packaging.bundle import ROOT
 from tests.bench import growth, report
 from tests.bench.beside import comparison

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from acta.cli.commands.tree import ACTA
+from acta.cli.main import ACTA
 from acta_engine.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta.tools.call import File
-from acta.tools.errors import FileRefused
+from acta.tools.call import File, FileRefused
 from acta.tools.files import S3Files
 from acta_engine.aws.clients import make_client
 from acta_engine.files.credentials import FileCredentials

@@ -9,8 +9,7 @@ from moto import mock_aws
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.python_tools import ToolFiles
-from acta.tools.call import File, Files
-from acta.tools.errors import FileRefused
+from acta.tools.call import File, FileRefused, Files
 from acta.tools.files import S3Files
 
 Open = Callable[..., Files]

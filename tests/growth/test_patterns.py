@@ -94,7 +94,7 @@ TABLE = {
     "acta/cli/sign_in/users.py TENANT_PATTERN": Met("an argument of the command line"),
     "acta/cli/sign_in/users.py ROLE_NAME_PATTERN": Met("an argument of the command line"),
     "acta/client/sign_in/store.py ENVIRONMENT_PATTERN": Met("the name of an environment"),
-    "acta/cli/naming.py FULL": Met("an argument of the command line"),
+    "acta/cli/connection.py FULL": Met("an argument of the command line"),
     "acta/cli/apply/folder.py NAME": Met("the name of a file"),
     "acta/cli/local/new_tool.py FOLDER_PATTERN": Met("an argument of the command line"),
     "acta/cli/local_stack.py ROLE_PATTERN": Met("an argument of the command line"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta.cli.operations.deployed.deploy import ALARM, counted_in
+from acta.cli.operations.costs import ALARM, counted_in
 from acta_engine.usage.aws_estimate import AwsRates, estimated
 from acta_engine.usage.aws_prices import prices_in
 from acta_infra.costs import BY_RESOURCE, ENDS, Costs, UnknownPrice, costs, done_in, total

@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from acta.cli.operations.deployed.deploy import (
-    choose_write_version,
-    look_after,
-    require_concurrency,
-    roll_out,
-)
+from acta.cli.operations.deploy import choose_write_version, look_after, require_concurrency, roll_out
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_infra.deployed.permissions import (
     LONGEST,

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.stored.restored import check_still, later_lines, restored_to, stopped_lines
+from acta.cli.operations.stored import check_still, later_lines, restored_to, stopped_lines
 from acta.testing.memory.clock import FakeClock
 from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
 from acta_infra.deployed.quarantine import Quarantine

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.deploy import require_concurrency
+from acta.cli.operations.deploy import require_concurrency
 from acta_infra.deployed.account import QuotaUnknown, TooMuchReserved, check_reserved
 from acta_infra.environments import ENVIRONMENTS, PROD, Environment
 from acta_infra.sizing import FunctionName, Sizing

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.deploy import as_lines, require_unprotected
+from acta.cli.operations.deploy import as_lines, require_unprotected
 from acta.cli.operations.target import Target
 from acta_infra.deployed.account import Caller
 from acta_infra.deployed.stacks import HOLDS_DATA, CloudFormation, Fate, Thing, empty_bucket, fate_of

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.deploy import choose_write_version
+from acta.cli.operations.deploy import choose_write_version
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_infra.deployed.releases import Live, look, look_before, move
 from acta_infra.deployed.releases import choose as choose_release

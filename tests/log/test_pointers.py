@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import Entry, ToolEntry
 from acta_engine.log.repository import SessionRepository

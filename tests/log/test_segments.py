@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryBlobs
 from acta_engine.errors import StoreUnavailable
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.conversation import Content, Entry

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems

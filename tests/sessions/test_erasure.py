@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit, IdempotencyKey

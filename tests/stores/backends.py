@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
-from acta.testing.memory.attempts import MemoryAttempts, MemoryPartials
-from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import (
     MemoryDefinitions,
@@ -17,7 +15,7 @@ from acta.testing.memory.definitions import (
 )
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
 from acta_engine.agents.dynamodb import DynamoDefinitions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from acta.cli.operations.stored.erase import lines_of
+from acta.cli.operations.stored import erased_lines
 from acta_engine.aws.clients import Service, make_client
 from acta_engine.memories.memory import Memory, Source
 from acta_engine.store.keys import notification_secrets_prefix
@@ -349,7 +349,7 @@ def test_the_pool_is_named_by_its_issuer() -> None:
 def test_of_a_person_whom_nobody_knows_it_is_said_what_was_looked_at(deployment: Deployment) -> None:
     deployment.fill()
     receipt = erase_user(deployment.eraser, TENANT, f"ann@{TENANT}.example")
-    said = list(lines_of(receipt, TENANT, f"ann@{TENANT}.example"))
+    said = list(erased_lines(receipt, TENANT, f"ann@{TENANT}.example"))
     assert said[0].endswith("nothing was there")
     assert said[1] == f"looked at in {TENANT}: sessions 2, memories 1, users 1"
     assert "sub of their tokens" in said[2]

@@ -3,10 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import ToolFailed

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta_engine.log.commit import Commit
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems

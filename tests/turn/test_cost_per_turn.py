@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.attempts import MemoryAttempts
-from acta.testing.memory.blobs import MemoryBlobs
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.limits.hour import CHUNK_TOKENS
 from acta_engine.log.attempt import AttemptStore, Marker
 from acta_engine.log.commit import Commit, Decision

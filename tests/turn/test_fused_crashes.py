@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.attempts import MemoryAttempts
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.errors import EngineError, Fenced, FinalError
 from acta_engine.log.attempt import Marker
 from acta_engine.log.commit import Commit, Decision

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acta.testing.memory.attempts import MemoryAttempts
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
 from acta_engine.errors import (
     EngineError,

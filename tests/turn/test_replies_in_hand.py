@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from acta.testing.memory.attempts import MemoryAttempts
-from acta.testing.memory.blobs import MemoryBlobs
-from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
 from acta_engine.log.attempt import Marker
 from acta_engine.log.commit import Commit, Decision

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from acta.testing.memory.attempts import MemoryAttempts
+from acta.testing.memory.log import MemoryAttempts
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
 from acta_engine.limits.hour import hour_of

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from acta.cli.apply.kinds import KINDS, Kind, as_file
+from acta.cli.apply.kinds import KINDS, Kind, as_file, credentials
 from acta.cli.apply.schema import Json, nearest, problems
-from acta.cli.apply.tool_files import credentials
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
 from acta.yaml_text import NoYaml, Read, read

@@ -1,7 +1,8 @@
 """What a command of `acta` is made of: click's commands, options and arguments, with the function that runs it named.
 
-A command's function is imported when it is called: `acta --help` must not wait for what `acta demo` needs. It gets the
-values as a `Namespace` and returns the exit code.
+They are written as help shows them: `get PATH`, `ls [PREFIX]`, `-o, --output FILE`. A command's function is imported
+when it is called: `acta --help` must not wait for what `acta demo` needs. It gets the values as a `Namespace` and
+returns the exit code.
 """
 
 from argparse import Namespace
@@ -16,88 +17,8 @@ from acta.cli.exit_codes import WRONG_USE
 Given = dict[str, Any]
 NARROW = 100
 """Columns of help at most."""
-
-
-class Command(click.Command):
-    """`function`: the module below `acta.cli` and its function, as in `files:put`. `prepare`: changes the values before
-    the function gets them; `more`: values that no option has.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        function: str,
-        help: str,
-        *parameters: click.Parameter,
-        prepare: Callable[[Given], Given] | None = None,
-        epilog: str | None = None,
-        **more: Any,
-    ) -> None:
-        def callback(**given: Any) -> Namespace:
-            given = {name: none_if_empty(value) for name, value in given.items()}
-            given = prepare(given) if prepare else given
-            return Namespace(command=self.function, **more, **given)
-
-        self.function = f"acta.cli.{function}"
-        super().__init__(name, params=[*parameters], callback=callback, help=help, epilog=epilog)
-
-
-class Group(click.Group):
-    """Lists its commands as they stand here, not by the alphabet."""
-
-    def __init__(self, name: str, help: str, *commands: click.Command, **more: Any) -> None:
-        named: Mapping[str, click.Command] = {str(each.name): each for each in commands}
-        super().__init__(name, dict(named), help=help, no_args_is_help=False, **more)
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        return [*self.commands]
-
-
-def argument(name: str, metavar: str | None = None, **more: Any) -> click.Argument:
-    return click.Argument([name], metavar=metavar or name.upper(), **more)
-
-
-def option(*names: str, help: str | None = None, **more: Any) -> click.Option:
-    return click.Option([*names], help=help, **more)
-
-
-def flag(*names: str, help: str | None = None) -> click.Option:
-    return click.Option([*names], is_flag=True, help=help)
-
-
-def words(name: str, metavar: str) -> click.Argument:
-    """All that is left: a text need not be quoted. `joined` makes one text of them."""
-    return click.Argument([name], metavar=metavar, nargs=-1, required=True)
-
-
-def joined(name: str) -> Callable[[Given], Given]:
-    return lambda given: {**given, name: " ".join(given[name] or ())}
-
-
-STATE = option("--state", metavar="DIR", help="the local stack's state directory (default: .acta)")
-CONNECTION: Sequence[click.Parameter] = (
-    option("--env", metavar="NAME", help="the environment that `acta login` signed in to"),
-    option(
-        "--api-url", metavar="URL", help="the deployment's URL (default: ACTA_API_URL, else the local stack)"
-    ),
-    option("--token", help="a token for it (default: ACTA_TOKEN)"),
-    flag("--insecure", help="send the token over http to another machine, readable on the way"),
-    STATE,
-)
-"""The options that name a deployment."""
-JSON = flag("--json", help="print JSON, for scripts")
-
-
-def api_command(
-    name: str, function: str, help: str, *parameters: click.Parameter, json: bool = True, **more: Any
-) -> Command:
-    """A command that calls the API of a deployment. `json`: it takes `--json`."""
-    return Command(name, function, help, *parameters, *([JSON] if json else []), *CONNECTION, **more)
-
-
-def none_if_empty(value: Any) -> Any:
-    """An option that may be repeated and was not given is None, as any other is."""
-    return None if value == () else value
+NAMES = {"SESSION": "id", "SESSION|INTERVENTION": "id", "ID": "name", "FILE": "source"}
+"""Arguments whose value has another name than help."""
 
 
 class Instant(click.ParamType[str]):
@@ -113,6 +34,108 @@ class Instant(click.ParamType[str]):
         if not has_zone:
             self.fail(f"a time is given such as 2026-11-22T09:00:00Z, not {value!r}", param, context)
         return str(value)
+
+
+TYPES: Mapping[str, Any] = {
+    "N": int,
+    "SEQ": int,
+    "USD": float,
+    "TIME": Instant(),
+    "N TEXT": (int, str),
+    "N M": (int, int),
+}
+"""Of an option's value, by the word that stands for it."""
+
+
+class Command(click.Command):
+    """`usage`: its name and its plain arguments. `function`: the module below `acta.cli` and its function, as in
+    `files:put`. `prepare`: changes the values before the function gets them; `more`: values that no option has.
+    """
+
+    def __init__(
+        self,
+        usage: str,
+        function: str,
+        help: str,
+        *parameters: click.Parameter,
+        prepare: Callable[[Given], Given] | None = None,
+        epilog: str | None = None,
+        **more: Any,
+    ) -> None:
+        def callback(**given: Any) -> Namespace:
+            given = {name: none_if_empty(value) for name, value in given.items()}
+            given = prepare(given) if prepare else given
+            return Namespace(command=self.function, **more, **given)
+
+        name, *words = usage.split(" ")
+        self.function = f"acta.cli.{function}"
+        params = [*map(argument, words), *parameters]
+        super().__init__(name, params=params, callback=callback, help=help, epilog=epilog)
+
+
+class Group(click.Group):
+    """Lists its commands as they stand here, not by the alphabet."""
+
+    def __init__(self, name: str, help: str, *commands: click.Command, **more: Any) -> None:
+        named: Mapping[str, click.Command] = {str(each.name): each for each in commands}
+        super().__init__(name, dict(named), help=help, no_args_is_help=False, **more)
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [*self.commands]
+
+
+def argument(shown: str, name: str | None = None, **more: Any) -> click.Argument:
+    """`[PREFIX]` may be left out; `TOOL...` may be several. `name`: of its value, where the word is not its own."""
+    bare = shown.strip("[].")
+    more = {"nargs": -1 if "..." in shown else 1, "required": not shown.startswith("["), **more}
+    return click.Argument([name or NAMES.get(bare) or bare.lower()], metavar=shown, **more)
+
+
+def text_argument(shown: str) -> click.Argument:
+    """All that is left, as one text, which need not be quoted."""
+    return argument(shown, callback=lambda context, parameter, words: " ".join(words))
+
+
+def option(shown: str, help: str | None = None, name: str | None = None, **more: Any) -> click.Option:
+    """A flag where no value follows. A value's type is that of `TYPES`; `yes|no` is one of these words. `name`: of its
+    value, where the option is not its own.
+    """
+    *names, value = [*shown.split(" "), ""]
+    while names and not names[-1].startswith("-"):
+        value = f"{names.pop()} {value}".rstrip()
+    if "|" in value:
+        more = {"type": click.Choice(value.split("|")), **more}
+    elif value:
+        more = {"type": TYPES.get(value), "metavar": value, **more}
+    else:
+        more = {"is_flag": True, **more}
+    return click.Option([*(each.rstrip(",") for each in names), *([name] if name else [])], help=help, **more)
+
+
+ENVIRONMENT = option("--env NAME", "in AWS (default: the local stack)")
+STATE = option("--state DIR", "the local stack's state directory (default: .acta)")
+YES = option("--yes", "do not ask")
+CONNECTION: Sequence[click.Parameter] = (
+    option("--env NAME", "the environment that `acta login` signed in to"),
+    option("--api-url URL", "the deployment's URL (default: ACTA_API_URL, else the local stack)"),
+    option("--token TEXT", "a token for it (default: ACTA_TOKEN)"),
+    option("--insecure", "send the token over http to another machine, readable on the way"),
+    STATE,
+)
+"""The options that name a deployment."""
+JSON = option("--json", "print JSON, for scripts")
+
+
+def api_command(
+    usage: str, function: str, help: str, *parameters: click.Parameter, json: bool = True, **more: Any
+) -> Command:
+    """A command that calls the API of a deployment. `json`: it takes `--json`."""
+    return Command(usage, function, help, *parameters, *([JSON] if json else []), *CONNECTION, **more)
+
+
+def none_if_empty(value: Any) -> Any:
+    """An option that may be repeated and was not given is None, as any other is."""
+    return None if value == () else value
 
 
 def parse(command: click.Command, argv: Sequence[str] | None) -> Namespace | int:

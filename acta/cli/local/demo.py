@@ -9,9 +9,9 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.local.stack import model_line, started_stack
-from acta.cli.sessions.follow import print_outcome, watch_session
+from acta.cli.local.up import model_line, started_stack
 from acta.cli.sessions.listings import trace_lines
+from acta.cli.sessions.run import print_outcome, watch_session
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import echo, note
 from acta.client.api import Client

@@ -9,14 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.connection import connect
+from acta.cli.connection import FULL, connect, session_named
 from acta.cli.exit_codes import CliError
-from acta.cli.naming import FULL, session_named
-from acta.cli.operations.deployed.outputs import not_deployed
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import Target, local_account, target
-from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line
-from acta.cli.terminal.tool_log_lines import MESSAGES, first_line, further_lines
+from acta.cli.operations.target import Target, local_account, not_deployed, target
+from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line, visible
 from acta_engine.ids import EFFECT, is_id, made_at
 from acta_infra.deployed.session_logs import (
     LogLine,
@@ -261,6 +258,29 @@ def _other(fields: Fields) -> str:
 
 def _count(number: Any, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+RAISED = "tool raised"
+MESSAGES = ("tool printed", "tool logged", RAISED, "tool failed")
+"""Of the lines that `acta/tools/log.py` writes; a test compares."""
+
+
+def is_of_a_tool(fields: Fields) -> bool:
+    return fields.get("message") in MESSAGES
+
+
+def first_line(fields: Fields) -> str:
+    """Of what was raised it is the error's type: the traceback stands below."""
+    said = (str(fields.get("text", "")).splitlines() or [""])[0]
+    said = str(fields.get("error")) if fields.get("message") == RAISED else said
+    return f"{fields.get('tool')} {str(fields.get('message')).removeprefix('tool ')}: {said}"
+
+
+def further_lines(fields: Fields) -> list[str]:
+    """Of a line of a tool, escaped for a terminal."""
+    if not is_of_a_tool(fields):
+        return []
+    return visible(str(fields.get("text", ""))).splitlines()[0 if fields.get("message") == RAISED else 1 :]
 
 
 WORDS: Mapping[str, Callable[[Fields], str]] = {

@@ -5,10 +5,9 @@ from argparse import Namespace
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
-from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import World
-from acta.cli.operations.target import account_of
+from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show
 from acta_infra.deployed.releases import (

@@ -1,7 +1,11 @@
-"""The environment that a command with `--env` is about, and the AWS account behind it."""
+"""The environment that a command with `--env` is about, and the AWS account behind it. What AWS answers to an
+operator's command becomes one line that says what to do.
+"""
 
 import os
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,6 +64,13 @@ def target(name: str, client: Any = None) -> Target:
     return Target(environment, found)
 
 
+def not_deployed(chosen: Target) -> CliError:
+    name, found = chosen.environment.name, chosen.caller
+    return CliError(
+        f"environment {name} is not deployed in account {found.account}, {found.region}: acta deploy --env {name}"
+    )
+
+
 def account_of(arguments: Namespace) -> Account:
     """Of --env, or of the local stack of --state. Raises CliError."""
     return target(arguments.env).account if arguments.env else local_account(arguments)
@@ -98,3 +109,44 @@ def require_credentials() -> None:
 def _asks_a_local_aws() -> bool:
     """Environments of the local kind can be deployed to an emulator alone, which the shell then names."""
     return os.environ.get("AWS_ENDPOINT_URL", "").startswith(LOOPBACK)
+
+
+OPERATIONS, SIGN_IN = "docs/operations.md", "docs/sign-in.md"
+"""Pages that list what an operator's credentials need."""
+
+
+@contextmanager
+def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
+    """`page`: the one that lists what the command's credentials need. Raises CliError."""
+    from botocore.exceptions import BotoCoreError
+
+    from acta_engine.aws.errors import AwsRefused
+    from acta_engine.errors import (
+        AwsDenied,
+        PoisonedSession,
+        SchemaUnknown,
+        StoreThrottled,
+        StoreUnavailable,
+    )
+    from acta_infra.deployed.stacks import OutputsUnknown
+
+    try:
+        yield
+    except OutputsUnknown as error:
+        raise CliError(one_line(str(error), 400), "NOT_DEPLOYED") from None
+    except AwsDenied as error:
+        raise CliError(
+            f"AWS refuses it to your credentials ({one_line(str(error), 200)}): {page} lists what they need",
+            "AWS_DENIED",
+        ) from None
+    except (StoreThrottled, StoreUnavailable) as error:
+        raise CliError(
+            f"AWS did not answer ({one_line(str(error), 200)}): run the same command again", "AWS_UNAVAILABLE"
+        ) from None
+    except (PoisonedSession, SchemaUnknown) as error:
+        raise CliError(
+            f"something that is stored cannot be read ({one_line(str(error), 200)}): is this the deployed release?",
+            "UNREADABLE",
+        ) from None
+    except (AwsRefused, BotoCoreError) as error:
+        raise CliError(f"AWS refused it: {one_line(str(error), 300)}", "AWS_REFUSED") from None

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from acta.cli.connection import connect
-from acta.cli.naming import session_named
+from acta.cli.connection import connect, session_named
 from acta.cli.terminal.session_lines import counted, line_words, outcome_words, state_words
 from acta.cli.terminal.text import dollars, note, one_line, show
 from acta.client.api import Client

@@ -6,14 +6,13 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from acta.cli.connection import connect
+from acta.cli.connection import connect, session_named
 from acta.cli.definitions import text_of
 from acta.cli.exit_codes import CliError
-from acta.cli.naming import session_named
 from acta.cli.terminal.session_lines import DESCRIPTION_LIMIT, MARKS, marks_for, plan_lines
 from acta.cli.terminal.text import one_line, show
 from acta.client.api import Client
-from acta.client.interventions import has_ended
+from acta.client.following import has_ended
 
 Row = Mapping[str, Any]
 

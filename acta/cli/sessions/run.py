@@ -1,18 +1,43 @@
-"""`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`."""
+"""`acta run`, `acta fork`, `acta watch`, `acta say`; `acta pause`, `acta resume`, `acta cancel`. A session is followed
+on this terminal, or as lines of JSON, until it ends or needs somebody.
+
+A person at the terminal is asked when the session waits for one. Without a terminal the commands that decide are
+printed instead, and following goes on: somebody may decide elsewhere. Ctrl-C ends the following, never the session.
+"""
 
 import json
+import sys
+import textwrap
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from acta.cli.connection import connect
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
-from acta.cli.naming import session_named
-from acta.cli.sessions.follow import follow_as_json, follow_on_screen
-from acta.cli.terminal.session_lines import line_words, state_words
-from acta.cli.terminal.text import echo, note, show
+from acta.cli.sessions.ask import Question, Questions, fit_together
+from acta.cli.sessions.interventions import deciding_lines, question_lines
+from acta.cli.sessions.listings import receipt_or_nothing
+from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
+from acta.cli.terminal.session_lines import (
+    View,
+    begun_wait,
+    event_line,
+    is_goal_missed,
+    line_words,
+    marks_for,
+    outcome_mark,
+    outcome_words,
+    state_words,
+    try_now_line,
+    usage_line,
+    view_for,
+)
+from acta.cli.terminal.text import Screen, echo, note, show, visible
 from acta.client.api import Client
+from acta.client.errors import ClientError
+from acta.client.following import Feed, Update
 
 
 def run(arguments: Namespace) -> int:
@@ -101,3 +126,195 @@ def control(arguments: Namespace) -> int:
 def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
     said = "; ".join((state_words(session), *line_words(session)))
     return show(session, [f"{session['session_id']}  {said}"], as_json=as_json)
+
+
+def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:
+    invocation = Invocation.from_arguments(arguments)
+    try:
+        session = watch_session(client, session_id, invocation, no_wait=arguments.no_wait)
+    except KeyboardInterrupt:
+        ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
+        note(f"\nThe session continues without you: {ways}")
+        return exit_codes.INTERRUPTED
+    print_outcome(session, receipt_or_nothing(client, session_id))
+    return exit_codes.of_followed_session(session)
+
+
+def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
+    """Standard output gets the session alone; standard error gets each wait, and for each intervention, once, how to
+    decide it.
+    """
+    session: Mapping[str, Any] = {}
+    invocation, announced = Invocation.from_arguments(arguments), set[str]()
+    for update in client.updates(session_id, on_outage=Outages(note)):
+        session = update.session
+        for event in update.events:
+            tell_wait(event, invocation.line("resume", session_id))
+        for intervention in update.open_interventions:
+            identity = str(intervention.get("intervention_id"))
+            if identity not in announced:
+                announced.add(identity)
+                note(f"a person is needed; look with {invocation.line('watch', session_id)}")
+                for line in deciding_lines(invocation, session_id, intervention):
+                    note(f"  {line}")
+        if arguments.no_wait and update.waits_for_a_person:
+            break
+    print(json.dumps(session))
+    return exit_codes.of_followed_session(session)
+
+
+class Outages:
+    """Tells that the deployment does not answer, once for each minute of it or so."""
+
+    EVERY = 12
+    """Polls that failed."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.failed = 0
+
+    def __call__(self, error: ClientError) -> None:
+        if self.failed % self.EVERY == 0:
+            said = visible(str(error), keep_newlines=False)
+            self.tell(f"{said}; the session goes on without it, and following goes on when it answers again")
+        self.failed += 1
+
+
+def tell_wait(event: Mapping[str, Any], resume: str) -> None:
+    """On standard error, if the event begins a wait for no person."""
+    wait, line = begun_wait(event), event_line(event)
+    if wait is None or line is None:
+        return
+    line = f"{line}; {try_now_line(resume)}" if wait.may_be_tried else line
+    note(line)
+
+
+class Watcher:
+    """`interactive`: a person at the terminal can be asked. `no_wait`: stop where one is needed."""
+
+    def __init__(
+        self, client: Client, view: View, invocation: Invocation, *, interactive: bool, no_wait: bool = False
+    ) -> None:
+        self.client = client
+        self.view = view
+        self.invocation = invocation
+        self.no_wait = no_wait
+        self.interactive = interactive
+        self.shown: set[str] = set()
+        """The interventions that were put on the screen."""
+        self.feed: Feed | None = None
+        self.has_told = False
+        """That nobody can be asked here."""
+
+    def watch(self, session_id: str) -> Mapping[str, Any]:
+        """The session as it ended, or as it waits for a person with `no_wait`."""
+        session: Mapping[str, Any] = {}
+        try:
+            for update in self.updates(session_id):
+                session = update.session
+                self.view.show(update)
+                self.show_interventions(session_id, update)
+                if self.no_wait and update.waits_for_a_person:
+                    break
+        finally:
+            self.view.close()
+        return session
+
+    def updates(self, session_id: str) -> Iterable[Update]:
+        """Where a person can be asked, they keep coming while a prompt is on the screen."""
+        updates = self.client.updates(session_id, on_outage=Outages(self.view.tell))
+        if not self.interactive:
+            return updates
+        self.feed = Feed(updates)
+        return self.feed
+
+    def show_interventions(self, session_id: str, update: Update) -> None:
+        if self.feed is not None:
+            self.ask_together(session_id, update, self.feed)
+        for intervention in update.open_interventions:
+            identity = str(intervention.get("intervention_id"))
+            if identity in self.shown:
+                continue
+            self.shown.add(identity)
+            if self.feed is not None and not self.feed.is_open(identity):
+                continue  # decided while another question was on the screen
+            with self.view.suspended():
+                self.show_question(session_id, intervention)
+
+    def ask_together(self, session_id: str, update: Update, feed: Feed) -> None:
+        """Where several questions of yes or no are open. Those that are left are asked one by one."""
+        fresh = [one for one in update.open_interventions if one["intervention_id"] not in self.shown]
+        fresh = [one for one in fresh if feed.is_open(one["intervention_id"])]
+        if not fit_together(self.client, fresh):
+            return
+        with self.view.suspended():
+            discard_typed_ahead()
+            for number, intervention in enumerate(fresh, 1):
+                echo(f"{number} of {len(fresh)}")
+                self.show_lines(session_id, intervention)
+            if Questions(self.client, session_id, fresh, echo).ask(feed):
+                self.shown.update(one["intervention_id"] for one in fresh)
+
+    def show_lines(self, session_id: str, intervention: Mapping[str, Any]) -> None:
+        whole = self.client.with_whole_inputs(session_id, intervention)
+        for line in question_lines(whole, Screen.of(sys.stdout)):
+            echo(line)
+
+    def show_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
+        if self.interactive:
+            discard_typed_ahead()
+        self.show_lines(session_id, intervention)
+        question = Question(self.client, self.invocation, session_id, intervention, echo)
+        if self.feed is None:
+            question.show_commands("decide with one of:")
+            if not self.no_wait and not self.has_told:
+                self.has_told = True
+                note(nobody_here())
+        else:
+            question.ask(self.feed)
+
+
+def nobody_here() -> str:
+    """Why this command cannot ask, and what it does instead."""
+    lacking = "standard input" if not sys.stdin.isatty() else "standard output"
+    return (
+        f"nobody can be asked here, because {lacking} is no terminal: this command waits until somebody decides with "
+        "one of the commands above (with --no-wait it ends instead)"
+    )
+
+
+def watch_session(
+    client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
+) -> Mapping[str, Any]:
+    """The session as it ended, or as it waits for a person with `no_wait`. Raises ClientError."""
+    interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
+    if interactive:
+        use_line_editor()
+    view = view_for(sys.stdout, invocation.line("resume", session_id))
+    watcher = Watcher(client, view, invocation, interactive=interactive, no_wait=no_wait)
+    return watcher.watch(session_id)
+
+
+def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:
+    """`receipt`: its lines. How the session ended stands in the last line, behind a mark of its own."""
+    answer = (session.get("result") or {}).get("answer")
+    echo("")
+    if answer:
+        echo(wrapped_answer(visible(str(answer))))
+        echo("")
+    for line in outcome_words(session):
+        echo(line)
+    for line in receipt:
+        echo(line)
+    mark = outcome_mark(session, marks_for(sys.stdout.encoding))
+    ended = "ended, " if is_goal_missed(session) else ""
+    echo(f"{mark} {ended}{state_words(session)} · {usage_line(session)}")
+
+
+def wrapped_answer(answer: str) -> str:
+    """Broken between words on a terminal; as it is elsewhere."""
+    if not sys.stdout.isatty():
+        return answer
+    columns = Screen.of(sys.stdout).columns - 1
+    lines = [textwrap.wrap(line, columns, drop_whitespace=False) or [""] for line in answer.split("\n")]
+    return "\n".join(row.rstrip() for rows in lines for row in rows)

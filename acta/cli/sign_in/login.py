@@ -1,9 +1,12 @@
-"""`acta login` and `acta logout`; `acta console`: the page of a deployment, in a browser."""
+"""`acta login` and `acta logout`; `acta console`: the page of a deployment, in a browser. Where an environment is,
+and how people sign in to it, is told by options, by the last sign-in, or by its stack.
+"""
 
 import json
 import webbrowser
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import httpx2
@@ -11,12 +14,101 @@ import httpx2
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation, deployment_signed_in_to
 from acta.cli.exit_codes import CliError
-from acta.cli.sign_in.target import LOCAL, Outputs, Target, outputs_for_login, target_of
-from acta.cli.terminal.text import echo, note, one_line, show
+from acta.cli.local_stack import local_sign_in
+from acta.cli.terminal.text import cli_error, echo, note, one_line, show
+from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
-from acta.client.sign_in.oidc import Attempt, Issuer, Tokens
+from acta.client.sign_in.oidc import Application, Attempt, Issuer, Tokens
 from acta.client.sign_in.store import SignIn, Store, folder
+
+LOCAL = "local"
+"""The stack that `acta up` serves here. It is where it is now, not where it was at the last sign-in."""
+Outputs = Mapping[str, str]
+ID_TOKEN, ACCESS_TOKEN = "id_token", "access_token"
+
+
+@dataclass(frozen=True)
+class Target:
+    api_url: str
+    application: Application
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of `acta login`, for somebody without AWS credentials."""
+        named: tuple[str, ...] = ("--url", self.api_url, "--issuer", self.application.issuer)
+        named += ("--client-id", self.application.client_id)
+        usual = Application(self.application.issuer, self.application.client_id)
+        if self.application.scopes != usual.scopes:
+            named += ("--scopes", self.application.scopes)
+        return named if self.application.takes == usual.takes else (*named, "--access-token")
+
+
+def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> Target:
+    """Raises CliError and ClientError, before anybody signs in for nothing: also where it could not be kept."""
+    if arguments.state and arguments.env != LOCAL:
+        raise CliError(f"--state is for the stack that `acta up` serves: it goes with --env {LOCAL}")
+    stored = store.read(arguments.env)
+    given = [arguments.url, arguments.issuer, arguments.client_id]
+    if all(given):
+        return named_target(arguments)
+    if any(given):
+        raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
+    if arguments.env == LOCAL:
+        url, client_id = local_sign_in(arguments.state)
+        return Target(url, Application(issuer=url, client_id=client_id))
+    if stored is not None and not arguments.look_up:
+        return Target(stored.api_url, stored.application)
+    return target_from(arguments.env, read_outputs(arguments.env))
+
+
+def named_target(arguments: Namespace) -> Target:
+    check_url(arguments.url)
+    if not is_encrypted(arguments.url):
+        raise CliError(
+            f"{one_line(arguments.url)} is not encrypted: a sign-in is sent to an https address alone"
+        )
+    application = Application(
+        issuer=arguments.issuer,
+        client_id=arguments.client_id,
+        scopes=arguments.scopes or Application.scopes,
+        takes="access_token" if arguments.access_token else "id_token",
+    )
+    return Target(arguments.url.rstrip("/"), application)
+
+
+def target_from(environment: str, outputs: Outputs) -> Target:
+    """What the stack says about itself. Raises CliError where people cannot sign in to it from here."""
+    if not outputs.get("Issuer"):
+        raise CliError(
+            f"the release that is deployed to {environment} knows no sign-in: deploy this one, or bring a token with "
+            "--api-url and --token"
+        )
+    if not outputs.get("SignInClient"):
+        raise CliError(
+            f"no client for a command line is registered for {environment}: set sign_in_client of its ExternalIssuer, "
+            f"or bring a token of {one_line(outputs['Issuer'])} with --api-url and --token"
+        )
+    application = Application(
+        issuer=outputs["Issuer"],
+        client_id=outputs["SignInClient"],
+        scopes=outputs.get("SignInScopes", Application.scopes),
+        takes="access_token" if outputs.get("SignInTakes") == ACCESS_TOKEN else "id_token",
+    )
+    return Target(outputs["ApiUrl"].rstrip("/"), application)
+
+
+def outputs_for_login(environment: str) -> Outputs:
+    """With the caller's AWS credentials. Raises CliError."""
+    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
+
+    unknown = (
+        "could not be looked up ({}): use AWS credentials of its account, or give --url, --issuer and --client-id, "
+        "which whoever deployed it can tell you"
+    )
+    with cli_error(OutputsUnknown, words=f"where {environment} is {unknown}", cut=300):
+        return stack_outputs(environment, callers_client(environment, "cloudformation"))
+
 
 LONGEST_SIGN_IN_SECONDS = 600.0
 """A first sign-in may set a password and an authenticator app up."""

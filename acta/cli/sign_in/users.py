@@ -7,12 +7,11 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from acta.cli.aws_errors import SIGN_IN, aws_errors
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.sign_in.target import Outputs, target_from
-from acta.cli.terminal.tables import show_list
-from acta.cli.terminal.text import one_line, show
+from acta.cli.operations.target import SIGN_IN, aws_errors
+from acta.cli.sign_in.login import Outputs, target_from
+from acta.cli.terminal.text import one_line, show, show_list
 from acta_infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:

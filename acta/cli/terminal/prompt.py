@@ -7,6 +7,7 @@ prompt, or to take the prompt away.
 """
 
 import contextlib
+import getpass
 import os
 import signal
 import sys
@@ -258,3 +259,18 @@ def confirm(what: str, name: str, given: str | None, asks: Asks | None = None) -
         raise CliError(f"{what} Without a terminal --confirm {one_line(name)} says yes")
     if given != name:
         raise CliError("that is another name; nothing was done")
+
+
+MOST_SECRET_CHARS = 16_384
+"""More than the API takes: what is longer is refused and not cut."""
+
+
+def secret_value(name: str) -> str:
+    """Without the line break at its end. Raises CliError where there is none."""
+    if sys.stdin.isatty():
+        value = getpass.getpass(f"Value of {name} (not shown): ")
+    else:
+        value = sys.stdin.read(MOST_SECRET_CHARS).removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise CliError("a value is needed: type it, or send it to standard input")
+    return value

@@ -1,11 +1,18 @@
-"""The session log in memory."""
+"""A session's log in memory, with its large texts, and with what a turn keeps of its model call: the marker of each
+attempt, and the text that is being written.
+"""
 
+import hashlib
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from acta.testing.memory.table import MemoryTable, StoredCommit, StoredIntervention
+from acta.testing.memory.table import MemoryTable, StoredCommit, StoredDocument, StoredIntervention
 from acta_engine.clock import Clock
+from acta_engine.errors import Fenced
 from acta_engine.limits.tenant_limits import TenantCounts
+from acta_engine.log.attempt import PARTIAL_VERSION, AttemptsChanged, Marker, Partial
 from acta_engine.log.commit import Commit
+from acta_engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
 from acta_engine.log.store import (
     NO_ITEMS,
     Erasure,
@@ -15,8 +22,10 @@ from acta_engine.log.store import (
     Places,
     TransactionItems,
 )
+from acta_engine.log.texts import BlobMissing
 from acta_engine.people.visible_sessions import check_visible
 from acta_engine.store.documents import from_commit, from_intervention, to_commit
+from acta_engine.store.schema import CURRENT
 from acta_engine.usage.usage import counted
 
 KEPT = 4_096
@@ -131,3 +140,69 @@ class MemoryLog:
 @lru_cache(KEPT)
 def _read(version: int, body: bytes) -> Commit:
     return to_commit(version, body)
+
+
+class MemoryBlobs:
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str, str], str] = {}
+
+    def put(self, tenant: str, session_id: str, text: str) -> str:
+        name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._texts[tenant, session_id, name] = text
+        return name
+
+    def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
+        self._texts[tenant, session_id, name] = text
+
+    def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        try:
+            return {name: self._texts[tenant, session_id, name] for name in names}
+        except KeyError:
+            raise BlobMissing("a blob is missing") from None
+
+    def names(self, tenant: str, session_id: str) -> list[str]:
+        return [name for held, session, name in self._texts if (held, session) == (tenant, session_id)]
+
+    def delete_all(self, tenant: str, session_id: str) -> None:
+        self._texts = {key: text for key, text in self._texts.items() if key[:2] != (tenant, session_id)}
+
+
+class MemoryAttempts:
+    def __init__(self, table: MemoryTable, *, write_version: int = CURRENT) -> None:
+        self._version = write_version
+        self._table = table
+
+    def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
+        with self._table.lock:
+            if (tenant, session_id) in self._table.deleted:
+                raise Fenced("the session was deleted")
+            found = self._table.markers.get((tenant, session_id))
+            there = _marker(found)
+            if found is not None and there.last_id not in (after, marker.last_id):
+                raise AttemptsChanged(there)
+            stored = StoredDocument(self._version, from_marker(marker, self._version))
+            self._table.markers[tenant, session_id] = stored
+
+    def read(self, tenant: str, session_id: str) -> Marker:
+        with self._table.lock:
+            return _marker(self._table.markers.get((tenant, session_id)))
+
+
+def _marker(stored: StoredDocument | None) -> Marker:
+    return Marker() if stored is None else to_marker(stored.version, stored.body)
+
+
+class MemoryPartials:
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+
+    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+        with self._table.lock:
+            if (tenant, session_id) not in self._table.deleted:
+                stored = StoredDocument(PARTIAL_VERSION, from_partial(partial))
+                self._table.partials[tenant, session_id] = stored
+
+    def get(self, tenant: str, session_id: str) -> Partial | None:
+        with self._table.lock:
+            stored = self._table.partials.get((tenant, session_id))
+        return None if stored is None else to_partial(stored.version, stored.body)

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from acta.cli.commands.grammar import parse
-from acta.cli.commands.tree import ACTA
 from acta.cli.connection import Invocation, deployment_of
 from acta.cli.exit_codes import CliError
-from acta.cli.main import main
+from acta.cli.main import ACTA, main
 from acta.client.deployment import Deployment
 from local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment

@@ -13,11 +13,10 @@ from typing import Any
 import click
 import pytest
 
-from acta.cli.aws_errors import SIGN_IN, aws_errors
 from acta.cli.commands.grammar import Command
-from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
-from acta.cli.main import main
+from acta.cli.main import ACTA, main
+from acta.cli.operations.target import SIGN_IN, aws_errors
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, SchemaUnknown, StoreThrottled
 from acta_infra.deployed.tenants.stores import NotDeployed

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
 
+from acta.client import api as sessions
 from acta.client import calls as made
-from acta.client import sessions, shapes
-from acta.client.api import AsyncClient, Client, DeploymentCalls
+from acta.client import shapes
+from acta.client.api import AsyncClient, Client, DeploymentCalls, FileCalls
 from acta.client.callers import listing, operation
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiError, ServerError, class_of
-from acta.client.files import FileCalls
 from acta.client.flows import Pause, Request
 from acta.client.following import Update
 from acta_engine.api.operation import Operation

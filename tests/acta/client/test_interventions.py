@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswer
-from acta.client.interventions import input_hash
+from acta.client.following import input_hash
 from acta_engine.log import conversation
 from acta_engine.untrusted.exact_json import canonical_json
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, success

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 import acta
 from acta import Call, tool
 from acta.tools import define
+from acta.tools.call import BadTool
 from acta.tools.define import Tool, tool_of, tools_in
-from acta.tools.errors import BadTool
 from acta_engine.tools import tool as product
 from acta_engine.tools.schema import check_input
 from acta_engine.tools.tenant.definition import check_schema

@@ -7,8 +7,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from acta.tools.call import File
-from acta.tools.errors import FileRefused
+from acta.tools.call import File, FileRefused
 from acta.tools.files import S3Files, check_folder, check_new_path, check_path, files_of
 from acta_engine.untrusted import path as product
 

@@ -12,9 +12,8 @@ from annotated_types import Le
 from pydantic import AliasChoices, BaseModel, Field
 from typing_extensions import TypedDict
 
-from acta.tools.call import Call
+from acta.tools.call import BadTool, Call, ToolError
 from acta.tools.define import tool, tool_of
-from acta.tools.errors import BadTool, ToolError
 from acta.tools.run import run
 
 CALL = Call("acme", "ses_1", "ann", "eff_1", datetime.now(UTC) + timedelta(minutes=1))

@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from acta import Call, ToolError, tool
+from acta.tools.call import FileRefused, SecretMissing
 from acta.tools.define import Tool, tool_of
-from acta.tools.errors import FileRefused, SecretMissing
 from acta.tools.run import UnknownTool, UnusableResult, answer
 from acta.tools.secrets import KEPT_SECONDS, Secrets
 

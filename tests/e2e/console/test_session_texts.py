@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 from playwright.sync_api import Page, expect
 
-from acta.testing.memory.blobs import MemoryBlobs
+from acta.testing.memory.log import MemoryBlobs
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.system_clock import SystemClock

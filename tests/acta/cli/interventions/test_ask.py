@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from acta.cli.interventions.ask import Decision, NoDecision, read_decision
+from acta.cli.sessions.ask import Decision, NoDecision, read_decision
 
 APPROVAL = {"type": "approval_required", "options": ["approve", "reject", "modify"]}
 

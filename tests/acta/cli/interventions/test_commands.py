@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acta.cli.connection import Invocation
-from acta.cli.interventions.lines import deciding_lines
 from acta.cli.main import main
+from acta.cli.sessions.interventions import deciding_lines
 from acta_engine.people.options_and_defaults import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
 from tests.acta.cli.interventions.waiting import waits
 from tests.acta.conftest import Acta

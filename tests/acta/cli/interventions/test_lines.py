@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from acta.cli.interventions.lines import list_line, question_lines
+from acta.cli.sessions.interventions import list_line, question_lines
 from tests.acta.cli.interventions.waiting import NOW, waits
 from tests.acta.fake_deployment import SESSION_ID
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta.cli.operations.deployed.deploy import as_json, differs, next_commands, warn_gone_back, what_to_do
+from acta.cli.operations.costs import what_to_do
+from acta.cli.operations.deploy import as_json, differs, next_commands, warn_gone_back
 from acta.cli.operations.target import Target
 from acta_infra.deployed.account import Caller
 from acta_infra.deployed.permissions import Place

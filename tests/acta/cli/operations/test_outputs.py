@@ -5,8 +5,7 @@ import json
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.deploy import tell_what_is_left
-from acta.cli.operations.deployed.outputs import show_outputs
+from acta.cli.operations.deploy import show_outputs, tell_what_is_left
 from acta.cli.operations.logs import require_deployed
 from acta.cli.operations.target import Target
 from acta_infra.deployed.account import Caller

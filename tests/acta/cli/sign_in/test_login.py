@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from acta.cli.commands.grammar import parse
-from acta.cli.commands.tree import ACTA
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.main import main
+from acta.cli.main import ACTA, main
 from acta.cli.sign_in.login import login, logout
 from acta.client.errors import SignInFailed
 from local_aws.loopback import free_port

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from acta.cli.commands.grammar import parse
-from acta.cli.commands.tree import ACTA
 from acta.cli.exit_codes import CliError
+from acta.cli.main import ACTA
 from acta.cli.sign_in.users import add, list_users, remove
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreUnavailable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta.cli.interventions.lines import question_lines
+from acta.cli.sessions.interventions import question_lines
 from acta.cli.terminal.text import FIRST_ROW, NEXT_ROW, Screen, encodable, quoted, visible
 
 FORGED = (

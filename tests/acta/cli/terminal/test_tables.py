@@ -4,8 +4,7 @@ import pytest
 
 from acta.cli.main import main
 from acta.cli.terminal.session_lines import usage_line
-from acta.cli.terminal.tables import show_table
-from acta.cli.terminal.text import dollars
+from acta.cli.terminal.text import dollars, show_table
 
 
 def test_off_a_terminal_a_list_has_no_headings_and_a_page_has(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """Lines that Python tools write are known where they are shown."""
 
-from acta.cli.terminal.tool_log_lines import MESSAGES, RAISED
+from acta.cli.operations.logs import MESSAGES, RAISED
 from acta.tools import log
 
 

@@ -9,13 +9,14 @@ from acta.cli.terminal.live import Display
 from acta.cli.terminal.session_lines import (
     ASCII_MARKS,
     WAITS_FOR,
+    PlainView,
     event_line,
     marks_for,
     plan_lines,
     state_words,
+    view_for,
     waiting_lines,
 )
-from acta.cli.terminal.view import PlainView, view_for
 from acta.client.following import Update
 from acta_engine.log.events import Event
 from acta_engine.recovery.outage import DELAY_REASONS

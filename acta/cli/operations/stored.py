@@ -1,25 +1,155 @@
-"""`acta quarantine` and `acta restored`: a table that AWS has restored to an earlier time is taken into use."""
+"""What is stored, with an operator's AWS credentials: `acta backup` and `acta restore` take a tenant's data out of a
+deployment and into one; `acta erase` removes everything of a tenant, or of one person in it, for good; `acta
+quarantine` and `acta restored` take a table into use that AWS has restored to an earlier time.
+"""
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.target import account_of, environment_of
+from acta.cli.operations.target import account_of, aws_errors, environment_of
 from acta.cli.terminal.prompt import confirm
-from acta.cli.terminal.text import echo, one_line, show
+from acta.cli.terminal.session_lines import counted
+from acta.cli.terminal.text import cli_error, echo, note, one_line, show
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_infra.deployed.account import Account
 from acta_infra.deployed.quarantine import Quarantine
-from acta_infra.deployed.tenants.erase import eraser_of
+from acta_infra.deployed.tenants.backup import LIST, BackupUnusable, NothingThere, Place, back_up, place_of
+from acta_infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
+from acta_infra.deployed.tenants.restore import Restored
+from acta_infra.deployed.tenants.restore import restore as restore_backup
 from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
-from acta_infra.deployed.tenants.stores import stores_in
+from acta_infra.deployed.tenants.stores import TenantStores, stores_in
+from acta_infra.issuers import OwnPool
 
-WORDS = {
+NOT_ALL = ("left as it is", "deleted lately", "no room")
+"""Outcomes that leave something of the backup out."""
+OUTCOMES = {
+    "restored": "restored",
+    "there already": "there already",
+    "replaced": "replaced",
+    "left as it is": "left as it is, because what is there differs",
+    "deleted lately": "deleted within the last hour: run the same command again an hour after that",
+    "no room": "left out, because the agent has as many memories as it may",
+}
+
+
+def backup(arguments: Namespace) -> int:
+    """Exit code 1 where a session could not be read. Raises CliError."""
+    stores = _stores(arguments)
+    place = _place(arguments.to, stores)
+    with aws_errors():
+        if place.has(LIST):
+            raise CliError(f"{arguments.to} has a backup already: name another place")
+        try:
+            counts = back_up(stores, arguments.tenant, place, _complain)
+        except NothingThere:
+            raise CliError(
+                f"nothing is stored of {one_line(arguments.tenant)}, so no backup was taken: is that its name?"
+            ) from None
+        except OSError as error:
+            raise CliError(f"{arguments.to}: {error.strerror or error}") from None
+    told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
+    lines = [f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}"]
+    if counts["unreadable"]:
+        unread = counted(counts["unreadable"], "session")
+        lines.append(f"not in it, because they cannot be read: {unread}, named above")
+    show(dict(counts), lines, as_json=arguments.json)
+    return exit_codes.SESSION_FAILED if counts["unreadable"] else exit_codes.OK
+
+
+def restore(arguments: Namespace) -> int:
+    """Exit code 1 where something of the backup was left out. Raises CliError."""
+    stores = _stores(arguments)
+    place = _place(arguments.source, stores)
+    with aws_errors():
+        try:
+            done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
+        except BackupUnusable as error:
+            raise CliError(f"{arguments.source}: {one_line(str(error), 300)}") from None
+        except OSError as error:
+            raise CliError(f"{arguments.source}: {error.strerror or error}") from None
+    outcomes_of: Mapping[str, Mapping[str, int]] = {
+        "sessions": done.sessions,
+        "definitions": done.definitions,
+        "files": done.files,
+    }
+    told = {kind: dict(outcomes) for kind, outcomes in outcomes_of.items()}
+    told_all = {**told, "secrets_to_set": done.secrets, "webhook": done.webhook}
+    show(told_all, _lines(outcomes_of, done, arguments.tenant), as_json=arguments.json)
+    left_out = any(outcomes[each] for outcomes in outcomes_of.values() for each in NOT_ALL)
+    return exit_codes.SESSION_FAILED if left_out else exit_codes.OK
+
+
+def _lines(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str) -> Iterator[str]:
+    for kind, outcomes in counted.items():
+        for outcome, number in outcomes.items():
+            yield f"{kind}: {number} {OUTCOMES[outcome]}"
+        if not outcomes:
+            yield f"{kind}: none in the backup"
+    for name in done.secrets:
+        yield f"no backup has secrets: an admin of {one_line(tenant)} runs acta tools secrets set {one_line(name)}"
+    if done.webhook:
+        yield "no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications"
+
+
+def _stores(arguments: Namespace) -> TenantStores:
+    with aws_errors():
+        return stores_in(account_of(arguments))
+
+
+def _place(where: str, stores: TenantStores) -> Place:
+    with cli_error(ValueError):
+        return place_of(where, stores.s3)
+
+
+def _complain(session_id: str, why: str) -> None:
+    note(f"acta: {one_line(session_id)} is not in the backup: {one_line(why, 300)}")
+
+
+LOOKED_AT = ("sessions", "memories", "users")
+
+
+def erase(arguments: Namespace) -> int:
+    """Exit code `WAITING` where it has to be run again. Raises CliError."""
+    tenant, user = arguments.tenant, arguments.user
+    with aws_errors():
+        auth = environment_of(arguments).auth
+        life = timedelta(minutes=auth.token_minutes) if isinstance(auth, OwnPool) else TOKEN_LIFE
+        eraser = eraser_of(account_of(arguments), life)
+        confirm(f"All of {one_line(user or tenant)} is erased for good.", user or tenant, arguments.confirm)
+        receipt = erase_tenant(eraser, tenant) if user is None else erase_user(eraser, tenant, user)
+    until = None if receipt.until is None else receipt.until.isoformat()
+    told = {"removed": dict(receipt.removed), "again_after": until, "wrote_to": receipt.wrote_to}
+    told = told if user is None else {**told, "looked_at": dict(receipt.looked_at)}
+    show(told, erased_lines(receipt, tenant, user), as_json=arguments.json)
+    return exit_codes.OK if receipt.until is None else exit_codes.WAITING
+
+
+def erased_lines(receipt: Receipt, tenant: str, user: str | None) -> Iterator[str]:
+    name = one_line(user or tenant)
+    removed = ", ".join(f"{number} {kind}" for kind, number in receipt.removed.items() if number)
+    yield f"erased of {name}: {removed or 'nothing was there'}"
+    if user is not None:
+        looked = ", ".join(f"{each} {receipt.looked_at.get(each, 0):,}" for each in LOOKED_AT)
+        yield f"looked at in {one_line(tenant)}: {looked}"
+        if not removed and receipt.until is None:
+            yield "a person is named by the sub of their tokens, and not by their address: acta users list has both"
+    for session_id in receipt.wrote_to:
+        yield f"{one_line(session_id)} of somebody else has messages of theirs: acta erase leaves it"
+    if receipt.until is not None:
+        at = receipt.until.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        yield (
+            "tokens of removed users, or workers of deleted sessions, may still live: run the same command again after "
+            f"{at} UTC"
+        )
+
+
+COUNTED = {
     "copied": "items that are as they were: {}",
     "removed": "items of later that are gone: {}",
     "erased": "erased since, and now erased again: {}",
@@ -133,7 +263,7 @@ def later_lines(later: Sequence[str]) -> Iterator[str]:
 
 
 def done_lines(done: Progress, arguments: Namespace) -> Iterator[str]:
-    for kind, words in WORDS.items():
+    for kind, words in COUNTED.items():
         if done.counts.get(kind):
             yield words.format(done.counts[kind])
     for session in done.texts_alone:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from acta.cli.connection import Invocation
-from acta.cli.interventions.lines import deciding_lines, lacks_role, needed_limits, role_lines
+from acta.cli.sessions.interventions import deciding_lines, lacks_role, needed_limits, role_lines
 from acta.cli.terminal.prompt import Prompt, PromptCancelled
 from acta.cli.terminal.session_lines import event_line
 from acta.cli.terminal.text import visible

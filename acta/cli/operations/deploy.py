@@ -1,8 +1,7 @@
 """`acta deploy`, `acta diff` and `acta destroy`: an environment goes into an AWS account with the CDK, or out of it,
-after the command has said what that changes.
+after the command has said what that changes. `acta outputs`: where its API, issuer, table and other things are.
 
-The app of an environment is synthesised once: what is shown of it is what is deployed. `acta deploy --policies DIR`
-writes the IAM policies that a deployment needs instead, and says what to do with them.
+The app of an environment is synthesised once: what is shown of it is what is deployed.
 """
 
 import json
@@ -12,19 +11,24 @@ import subprocess
 import sys
 import tempfile
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
-from acta.cli.aws_errors import aws_errors
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deployed.outputs import state_of
-from acta.cli.operations.target import Target, environment_named, require_credentials, target, warn_unpinned
+from acta.cli.operations.costs import check_tools, write_policies
+from acta.cli.operations.target import (
+    Target,
+    aws_errors,
+    not_deployed,
+    require_credentials,
+    target,
+    warn_unpinned,
+)
 from acta.cli.terminal.prompt import says_yes, stopped_by_signals
-from acta.cli.terminal.text import cli_error, echo, note, one_line
+from acta.cli.terminal.text import cli_error, echo, note, one_line, show_table
 from acta_infra.deployed.account import (
     NotBootstrapped,
     QuotaUnknown,
@@ -33,11 +37,11 @@ from acta_infra.deployed.account import (
     check_reserved,
     client_in,
 )
-from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
 from acta_infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
 from acta_infra.deployed.stacks import (
     Changes,
     CloudFormation,
+    DeployedStack,
     Fate,
     NewRelease,
     StacksUnknown,
@@ -56,10 +60,8 @@ from acta_infra.local.deploy import (
     Assembly,
     CommandFailed,
     Commands,
-    ToolMissing,
     cdk_environ,
     keep_release,
-    require_cdk,
     take_newest,
 )
 from acta_infra.local.toolchain import CDK, ROOT
@@ -176,84 +178,6 @@ def run_cdk(target: Target, *arguments: str, app: Path | None = None) -> None:
     code = subprocess.call([str(CDK), *arguments, *given, *QUIET], cwd=ROOT, env=environ)
     if code:
         raise CdkFailed(f"cdk {arguments[0]} failed with exit code {code}; its own words are above")
-
-
-def check_tools() -> None:
-    """Raises CliError where Node.js or the CDK command line is missing."""
-    with cli_error(ToolMissing):
-        require_cdk(os.environ)
-
-
-DEPLOYER = "deployer.json"
-ALARM = "AWS::CloudWatch::Alarm"
-
-
-def write_policies(arguments: Namespace) -> int:
-    """AWS is asked for the account alone, and only where the environment names none. Raises CliError."""
-    check_tools()
-    environment = environment_named(arguments.env)
-    place = _place(environment)
-    folder = Path(arguments.policies)
-    with cli_error(UnknownResource):
-        documents = execution_policies(environment, place, resources_in_templates(environment))
-    named = {DEPLOYER: deployer_policy(environment, place)}
-    named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, each in named.items():
-            (folder / name).write_text(json.dumps(each, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
-    for line in what_to_do(environment, place, folder, [*named]):
-        echo(line)
-    return exit_codes.OK
-
-
-def resources_in_templates(environment: Environment) -> Counter[str]:
-    """How many of each type; of alarms, how many metrics they look at, which is what AWS bills. Synthesised without the
-    functions' code. Raises CliError.
-    """
-    with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
-        commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
-        app = Path(scratch) / "app"
-        try:
-            with cli_error(CommandFailed), stopped_by_signals():
-                commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
-        finally:
-            commands.stop()
-        templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
-    return counted_in(templates)
-
-
-def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    found = Counter[str]()
-    for each in (resource for template in templates for resource in template["Resources"].values()):
-        compared = each.get("Properties", {}).get("Metrics", ()) if each["Type"] == ALARM else ()
-        found[each["Type"]] += sum("MetricStat" in metric for metric in compared) or 1
-    return found
-
-
-def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
-    """Commands to paste, by somebody who may make policies."""
-    shown, name = one_line(str(folder), 200), environment.name
-    yield f"Written to {shown}: {', '.join(files)}."
-    yield "Once, by an administrator of the account:"
-    arns = []
-    for file in files:
-        policy = f"acta-{name}-{file.removesuffix('.json')}"
-        yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
-        if file != DEPLOYER:
-            arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
-    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
-    yield f"      --cloudformation-execution-policies {','.join(arns)}"
-    yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
-
-
-def _place(environment: Environment) -> Place:
-    if environment.account is not None and environment.region is not None:
-        return Place(environment.account, environment.region)
-    found = target(environment.name).caller
-    return Place(found.account, found.region)
 
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
@@ -530,3 +454,54 @@ def _listed(things: Iterable[Thing]) -> Iterator[str]:
 
 def _named(thing: Thing) -> str:
     return f"{thing.what} {one_line(thing.name, 200)}"
+
+
+FAILED = ("ROLLBACK", "FAILED")
+UNDER_WAY = "_IN_PROGRESS"
+"""In CloudFormation's states. Source: CloudFormation User Guide, "Stack status codes"."""
+
+
+def outputs(arguments: Namespace) -> int:
+    """Exit code 1 where a stack is missing. Raises CliError where nothing is deployed."""
+    return show_outputs(target(arguments.env), as_json=arguments.json)
+
+
+def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
+    """`client`: as `CloudFormation`'s."""
+    with cli_error(StacksUnknown, words="the stacks could not be read: {}", cut=300):
+        stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
+    if not stacks:
+        raise not_deployed(chosen)
+    found = of_stacks(stacks)
+    if as_json:
+        where = {"account": chosen.caller.account, "region": chosen.caller.region}
+        print(json.dumps({"environment": chosen.environment.name, **where, "outputs": found}))
+    elif found:
+        show_table(("OUTPUT", "VALUE"), sorted(found.items()))
+    if state := state_of(chosen, stacks):
+        note(f"acta: {state}")
+    return exit_codes.SESSION_FAILED if missing(chosen, stacks) else exit_codes.OK
+
+
+def missing(chosen: Target, stacks: Iterable[DeployedStack]) -> list[str]:
+    there = {each.name for each in stacks}
+    return [name for name in names_of(chosen.environment) if name not in there]
+
+
+def state_of(chosen: Target, stacks: Sequence[DeployedStack]) -> str:
+    """What is there where the last deployment failed or is under way, and what to do. Empty: all is well."""
+    name, absent = chosen.environment.name, missing(chosen, stacks)
+    there = ", ".join(f"{each.name} ({each.status})" for each in stacks) or "nothing"
+    if any(each.status.endswith(UNDER_WAY) for each in stacks):
+        return f"environment {name} is being changed just now: there is {there}"
+    if not absent and not any(word in each.status for each in stacks for word in FAILED):
+        return ""
+    said = f"the last deployment of {name} failed: there is {there}"
+    if absent and stacks:
+        said += f"; missing is {', '.join(absent)}"
+    said += f". Mend the cause and run acta deploy --env {name} again"
+    return f"{said}, or remove what is there: acta destroy --env {name}" if stacks else said
+
+
+def of_stacks(stacks: Iterable[DeployedStack]) -> dict[str, Any]:
+    return {name: value for stack in stacks for name, value in stack.outputs.items()}

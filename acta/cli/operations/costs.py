@@ -1,0 +1,143 @@
+"""What the templates of an environment tell: `acta costs`, what so many sessions cost a month, by part, before there is
+one; and `acta deploy --policies DIR`, the IAM policies that a deployment needs.
+"""
+
+import json
+import os
+import tempfile
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from acta.cli import exit_codes
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.target import environment_named, target
+from acta.cli.terminal.prompt import stopped_by_signals
+from acta.cli.terminal.text import cli_error, dollars, echo, one_line, show_table
+from acta_infra.costs import Costs, UnknownPrice, costs
+from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
+from acta_infra.environments import Environment
+from acta_infra.local.deploy import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
+from acta_infra.local.toolchain import ROOT
+
+
+def show_costs(arguments: Namespace) -> int:
+    """Asks AWS for nothing. Raises CliError."""
+    environment = environment_named(arguments.env) if arguments.env else None
+    resources = resources_in_templates(environment) if environment is not None else None
+    with cli_error(UnknownPrice):
+        found = costs(
+            arguments.turns,
+            arguments.model,
+            environment=environment,
+            resources=resources,
+            seconds=arguments.model_seconds,
+        )
+    if arguments.json:
+        print(json.dumps(as_json(found, arguments.sessions)))
+        return exit_codes.OK
+    echo(
+        f"{arguments.sessions} sessions a month, of {found.turns} turns with {arguments.model}, an estimate:"
+    )
+    rows = [(part, dollars(usd), dollars(usd * arguments.sessions)) for part, usd in found.session.items()]
+    rows += [(part, "", dollars(usd)) for part, usd in found.idle.items()]
+    rows.append(("together", dollars(found.of_session), dollars(found.month(arguments.sessions))))
+    show_table(("PART", "A SESSION", "A MONTH"), rows, always_named=True)
+    echo(
+        f"A session that waits for a person costs {dollars(found.parked)} a month at most, for what it stores."
+    )
+    if environment is None:
+        echo("With --env, what the deployment costs without a session is counted too.")
+    return exit_codes.OK
+
+
+def as_json(found: Costs, sessions: int) -> dict[str, Any]:
+    return {
+        "is_estimate": True,
+        "sessions": sessions,
+        "turns": found.turns,
+        "session_usd": {**found.session},
+        "parked_month_usd": found.parked,
+        "idle_month_usd": {**found.idle},
+        "month_usd": found.month(sessions),
+    }
+
+
+def check_tools() -> None:
+    """Raises CliError where Node.js or the CDK command line is missing."""
+    with cli_error(ToolMissing):
+        require_cdk(os.environ)
+
+
+DEPLOYER = "deployer.json"
+ALARM = "AWS::CloudWatch::Alarm"
+
+
+def write_policies(arguments: Namespace) -> int:
+    """AWS is asked for the account alone, and only where the environment names none. Raises CliError."""
+    check_tools()
+    environment = environment_named(arguments.env)
+    place = _place(environment)
+    folder = Path(arguments.policies)
+    with cli_error(UnknownResource):
+        documents = execution_policies(environment, place, resources_in_templates(environment))
+    named = {DEPLOYER: deployer_policy(environment, place)}
+    named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, each in named.items():
+            (folder / name).write_text(json.dumps(each, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
+    for line in what_to_do(environment, place, folder, [*named]):
+        echo(line)
+    return exit_codes.OK
+
+
+def resources_in_templates(environment: Environment) -> Counter[str]:
+    """How many of each type; of alarms, how many metrics they look at, which is what AWS bills. Synthesised without the
+    functions' code. Raises CliError.
+    """
+    with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
+        commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
+        app = Path(scratch) / "app"
+        try:
+            with cli_error(CommandFailed), stopped_by_signals():
+                commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
+        finally:
+            commands.stop()
+        templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
+    return counted_in(templates)
+
+
+def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    found = Counter[str]()
+    for each in (resource for template in templates for resource in template["Resources"].values()):
+        compared = each.get("Properties", {}).get("Metrics", ()) if each["Type"] == ALARM else ()
+        found[each["Type"]] += sum("MetricStat" in metric for metric in compared) or 1
+    return found
+
+
+def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
+    """Commands to paste, by somebody who may make policies."""
+    shown, name = one_line(str(folder), 200), environment.name
+    yield f"Written to {shown}: {', '.join(files)}."
+    yield "Once, by an administrator of the account:"
+    arns = []
+    for file in files:
+        policy = f"acta-{name}-{file.removesuffix('.json')}"
+        yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
+        if file != DEPLOYER:
+            arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
+    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
+    yield f"      --cloudformation-execution-policies {','.join(arns)}"
+    yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
+
+
+def _place(environment: Environment) -> Place:
+    if environment.account is not None and environment.region is not None:
+        return Place(environment.account, environment.region)
+    found = target(environment.name).caller
+    return Place(found.account, found.region)
