@@ -9,7 +9,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import Deployment
-from acta_engine.people.options_and_defaults import ROLE_PATTERN
+from acta_engine.people.policies import ROLE_PATTERN
 from acta_infra.local.issuer import CLIENT_ID, Issuer, PageLinks
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 

@@ -28,7 +28,7 @@ from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head, Wait
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session_settings import SessionSettings
-from acta_engine.memories.relevant import RelevantMemories
+from acta_engine.memories.memory import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.requester import Requester

@@ -27,7 +27,7 @@ from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, run, to_result
 from acta_engine.files.store import FileExists, FileMissing, FileStore
-from acta_engine.tools.python_catalogue import from_spec
+from acta_engine.tools.registry import from_spec
 from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import EVERY_TENANT, ToolSpec
 

@@ -40,11 +40,10 @@ if TYPE_CHECKING:
     from acta_engine.log.repository import SessionRepository
     from acta_engine.log.store import SessionIndex, SessionLog
     from acta_engine.log.texts import BlobStore
-    from acta_engine.memories.relevant import RelevantMemories
-    from acta_engine.memories.store import MemoryStore
+    from acta_engine.memories.memory import MemoryStore, RelevantMemories
     from acta_engine.models.model import ModelChooser
+    from acta_engine.notifications.notification import Notifier, OwnReceivers, TenantReceivers
     from acta_engine.notifications.notifications import Notifications
-    from acta_engine.notifications.notifier import Notifier, OwnReceivers, TenantReceivers
     from acta_engine.people.resolve import ResolveDeps
     from acta_engine.queue.admission import Admission
     from acta_engine.queue.places import AdmissionStore
@@ -298,7 +297,7 @@ class App:
 
     @cached_property
     def memories_of_run(self) -> RelevantMemories:
-        from acta_engine.memories.relevant import RelevantMemories
+        from acta_engine.memories.memory import RelevantMemories
 
         return RelevantMemories(self.memories)
 
@@ -361,7 +360,7 @@ class App:
     @cached_property
     def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:
         """The Python tools of the environment that a tenant has."""
-        from acta_engine.tools.python_catalogue import python_tools
+        from acta_engine.tools.registry import python_tools
 
         return python_tools
 
@@ -562,10 +561,9 @@ class App:
 
     @cached_property
     def notifications(self) -> Notifications:
-        from acta_engine.notifications.dynamodb_stream import StreamedChanges
+        from acta_engine.notifications.aws import NotificationQueue, StreamedChanges
         from acta_engine.notifications.notification import Addresses
         from acta_engine.notifications.notifications import Notifications
-        from acta_engine.notifications.sqs import NotificationQueue
 
         chosen = self.settings
         return Notifications(

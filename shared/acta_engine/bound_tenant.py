@@ -5,13 +5,16 @@ From there on the store gives this invocation that tenant's data and no other's,
 (`shared/acta_engine/aws/tenant_credentials.py`). Where nothing is bound, it gives what belongs to the deployment.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
-from acta_engine.people.visibility import Viewer
+if TYPE_CHECKING:  # who may see what asks here who is bound
+    from acta_engine.people.visibility import Viewer
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -182,7 +182,7 @@ def _by_name(value: Any, kind: type) -> Any:
 
 
 def _role_map(value: Any, settings: Settings) -> Any:
-    from acta_engine.people.options_and_defaults import ROLE_PATTERN
+    from acta_engine.people.policies import ROLE_PATTERN
 
     for role in _texts(value, settings).values():
         if role and not re.fullmatch(ROLE_PATTERN, role):

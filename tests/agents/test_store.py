@@ -7,7 +7,7 @@ import pytest
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
 from acta_engine.agents.store import AgentExists, DefinitionChanged
 from acta_engine.log.store import KeyTaken
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from tests.stores.backends import Stores
 from tests.stores.documents import record_for
 

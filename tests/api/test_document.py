@@ -27,7 +27,7 @@ from acta_engine.notifications.notification import (
 )
 from acta_engine.notifications.webhooks import REFUSALS
 from acta_engine.people.opening import PAUSED
-from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.people.policies import InterventionType
 from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
 from acta_engine.recovery.outage import DELAY_REASONS
 from acta_engine.recovery.repair import REPAIRED

@@ -6,7 +6,7 @@ import pytest
 
 from acta_engine.audit.record import Audit
 from acta_engine.log.conversation import input_hash
-from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.people.policies import InterventionType
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.in_process.house import TENANT, House

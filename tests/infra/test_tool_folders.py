@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools import python_catalogue as catalogue
+from acta_engine.tools import registry as catalogue
 from acta_infra.environments import ENVIRONMENTS, Environment
 from acta_infra.lambdas.function import KNOW_TOOLS
 from acta_infra.packaging.bundle import ROOT

@@ -8,8 +8,7 @@ import pytest
 
 from acta_engine.log.store import KeyTaken
 from acta_engine.memories.dynamodb import DynamoMemories, memory_items
-from acta_engine.memories.memory import Memory, MemoryKind, Source
-from acta_engine.memories.store import MemoryChanged, MemoryFull
+from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull, MemoryKind, Source
 from acta_engine.store.schema import CURRENT
 from tests.stores.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.stores.documents import record_for

@@ -9,18 +9,16 @@ from acta_engine.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
 from acta_engine.notifications.notification import (
     Addresses,
     EndNotification,
-    Notification,
-    QuestionNotification,
-    ReceiverName,
-)
-from acta_engine.notifications.notifications import Notifications
-from acta_engine.notifications.notifier import (
     InterventionChange,
     NotDelivered,
+    Notification,
     NotificationRefused,
+    QuestionNotification,
     QueuedChange,
+    ReceiverName,
     SessionChange,
 )
+from acta_engine.notifications.notifications import Notifications
 from acta_engine.telemetry import Telemetry
 from tests.stores.documents import make_head, make_intervention
 

@@ -12,8 +12,12 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
 from acta_engine.notifications.dynamodb import StoredReceivers
-from acta_engine.notifications.notification import EndNotification, end_notification
-from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.notification import (
+    EndNotification,
+    NotDelivered,
+    NotificationRefused,
+    end_notification,
+)
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.notifications.webhooks import REST_SECONDS, OwnWebhooks
 from acta_engine.settings import Settings, SettingsError

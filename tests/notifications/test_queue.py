@@ -14,16 +14,19 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.log.dynamodb import delete_session
 from acta_engine.log.head import Head
 from acta_engine.log.store import IndexEntry, SessionReceiver
+from acta_engine.notifications.aws import NotificationQueue, StreamedChanges
 from acta_engine.notifications.dynamodb import (
     DynamoTenantReceivers,
     ReceiversByPartition,
     StoredReceivers,
 )
-from acta_engine.notifications.dynamodb_stream import StreamedChanges
-from acta_engine.notifications.notification import question_notification
-from acta_engine.notifications.notifier import InterventionChange, NotDelivered, SessionChange
+from acta_engine.notifications.notification import (
+    InterventionChange,
+    NotDelivered,
+    SessionChange,
+    question_notification,
+)
 from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.notifications.sqs import NotificationQueue
 from acta_engine.notifications.webhooks import SnsTopic
 from acta_engine.store import table_layout as items
 from acta_engine.store.schema import CURRENT

@@ -12,8 +12,12 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.notifications.notification import Notification, question_notification
-from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.notification import (
+    NotDelivered,
+    Notification,
+    NotificationRefused,
+    question_notification,
+)
 from acta_engine.notifications.webhooks import DeploymentWebhook
 from acta_engine.settings import Settings, SettingsError
 from acta_engine.system_clock import SystemClock

@@ -4,7 +4,7 @@ from typing import Any
 
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.options_and_defaults import InterventionType, Policy
+from acta_engine.people.policies import InterventionType, Policy
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

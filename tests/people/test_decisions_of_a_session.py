@@ -5,7 +5,7 @@ import pytest
 from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.listing_routes import State, intervention_of, interventions_of
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import plans
 from tests.people.policies import DELETE, house_with, waiting

@@ -9,7 +9,7 @@ import pytest
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from acta_engine.errors import Forbidden
-from acta_engine.people.options_and_defaults import (
+from acta_engine.people.policies import (
     DEFAULTS,
     OPTIONS,
     STUCK_OPTIONS,

@@ -7,7 +7,7 @@ import pytest
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.people.policies import InterventionType
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House

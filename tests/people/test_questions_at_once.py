@@ -7,7 +7,7 @@ from acta_engine.errors import Conflict, Forbidden, Refused
 from acta_engine.log.commit import Decision
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.people.intervention import with_pause_lifted
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House

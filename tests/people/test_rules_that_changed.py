@@ -8,7 +8,7 @@ import pytest
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.options_and_defaults import InterventionType, Policy
+from acta_engine.people.policies import InterventionType, Policy
 from acta_engine.plans.edit import AddStep
 from acta_engine.tools.registry import TenantRegistry
 from tests.in_process.house import TENANT, House

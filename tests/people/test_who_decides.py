@@ -7,9 +7,8 @@ import pytest
 
 from acta_engine.errors import ApproverMustDiffer, Conflict
 from acta_engine.log.head import MAX_WRITERS
-from acta_engine.people.approval import approval_reason, who_decides
 from acta_engine.people.intervention import require_another, with_others_only
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy, approval_reason, who_decides
 from acta_engine.settings import Settings, SettingsError
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said, with_approver

@@ -9,7 +9,7 @@ import pytest
 
 from acta_engine.store.keys import key_part
 from acta_engine.traces.aws import TraceQueue
-from acta_engine.traces.port import CommitName
+from acta_engine.traces.spans import CommitName
 from acta_engine.usage.store import UsagePartition
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

@@ -7,7 +7,7 @@ from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import ToolEntry, UserEntry
 from acta_engine.log.events import Event
 from acta_engine.log.head import MAX_UNDELIVERED
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from acta_engine.plans.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
 from acta_engine.recovery.recover import recover
 from tests.in_process.house import TENANT, House

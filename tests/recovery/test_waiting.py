@@ -24,7 +24,7 @@ from acta_engine.errors import (
 from acta_engine.log.events import Event
 from acta_engine.log.head import Head
 from acta_engine.log.store import LogPage
-from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.recovery.handle_error import handle_error
 from acta_engine.recovery.outage import WORKER_LOST
 from acta_engine.recovery.recover import recover

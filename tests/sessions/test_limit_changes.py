@@ -11,7 +11,7 @@ from acta_engine.audit.record import Audit
 from acta_engine.limits.caps import Caps
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.models.providers import OFFLINE
-from acta_engine.people.options_and_defaults import Policy
+from acta_engine.people.policies import Policy
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

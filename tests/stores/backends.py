@@ -32,9 +32,9 @@ from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import IndexEntry, SessionIndex, SessionLog
 from acta_engine.log.texts import BlobStore
 from acta_engine.memories.dynamodb import DynamoMemories
-from acta_engine.memories.store import MemoryStore
+from acta_engine.memories.memory import MemoryStore
 from acta_engine.notifications.dynamodb import DynamoTenantReceivers
-from acta_engine.notifications.notifier import TenantReceivers
+from acta_engine.notifications.notification import TenantReceivers
 from acta_engine.people.intervention import Intervention
 from acta_engine.store import table_layout as items
 from acta_engine.store.documents import from_intervention

@@ -8,8 +8,7 @@ from acta_engine.store.keys import tenant_pk
 from acta_engine.telemetry import Telemetry
 from acta_engine.traces.aws import DynamoTracedCommits
 from acta_engine.traces.export import Exported, export
-from acta_engine.traces.port import CommitName
-from acta_engine.traces.spans import RunName, Span
+from acta_engine.traces.spans import CommitName, RunName, Span
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_engine.usage.usage_count import UsageCount
 from acta_infra.deployed.tenants.backup import Folder

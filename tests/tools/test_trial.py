@@ -22,10 +22,10 @@ from acta_engine.errors import (
     Unavailable,
 )
 from acta_engine.tools.builtin import builtins
-from acta_engine.tools.port import CallContext
+from acta_engine.tools.operations import MAX_RESULT_BYTES, TrialCall, try_tool
+from acta_engine.tools.port import CallContext, Trial
 from acta_engine.tools.registry import BuiltinRegistry
 from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
-from acta_engine.tools.trial import MAX_RESULT_BYTES, Trial, TrialCall, try_tool
 from acta_engine.untrusted.quoting import OutsideText
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

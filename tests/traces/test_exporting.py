@@ -14,8 +14,7 @@ from acta_engine.store.keys import key_part
 from acta_engine.telemetry import Telemetry
 from acta_engine.traces.aws import MAX_BYTES, TraceQueue
 from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
-from acta_engine.traces.port import CommitName, SpansNotDelivered, TracedCommit
-from acta_engine.traces.spans import Span
+from acta_engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit
 from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms

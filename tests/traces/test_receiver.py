@@ -10,8 +10,7 @@ from acta_engine.egress.address import FOR_TRACES, AddressGuard
 from acta_engine.settings import Settings, SettingsError
 from acta_engine.traces import otlp
 from acta_engine.traces.otlp import OtlpReceiver
-from acta_engine.traces.port import SpansNotDelivered
-from acta_engine.traces.spans import Link, RunName, Span
+from acta_engine.traces.spans import Link, RunName, Span, SpansNotDelivered
 from tests.doubles.otlp import OtlpEndpoint, attributes
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

@@ -9,8 +9,7 @@ from acta_engine.log.commit import Commit
 from acta_engine.recovery.repair import repair
 from acta_engine.store.keys import key_part
 from acta_engine.traces.export import export
-from acta_engine.traces.port import CommitName, TracedCommit
-from acta_engine.traces.spans import Link, RunName, Span, run_of
+from acta_engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, run_of
 from acta_engine.usage.store import UsagePartition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says

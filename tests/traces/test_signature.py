@@ -11,7 +11,7 @@ from botocore.credentials import Credentials
 from acta_engine.egress.address import FOR_TRACES, AddressGuard, Target
 from acta_engine.settings import Settings
 from acta_engine.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
-from acta_engine.traces.port import SpansNotDelivered
+from acta_engine.traces.spans import SpansNotDelivered
 
 KEYS = Credentials("AKIDEXAMPLE", "a secret key", "a session token")
 BODY = b"\x0a\x02spans"

@@ -9,7 +9,7 @@ from acta_engine.errors import SchemaUnknown
 from acta_engine.store.keys import key_part
 from acta_engine.store.schema import NEXT
 from acta_engine.traces.aws import DynamoTracedCommits
-from acta_engine.traces.port import CommitName
+from acta_engine.traces.spans import CommitName
 from acta_engine.usage.store import UsagePartition
 from tests.stores.backends import SPOILED, Aws, aws_stores
 from tests.stores.documents import make_commit

@@ -15,7 +15,7 @@ from acta_engine.agents.dynamodb import DynamoDefinitions
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Usage
 from acta_engine.log.store import Erasure, SessionLog, TransactionItems
-from acta_engine.notifications.dynamodb_stream import StreamedChanges
+from acta_engine.notifications.aws import StreamedChanges
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
 from acta_engine.usage.fold import FoldResult, fold
 from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition

@@ -23,7 +23,7 @@ from acta_engine.log.store import (
     Wanted,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
-from acta_engine.people.visible_sessions import check_by_listing, is_visible, viewer
+from acta_engine.people.visibility import check_by_listing, is_visible, viewer
 from acta_engine.store.cursors import from_cursor, time_of, to_cursor
 from acta_engine.store.documents import skip_damaged, to_intervention
 

@@ -23,7 +23,7 @@ from acta_engine.log.store import (
     TransactionItems,
 )
 from acta_engine.log.texts import BlobMissing
-from acta_engine.people.visible_sessions import check_visible
+from acta_engine.people.visibility import check_visible
 from acta_engine.store.documents import from_commit, from_intervention, to_commit
 from acta_engine.store.schema import CURRENT
 from acta_engine.usage.usage import counted

@@ -5,8 +5,14 @@ from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.memories import memory as ranking
 from acta_engine.memories.dynamodb import from_memory, to_memory
-from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
-from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage
+from acta_engine.memories.memory import (
+    MAX_PER_AGENT,
+    Memory,
+    MemoryChanged,
+    MemoryFull,
+    MemoryKind,
+    MemoryPage,
+)
 from acta_engine.store.cursors import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT
 

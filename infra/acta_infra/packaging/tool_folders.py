@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from acta_engine.tools.builtin import builtins
-from acta_engine.tools.python_catalogue import from_spec
+from acta_engine.tools.registry import from_spec
 from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import PythonTool
 from acta_infra.environments import Environment

@@ -14,7 +14,7 @@ from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from acta_engine.models.providers import ProviderName
-from acta_engine.people.options_and_defaults import (
+from acta_engine.people.policies import (
     MAX_TIMEOUT_SECONDS,
     NO_POLICIES,
     InterventionType,

@@ -8,7 +8,7 @@ from acta_engine.agents.agent import AgentDefinition, Protocol
 from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Counter, Instant
 from acta_engine.models.providers import ProviderName
-from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.people.policies import InterventionType
 
 
 class ModelsByPurpose(TypedDict):

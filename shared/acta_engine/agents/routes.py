@@ -18,7 +18,7 @@ from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.ids import AGENT
 from acta_engine.limits.caps import NO_CAPS, Limited, beyond
 from acta_engine.models.providers import PROVIDERS
-from acta_engine.people.options_and_defaults import default_problem
+from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
 from acta_engine.tools.routes import registered
 from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema

@@ -18,7 +18,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
-from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.turn.budget import charge_attempts
 from acta_engine.turn.engine import Timeouts, check_turn, wait_or_go_on
 

@@ -24,7 +24,7 @@ from acta_engine.log.store import (
     Places,
     TransactionItems,
 )
-from acta_engine.people.visible_sessions import check_visible
+from acta_engine.people.visibility import check_visible
 from acta_engine.store import table_layout as items
 from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import (

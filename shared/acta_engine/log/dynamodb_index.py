@@ -23,8 +23,7 @@ from acta_engine.log.store import (
     mark,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
-from acta_engine.people.visibility import Viewer
-from acta_engine.people.visible_sessions import check_by_listing, is_visible, viewer
+from acta_engine.people.visibility import Viewer, check_by_listing, is_visible, viewer
 from acta_engine.store import table_layout as items
 from acta_engine.store.cursors import from_cursor, position_near, time_of, to_cursor
 from acta_engine.store.documents import skip_damaged

@@ -228,7 +228,7 @@ class InterventionPage(NamedTuple):
 
 class SessionLog(Protocol):
     """`read` and `latest` raise SessionHidden where who asks may not see the session
-    (`shared/acta_engine/people/visible_sessions.py`)."""
+    (`shared/acta_engine/people/visibility.py`)."""
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         """The commits with the numbers from `since` on, at most `limit`. Strongly consistent."""
@@ -266,7 +266,7 @@ class SessionLog(Protocol):
 class SessionIndex(Protocol):
     """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep.
 
-    A tenant's listings have what who asks may see (`shared/acta_engine/people/visible_sessions.py`), as if nothing
+    A tenant's listings have what who asks may see (`shared/acta_engine/people/visibility.py`), as if nothing
     else were there: only where very many others lie in between is a page short, with a cursor.
     """
 

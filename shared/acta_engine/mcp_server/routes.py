@@ -41,7 +41,7 @@ from acta_engine.mcp_server.tasks import (
     task_of,
 )
 from acta_engine.mcp_server.tools import AGENT, OFFERED, agent_request, agent_tool, tool_of
-from acta_engine.people.options_and_defaults import has_one_of
+from acta_engine.people.policies import has_one_of
 from acta_engine.people.routes import add_routes as add_intervene
 from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.history import History, whole_answer

@@ -9,7 +9,7 @@ from typing import Any
 
 from acta_engine.api.envelope import Response, to_json
 from acta_engine.mcp_server.protocol import INVALID_PARAMS, Message, RpcError
-from acta_engine.people.options_and_defaults import NEEDS_INPUT
+from acta_engine.people.policies import NEEDS_INPUT
 
 Json = dict[str, Any]
 

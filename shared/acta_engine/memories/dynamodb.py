@@ -19,8 +19,14 @@ from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
 from acta_engine.memories import memory as ranking
-from acta_engine.memories.memory import MAX_PER_AGENT, Memory, MemoryKind
-from acta_engine.memories.store import MemoryChanged, MemoryFull, MemoryPage
+from acta_engine.memories.memory import (
+    MAX_PER_AGENT,
+    Memory,
+    MemoryChanged,
+    MemoryFull,
+    MemoryKind,
+    MemoryPage,
+)
 from acta_engine.store.cursors import from_cursor, position_near, to_cursor
 from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import (

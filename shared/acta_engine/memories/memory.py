@@ -1,14 +1,18 @@
-"""Memories: what agents keep from one session to the next, and how those that fit a task are found."""
+"""Memories: what agents keep from one session to the next, how those that fit a task are found, and the store that has
+them.
+"""
 
 import math
 import re
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
+from acta_engine.log.commit import IdempotencyRecord
+from acta_engine.log.head import Head
 from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.quoting import quoted
 from acta_engine.untrusted.visible import visible
@@ -92,9 +96,9 @@ def relevant(memories: Sequence[Memory], query: str, limit: int, max_chars: int)
     """The memories with words of the query, sorted by BM25; of equal ones the newest first.
 
     Preferences without such words come after them, newest first: they are valid for any task, unless text from outside
-    may be behind them. At most `limit` memories
-    with at most `max_chars` characters of text in all; one that is too long for the rest is skipped. The callers'
-    limits are in `shared/acta_engine/memories/relevant.py` and `shared/acta_engine/tools/builtin/memory.py`.
+    may be behind them. At most `limit` memories with at most `max_chars` characters of text in all; one that is too
+    long for the rest is skipped. The callers' limits: `MEMORIES` and `MAX_CHARS` below, and
+    `shared/acta_engine/tools/builtin/memory.py`.
     """
     words = [_words(f"{memory.text} {' '.join(memory.tags)}") for memory in memories]
     scores = _scores(words, set(_words(query)))
@@ -152,3 +156,116 @@ def _scores(documents: Sequence[Sequence[str]], query: set[str]) -> list[float]:
             sum(weights[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items())
         )
     return scores
+
+
+class MemoryFull(Exception):
+    """The agent has `MAX_PER_AGENT` memories, and none of them is a summary that could make room. Nothing was added."""
+
+
+class MemoryChanged(Exception):
+    """Somebody has changed or deleted the memory since it was read. Nothing was written."""
+
+
+class MemoryPage(NamedTuple):
+    """Newest first. A page may have fewer than its limit and still have a cursor. `cursor` None: this is the
+    last page.
+    """
+
+    memories: tuple[Memory, ...]
+    cursor: str | None
+
+
+class MemoryStore(Protocol):
+    """All methods raise StoreThrottled and StoreUnavailable, and SchemaUnknown where a stored document has a version
+    that this release does not know.
+    """
+
+    def add(self, tenant: str, memory: Memory, record: IdempotencyRecord | None = None) -> bool:
+        """Adds a memory. False: one with this id exists, because a call ran again; it stays as it is.
+
+        Where the agent has `MAX_PER_AGENT` memories, the oldest summary that may (`Memory.makes_room_for`) makes room.
+        `record`: written in the same transaction. Raises MemoryFull, KeyTaken.
+        """
+
+    def get(self, tenant: str, memory_id: str) -> Memory | None:
+        """None: there is no such memory."""
+
+    def list(
+        self,
+        tenant: str,
+        *,
+        agent_id: str | None,
+        kind: MemoryKind | None,
+        user: str | None = None,
+        admin: bool = False,
+        limit: int,
+        cursor: str | None,
+    ) -> MemoryPage:
+        """`agent_id` None: all agents. `kind` None: all kinds. `user`, `admin`: those that this person sees
+        (`Memory.is_seen_by`); None: all. `limit`: the query parameter of the route in
+        `shared/acta_engine/memories/routes.py`. Raises ValueError where the cursor is not valid.
+        """
+
+    def update(self, tenant: str, old: Memory, new: Memory) -> None:
+        """`old`: as it was read. `new`: has the same id and agent. Raises MemoryChanged."""
+
+    def delete(self, tenant: str, old: Memory) -> None:
+        """`old`: as it was read. Raises MemoryChanged."""
+
+    def relevant(
+        self,
+        tenant: str,
+        agent_id: str,
+        user: str,
+        query: str,
+        limit: int,
+        max_chars: int,
+        *,
+        private: bool = False,
+    ) -> tuple[Memory, ...]:
+        """The agent's memories that are for a session of the user's and fit the query, best first (see `relevant` in
+        `acta_engine.memories.memory`). `private`: the session is private.
+        """
+
+
+MEMORIES = 5
+MAX_CHARS = 1_500
+RUNS_KEPT = 64
+
+
+class Notes(NamedTuple):
+    """What the agent remembers of earlier sessions, as a model reads it."""
+
+    text: str = ""
+    """Empty: the agent remembers nothing that fits."""
+    outside: bool = False
+    """A text from outside may be behind one of the memories."""
+
+
+class RelevantMemories:
+    """The memories that a run is reminded of. They are looked up once per run and process."""
+
+    def __init__(self, memories: MemoryStore) -> None:
+        self._memories = memories
+        self._kept: OrderedDict[str, Notes] = OrderedDict()
+
+    def notes(self, head: Head) -> Notes:
+        """Memories of the agent, for who started the session, that fit the run's goal."""
+        if head.run is None:
+            return Notes()
+        known = self._kept.get(head.run.run_id)
+        if known is None:
+            found = self._memories.relevant(
+                head.tenant,
+                head.agent_id,
+                head.created_by,
+                head.goal,
+                MEMORIES,
+                MAX_CHARS,
+                private=head.private_to is not None,
+            )
+            outside = any(memory.is_marked for memory in found)
+            known = self._kept[head.run.run_id] = Notes(as_notes(found, head.quotation_key), outside)
+            while len(self._kept) > RUNS_KEPT:
+                self._kept.popitem(last=False)
+        return known

@@ -21,11 +21,12 @@ from acta_engine.memories.memory import (
     MAX_TAGS,
     MAX_TEXT_CHARS,
     Memory,
+    MemoryChanged,
+    MemoryFull,
     MemoryKind,
     Source,
     Tag,
 )
-from acta_engine.memories.store import MemoryChanged, MemoryFull
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE
 
 MAX_PAGE = 200

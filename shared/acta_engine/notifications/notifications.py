@@ -11,21 +11,19 @@ from typing import Any
 
 from acta_engine.notifications.notification import (
     Addresses,
-    Notification,
-    QuestionNotification,
-    ReceiverName,
-    end_notification,
-    question_notification,
-)
-from acta_engine.notifications.notifier import (
     ChangeReader,
     InterventionChange,
     NotDelivered,
+    Notification,
     NotificationRefused,
     Notifier,
     OwnReceivers,
+    QuestionNotification,
+    ReceiverName,
     RetryQueue,
     SessionChange,
+    end_notification,
+    question_notification,
 )
 from acta_engine.store.keys import TENANT, part_text
 from acta_engine.telemetry import Telemetry

@@ -20,8 +20,13 @@ from acta_engine.clock import Clock
 from acta_engine.egress.address import HTTP_PORT, HTTPS_PORT, AddressGuard, AddressRefused, Target
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.notifications.dynamodb import StoredReceivers
-from acta_engine.notifications.notification import Notification, QuestionNotification, ReceiverName
-from acta_engine.notifications.notifier import NotDelivered, NotificationRefused
+from acta_engine.notifications.notification import (
+    NotDelivered,
+    Notification,
+    NotificationRefused,
+    QuestionNotification,
+    ReceiverName,
+)
 from acta_engine.notifications.receiver import signature, signing_key
 from acta_engine.store.keys import RECEIVERS_SECRET, notification_secrets_prefix
 

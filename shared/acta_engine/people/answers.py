@@ -11,7 +11,7 @@ from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.people import intervention as stored
 from acta_engine.people.intervention import InterventionState
-from acta_engine.people.options_and_defaults import InterventionType
+from acta_engine.people.policies import InterventionType
 from acta_engine.turn.final_answer import for_people
 from acta_engine.untrusted.exact_json import canonical_json
 from acta_engine.untrusted.visible import visible_throughout

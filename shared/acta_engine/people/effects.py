@@ -1,7 +1,7 @@
 """What a decision does to the session, by the intervention's type and the chosen option (docs/design/people.md).
 
 A person's answer and an expiry's default do the same; the record of who decided differs. Which option an expiry takes:
-`shared/acta_engine/people/options_and_defaults.py`.
+`shared/acta_engine/people/policies.py`.
 """
 
 from typing import Any

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from acta_engine.errors import ApproverMustDiffer, RoleMissing
-from acta_engine.people.options_and_defaults import InterventionType, has_one_of
+from acta_engine.people.policies import InterventionType, has_one_of
 from acta_engine.store.schema import StoredModel
 
 InterventionState = Literal["pending", "resolved", "expired", "withdrawn"]

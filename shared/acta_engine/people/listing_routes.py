@@ -12,7 +12,7 @@ from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
 from acta_engine.people.answers import intervention_view
 from acta_engine.people.intervention import Intervention, InterventionState
-from acta_engine.people.visible_sessions import is_visible
+from acta_engine.people.visibility import is_visible
 from acta_engine.sessions.history import full_call_input
 from acta_engine.sessions.pages import Page, page_of_items, searched_page
 from acta_engine.untrusted.exact_json import canonical_json

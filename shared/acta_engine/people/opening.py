@@ -11,7 +11,6 @@ from acta_engine.clock import Clock
 from acta_engine.ids import INTERVENTION
 from acta_engine.log.change import Change
 from acta_engine.log.conversation import ToolCall, input_hash
-from acta_engine.people.approval import ApprovalReason, who_decides
 from acta_engine.people.intervention import (
     Intervention,
     PendingCall,
@@ -19,14 +18,16 @@ from acta_engine.people.intervention import (
     with_others_only,
     with_outage,
 )
-from acta_engine.people.options_and_defaults import (
+from acta_engine.people.policies import (
     HOURLY_OPTIONS,
     OPTIONS,
     STUCK_OPTIONS,
     TOOL_QUESTION_OPTIONS,
+    ApprovalReason,
     InterventionType,
     Policies,
     Policy,
+    who_decides,
 )
 from acta_engine.recovery.outage import Outage, explained
 from acta_engine.tools.mcp.server_task import ToolQuestion

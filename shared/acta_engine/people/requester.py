@@ -14,7 +14,6 @@ from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, RoleMissing
 from acta_engine.log.commit import IdempotencyKey
 from acta_engine.log.head import Head
-from acta_engine.people.approval import Deciders, who_decides
 from acta_engine.people.intervention import (
     ENDS_WORK,
     NO_ROLES,
@@ -24,7 +23,7 @@ from acta_engine.people.intervention import (
     require_another,
     require_role,
 )
-from acta_engine.people.options_and_defaults import InterventionType, Policy, has_one_of
+from acta_engine.people.policies import Deciders, InterventionType, Policy, has_one_of, who_decides
 
 AGENT_DELETED = (
     "The session's agent has been deleted, and with it who may do this and up to which limits. Make the agent again "

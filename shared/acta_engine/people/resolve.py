@@ -3,7 +3,7 @@
 
 First what a person may give with an option (`modify` takes a whole new input for the tool, checked like any input),
 then the decision itself. Who may decide: `requester.py`; which options there are:
-`shared/acta_engine/people/options_and_defaults.py`; what an option does: `effects.py`.
+`shared/acta_engine/people/policies.py`; what an option does: `effects.py`.
 """
 
 import json
@@ -29,7 +29,7 @@ from acta_engine.log.store import SessionIndex
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.requester import Requester, require_decider
-from acta_engine.people.visible_sessions import is_visible
+from acta_engine.people.visibility import is_visible
 from acta_engine.people.wait import attempts_in_time
 from acta_engine.recovery.recover import wake_engine
 from acta_engine.store.schema import FrozenModel

@@ -18,7 +18,7 @@ from acta_engine.log.head import Head
 from acta_engine.people.answers import intervention_view
 from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, resolve
-from acta_engine.people.visible_sessions import may_read
+from acta_engine.people.visibility import may_read
 from acta_engine.plans.answers import plan_view
 from acta_engine.plans.bodies import EditPlan
 from acta_engine.plans.edit import EditDeps, PlanEdit, edit_plan

@@ -3,7 +3,7 @@ people.md 30).
 
 What nobody decided in time takes its default action, and is recorded as an expiry. Which option that is and when it is
 due is set where the question is opened (`opening.py`), by the rules of
-`shared/acta_engine/people/options_and_defaults.py`; what the option does: `effects.py`.
+`shared/acta_engine/people/policies.py`; what the option does: `effects.py`.
 """
 
 import hashlib

@@ -20,7 +20,7 @@ from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
 from acta_engine.people.opening import AskingRules
-from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.recovery.outage import cause_of
 from acta_engine.recovery.recover import begin_next_generation
 from acta_engine.recovery.wait_out import OutageRules, wait_out

@@ -2,7 +2,7 @@
 find it in the log (docs/design/budgets.md, log.md 29).
 
 What becomes of work under way when a cancel comes: of a model's reply `apply` in
-`shared/acta_engine/turn/turn.py`, of a tool's result `finish` in `shared/acta_engine/tools/settle.py`.
+`shared/acta_engine/turn/turn.py`, of a tool's result `finish` in `shared/acta_engine/tools/runtime.py`.
 """
 
 from datetime import datetime
@@ -27,7 +27,7 @@ from acta_engine.people.intervention import (
     with_restored_to,
 )
 from acta_engine.people.opening import AskingRules, open_question, wait_for_people
-from acta_engine.people.options_and_defaults import NO_POLICIES
+from acta_engine.people.policies import NO_POLICIES
 from acta_engine.people.requester import (
     OnDecided,
     Requester,

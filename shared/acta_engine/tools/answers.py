@@ -171,7 +171,7 @@ def _parameter(said: Parameter) -> ToolParameter:
 
 
 def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrial:
-    """`trial`: the fields of `Trial` (`shared/acta_engine/tools/trial.py`)."""
+    """`trial`: the fields of `Trial` (`shared/acta_engine/tools/operations.py`)."""
     result = trial["result"]
     failed = trial["outcome"] != "succeeded"
     return {

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from acta_engine.clock import Clock
 from acta_engine.files.store import FileStore
-from acta_engine.memories.store import MemoryStore
+from acta_engine.memories.memory import MemoryStore
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
@@ -96,6 +96,26 @@ class ServerTasks(Protocol):
 
     def end(self, spec: ToolSpec, context: CallContext, task_id: str) -> None:
         """Tells the server that nobody waits any more. Raises ToolFailed and ToolNotRun where it cannot be told."""
+
+
+TrialOutcome = Literal["succeeded", "failed", "not_run", "unknown"]
+"""`failed`: it ran and failed. `not_run`: nothing was done. `unknown`: no answer came, so nobody knows."""
+
+
+class Trial(NamedTuple):
+    """What became of a trial call: a tool runs once outside a session."""
+
+    outcome: TrialOutcome
+    duration_ms: int
+    result: str | None = None
+    """What the tool answered, a failure's answer too; its beginning where `bytes` are more."""
+    bytes: int = 0
+    status: int | None = None
+    """Of the HTTP answer."""
+    message: str = ""
+    """What a model would be told of a failure."""
+    remedy: str = ""
+    """What an admin or an operator can do."""
 
 
 class ToolFunction(Protocol):

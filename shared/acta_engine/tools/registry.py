@@ -1,21 +1,71 @@
-"""The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added."""
+"""The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added.
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+The environment's tools are in a file beside this module (ADR 87). The file is made when Acta is built, from what
+`@tool` says of each function, and is part of the zips. So no store is asked for it, and it is always of the same
+release as the code. An environment without folders of Python functions has no file.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from acta_engine.agents.store import Snapshot
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins, offered
-from acta_engine.tools.python_catalogue import python_tools
 from acta_engine.tools.tool import (
     NOBODY_NAMED,
     Approvers,
     BuiltinTool,
     HttpConfig,
+    PythonTool,
     ToolDefinition,
     ToolSpec,
+    function_prefix,
+    is_high_stakes_unless_said,
     with_approver,
 )
+
+FILE = Path(__file__).with_name("python_catalogue.json")
+
+
+@cache
+def catalogue() -> Mapping[str, PythonTool]:
+    """All of them by name, read once per process."""
+    try:
+        text = FILE.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    tools = [PythonTool.model_validate(each) for each in json.loads(text)["tools"]]
+    return {tool.name: tool for tool in tools}
+
+
+def python_tools(tenant: str) -> Mapping[str, PythonTool]:
+    """Those that the tenant has, by name. The others do not exist for it."""
+    return {name: tool for name, tool in catalogue().items() if tool.is_for(tenant)}
+
+
+def from_spec(spec: Mapping[str, Any], folder: str, environment: str, tenants: Sequence[str]) -> PythonTool:
+    """`spec`: of `acta.tools.define.Tool.to_spec`. `tenants`: who has the folder's tools. Raises Unusable for a schema
+    that no tool may have, and pydantic's ValidationError.
+    """
+    from acta_engine.tools.tenant.definition import check_schema  # only where a catalogue is made
+
+    stakes = spec.get("high_stakes")
+    if stakes is None:
+        stakes = is_high_stakes_unless_said(spec["name"], spec["effect"], spec["risk"])
+    said = {**spec, "high_stakes": stakes}
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    check_schema(spec["input_schema"])
+    return PythonTool(
+        **said,
+        folder=folder,
+        function=f"{function_prefix(environment)}{folder}",
+        tenants=tuple(tenants),
+        digest=digest,
+    )
 
 
 class BuiltinRegistry:

@@ -25,11 +25,12 @@ from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.ids import EFFECT
 from acta_engine.log.commit import IdempotencyRecord, milliseconds
-from acta_engine.people.options_and_defaults import RoleName
+from acta_engine.people.policies import RoleName
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.mcp.server import SEPARATOR, with_servers
+from acta_engine.tools.port import Trial
 from acta_engine.tools.tenant.definition import (
     Reachable,
     Unusable,
@@ -53,7 +54,6 @@ from acta_engine.tools.tool import (
     is_high_stakes_unless_said,
     with_approver,
 )
-from acta_engine.tools.trial import Trial
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 
 HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."

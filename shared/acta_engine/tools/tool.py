@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.people.options_and_defaults import ROLE_PATTERN, RoleName
+from acta_engine.people.policies import ROLE_PATTERN, RoleName
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.settings import EVERY_TENANT as EVERY_TENANT
 from acta_engine.store.schema import FrozenModel

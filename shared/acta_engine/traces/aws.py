@@ -14,7 +14,7 @@ from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import batch_get
-from acta_engine.traces.port import CommitName, HandedOver, TracedCommit
+from acta_engine.traces.spans import CommitName, HandedOver, TracedCommit
 from acta_engine.usage.dynamodb import commit_key
 from acta_engine.usage.store import UsagePartition
 

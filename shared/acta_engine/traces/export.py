@@ -16,15 +16,20 @@ from acta_engine.clock import Clock
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import FRESH_GENERATIONS
 from acta_engine.telemetry import Telemetry
-from acta_engine.traces.port import (
+from acta_engine.traces.spans import (
     CommitMessages,
     CommitName,
     CommitReader,
     HandedOver,
+    Link,
+    RunName,
+    Span,
     SpanReceiver,
     SpansNotDelivered,
+    ends_run,
+    run_of,
+    spans_of,
 )
-from acta_engine.traces.spans import Link, RunName, Span, ends_run, run_of, spans_of
 from acta_engine.usage.store import UsagePartition
 
 AT_ONCE = 50

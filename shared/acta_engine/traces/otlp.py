@@ -23,8 +23,7 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 from acta_engine.aws.secrets import secret_text
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.settings import Settings
-from acta_engine.traces.port import SpansNotDelivered
-from acta_engine.traces.spans import Span, Value
+from acta_engine.traces.spans import Span, SpansNotDelivered, Value
 
 CONTENT_TYPE = "application/x-protobuf"
 SECONDS = 10.0

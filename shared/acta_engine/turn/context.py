@@ -13,7 +13,7 @@ from acta_engine.log.attempt import AttemptStore
 from acta_engine.log.commit import Position
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.session import Session
-from acta_engine.memories.relevant import Notes, RelevantMemories
+from acta_engine.memories.memory import Notes, RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.models.prices import NamedModel
 from acta_engine.people.opening import AskingRules

@@ -24,7 +24,7 @@ from acta_engine.log.conversation import EndedTurns, total_bytes
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.prices import NamedModel
-from acta_engine.people.options_and_defaults import NO_POLICIES, Policies
+from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.turn.budget import CallReservation, Pending, carries, renewed, reserve, with_outcome
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine import is_at

@@ -17,7 +17,7 @@ from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCal
 from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from acta_engine.models.model import ModelReply
-from acta_engine.people.approval import ApprovalReason, approval_reason
+from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import MAX_NAME_CHARS

@@ -20,8 +20,7 @@ from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.store.keys import part_text
 from acta_engine.telemetry import Telemetry
 from acta_engine.tenant_hash import tenant_hash
-from acta_engine.traces.port import CommitName, CommitQueue
-from acta_engine.traces.spans import RunName
+from acta_engine.traces.spans import CommitName, CommitQueue, RunName
 from acta_engine.usage.dynamodb import committed_in
 from acta_engine.usage.fold import Addition, EndedRun, FoldResult, fold
 from acta_engine.usage.store import UsagePartition, UsageStore

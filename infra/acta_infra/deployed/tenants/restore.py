@@ -32,8 +32,7 @@ from acta_engine.ids import RUN
 from acta_engine.log.change import Change
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import IndexEntry, Listed, NumberTaken, SessionReceiver, TransactionItems
-from acta_engine.memories.memory import Memory
-from acta_engine.memories.store import MemoryChanged, MemoryFull
+from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.people.intervention import Intervention
 from acta_engine.prompts.prompt import SEEDS, Prompt

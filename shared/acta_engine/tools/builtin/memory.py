@@ -5,8 +5,15 @@ from typing import Any
 
 from acta_engine.errors import ToolFailed
 from acta_engine.ids import MEMORY
-from acta_engine.memories.memory import MAX_PER_AGENT, MAX_TEXT_CHARS, Memory, Source, as_line, same_text
-from acta_engine.memories.store import MemoryFull
+from acta_engine.memories.memory import (
+    MAX_PER_AGENT,
+    MAX_TEXT_CHARS,
+    Memory,
+    MemoryFull,
+    Source,
+    as_line,
+    same_text,
+)
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, fields, text
 from acta_engine.untrusted.quoting import OutsideText

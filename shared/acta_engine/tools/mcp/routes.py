@@ -17,7 +17,7 @@ from acta_engine.api.resource import Applicable, Resource, applied_after, versio
 from acta_engine.app import App
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import Conflict, FieldsInvalid
-from acta_engine.people.options_and_defaults import RoleName
+from acta_engine.people.policies import RoleName
 from acta_engine.tools.mcp import server as mcp_server
 from acta_engine.tools.mcp.answers import listed_view, mcp_server_view
 from acta_engine.tools.mcp.server import (

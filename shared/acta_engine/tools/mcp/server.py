@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from acta_engine.agents.applied import Applied
-from acta_engine.people.options_and_defaults import RoleName
+from acta_engine.people.policies import RoleName
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS, MAX_URL_CHARS, SecretName, ToolKind, ToolSpec
 from acta_engine.untrusted.quoting import quoted

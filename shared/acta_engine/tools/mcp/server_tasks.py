@@ -18,8 +18,15 @@ from acta_engine.log.head import OpenCall
 from acta_engine.log.session import Session
 from acta_engine.tools.mcp.server_task import ServerTask, TaskNews
 from acta_engine.tools.port import CallContext, ServerTasks
-from acta_engine.tools.runtime import CallResult, ToolRuntime, context_of, result_of
-from acta_engine.tools.settle import ask_for_server, ask_whether_it_happened, record_finish
+from acta_engine.tools.runtime import (
+    CallResult,
+    ToolRuntime,
+    ask_for_server,
+    ask_whether_it_happened,
+    context_of,
+    record_finish,
+    result_of,
+)
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.engine import check_run, count_again
 from acta_engine.untrusted.quoting import OutsideText

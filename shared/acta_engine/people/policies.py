@@ -1,11 +1,17 @@
-"""The options of each type of intervention, what happens when nobody decides, and what an agent's policy may change."""
+"""How people are asked: the options of each type of intervention, what happens when nobody decides, what an agent's
+policy may change, which calls wait for a person, and who that may be (docs/design/plans.md, people.md 12).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
+from acta_engine.plans.plan import ExecutionPlan, needs_permission
 from acta_engine.store.schema import FrozenModel
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.tools.tool import ToolSpec
 
 InterventionType = Literal[
     "approval_required", "clarification_needed", "error_recovery", "checkpoint_review", "budget_exceeded"
@@ -93,3 +99,38 @@ def default_problem(type: InterventionType, option: str) -> str | None:
     if option in NEEDS_INPUT:
         return f"{option} needs an input that only a person can give. {instead}"
     return None
+
+
+ApprovalReason = Literal["high_stakes", "replaces_file", "plan_step"]
+
+
+def approval_reason(
+    plan: ExecutionPlan | None, tool: "ToolSpec", arguments: Mapping[str, Any]
+) -> ApprovalReason | None:
+    """Why a person must approve a call of `tool` with these arguments; None: nobody has to."""
+    from acta_engine.tools.tool import BuiltinTool  # a start has no tool
+
+    if tool.high_stakes:
+        return "high_stakes"
+    if isinstance(tool, BuiltinTool) and tool.replaces_file(arguments):
+        return "replaces_file"
+    asks = plan is not None and needs_permission(plan, tool.name, risky=tool.is_risky)
+    return "plan_step" if asks else None
+
+
+class Deciders(NamedTuple):
+    """Who decides on a call. `role` None: any member of the tenant. `others_only`: nobody who asked for it lets it
+    run.
+    """
+
+    role: str | None
+    others_only: bool
+
+
+def who_decides(tool: "ToolSpec | None", policy: Policy) -> Deciders:
+    """The tool's role holds whichever agent makes the call; the policy's where the tool has none. That others decide
+    may be wanted by either. `tool` None: it was deleted since. `policy`: the agent's, for the type of the question.
+    """
+    role = tool.approver_role if tool is not None else None
+    others_only = tool is not None and tool.wants_another_approver
+    return Deciders(role or policy.role, others_only or policy.approver_must_differ is True)
