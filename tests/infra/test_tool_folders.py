@@ -240,7 +240,8 @@ def test_the_catalogue_is_where_the_functions_that_have_a_registry_look_for_it()
         for path in (ROOT / "functions").iterdir()
         if path.is_dir()
         and path.name != "__pycache__"
-        and ROOT / "shared" / CATALOGUE.with_name("registry.py") in reach(ROOT, f"functions.{path.name}").files
+        and ROOT / "shared" / CATALOGUE.with_name("registry.py")
+        in reach(ROOT, f"functions.{path.name}").files
     }
     assert having == KNOW_TOOLS
 
