@@ -31,6 +31,7 @@ test: setup ## the tests, the deployed end-to-end ones included, in 10 minutes
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
+	@$(BIN)/python -m acta_infra.local.toolchain api
 	@$(BIN)/python -m acta_infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m thorough
 

@@ -1,12 +1,17 @@
 """The page of a session: what a person does about one that is at work."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.gate import Gate
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.screen import Screen
+from tests.e2e.support.thinking import calls, end, plan
 
 pytestmark = pytest.mark.thorough
 
@@ -112,16 +117,31 @@ def test_a_session_is_cancelled_once_the_person_is_sure(screen: Screen, ann: Per
     expect(page.get_by_role("button", name="Step by step")).to_have_count(0)
 
 
-def test_a_run_is_paused_and_resumed(screen: Screen, ann: Person) -> None:
-    ann.put_file("notes.md", "# Notes\nA line.\n")
+@pytest.fixture
+def gate(behind: Behind, llmock_server: Any) -> Iterator[Gate]:
+    """The step function talks to the model through a gate."""
+    with Gate(llmock_server.port) as gate:
+        base_url = gate.url + llmock_server.base_url("anthropic").removeprefix(llmock_server.url)
+        key = {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": base_url}
+        with behind.configured("step", **key):
+            yield gate
+
+
+def test_a_run_is_paused_and_resumed(screen: Screen, ann: Person, gate: Gate, llmock: Any) -> None:
+    llmock.tool_mode("off").add(
+        plan(), calls(("create_file", {"path": "made.txt", "content": "made"})), end()
+    )
     page = screen.sign_in(ann, place=f"sessions/{ann.start()}")
     expect(page.locator(".state")).to_have_text("No goal yet")
     screen.accessible()
     page.get_by_label("Say something").fill(GOAL)
+    gate.shut()
     page.get_by_role("button", name="Send").click()
+    gate.wait_for_a_request()
     steer(page, "Pause")
     expect(page.locator(".state")).to_have_text("Paused", timeout=20_000)
     expect(page.get_by_text("It goes on when somebody resumes it.")).to_be_visible()
+    gate.open()
     steer(page, "Resume")
     expect(page.locator(".state")).to_have_text("Goal met", timeout=40_000)
 
