@@ -64,7 +64,6 @@ check: setup ## format, lint, types, import arrows, and that no figure of the ho
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/python -m acta_infra.document.console_types
 	@$(BIN)/python -m acta_infra.document.committed --check
 	@$(BIN)/python -m docs.command_line --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }

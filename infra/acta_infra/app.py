@@ -15,34 +15,17 @@ Context values, each given as `-c name=value`:
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from aws_cdk import App, Stack, Tags
 from aws_cdk import aws_iam as iam
 
-from acta_infra.environments import Environment, UnusableValue, select
+from acta_infra.environments import CONTEXT, Environment, UnusableValue, every_environment, select
 from acta_infra.hardening.edge import EdgeStack
 from acta_infra.hardening.encryption import encrypt
 from acta_infra.nag_exceptions import acknowledge
-from acta_infra.own_environments import every_environment
 from acta_infra.stateful import SessionsStack, StatefulStack
 from acta_infra.stateless import StatelessStack
 from acta_infra.tool_folders import BadFolder, require_known
-
-BY_VALUE: Mapping[str, Callable[[Environment, str], Environment]] = MappingProxyType(
-    {
-        "retry_base_seconds": Environment.with_retry_base,
-        "park_after_seconds": Environment.with_park_after,
-        "provider_limits": Environment.with_provider_limits,
-        "write_version": Environment.with_write_version,
-        "roll_out": Environment.with_roll_out,
-        "tools_dir": Environment.with_tools_dir,
-    }
-)
-SWITCHES: Mapping[str, Callable[[Environment], Environment]] = MappingProxyType(
-    {"notifications": Environment.with_notifications, "traces": Environment.with_traces}
-)
 
 
 def add_stacks(app: App, environment: Environment) -> None:
@@ -76,13 +59,10 @@ def main() -> None:
     try:
         among = every_environment(os.environ)
         environment = select(app.node.try_get_context("env"), among)
-        for name, with_value in BY_VALUE.items():
+        for name in CONTEXT:
             value = app.node.try_get_context(name)
             if value is not None:
-                environment = with_value(environment, str(value))
-        for name, switched_on in SWITCHES.items():
-            if app.node.try_get_context(name) is not None:
-                environment = switched_on(environment)
+                environment = environment.with_context(name, str(value))
         require_known(environment.tool_folders, among)
         add_stacks(app, environment)
     except (UnusableValue, BadFolder) as unusable:

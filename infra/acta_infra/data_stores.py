@@ -1,11 +1,11 @@
-"""What holds data: buckets, tables, secrets and logs. Encrypted, and kept where the environment says so; and where an
-environment's stacks go.
+"""What holds data: buckets, tables, secrets, logs and the audit trail. Encrypted, and kept where the environment says
+so; and where an environment's stacks go.
 
 No rule ends a current object of a bucket.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import Environment as Where
@@ -17,7 +17,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from acta_infra.environments import Environment
-from acta_infra.options import LONGEST_RECOVERY
+from acta_infra.names import AUDIT, secret_name
+from acta_infra.retention import LONGEST_RECOVERY
 
 
 def place(environment: Environment) -> Where | None:
@@ -57,27 +58,25 @@ _DAYS = {
     180: logs.RetentionDays.SIX_MONTHS,
     365: logs.RetentionDays.ONE_YEAR,
 }
-
-
-def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
-    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
-    after its retention. Raises ValueError for an `Environment.log_retention_days` that CloudWatch does not accept.
-    """
-    days = environment.log_retention_days
-    if days not in _DAYS:
-        raise ValueError(f"log_retention_days is one of {sorted(_DAYS)}, not {days}")
-    return logs.LogGroup(
-        scope,
-        id,
-        log_group_name=name,
-        retention=_DAYS[days],
-        removal_policy=RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY,
-    )
+"""As CDK names `LOG_DAYS`."""
 
 
 def removal_policy(environment: Environment) -> RemovalPolicy:
     """Of everything that holds data."""
     return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+
+
+def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
+    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
+    after its retention.
+    """
+    return logs.LogGroup(
+        scope,
+        id,
+        log_group_name=name,
+        retention=_DAYS[environment.retention.logs],
+        removal_policy=removal_policy(environment),
+    )
 
 
 def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
@@ -135,3 +134,48 @@ def data_secret(scope: Construct, name: str, environment: Environment, **more: A
     secret = secretsmanager.Secret(scope, name, removal_policy=removal_policy(environment), **more)
     secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
     return secret
+
+
+RECORD_CHANGES = (
+    "dynamodb:UpdateItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:PartiQLInsert",
+    "dynamodb:PartiQLUpdate",
+    "dynamodb:PartiQLDelete",
+)
+"""All ways to write items but PutItem. Source: Service Authorization Reference, actions of Amazon DynamoDB."""
+
+
+class AuditTrail(NamedTuple):
+    """`secret`: None locally."""
+
+    table: dynamodb.Table
+    secret: secretsmanager.Secret | None
+
+
+def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
+    if environment.is_local:
+        return AuditTrail(data_table(scope, "Audit", environment, resource_policy=None), None)
+    # Not even an administrator of the account, before this policy is taken away, which CloudTrail records.
+    # A table's own policy names the table by `*`: its ARN would need the table to be there first.
+    nobody_changes_a_record = iam.PolicyStatement(
+        sid="RecordsStay",
+        effect=iam.Effect.DENY,
+        principals=[iam.AnyPrincipal()],
+        actions=list(RECORD_CHANGES),
+        resources=["*"],
+    )
+    policy = iam.PolicyDocument(statements=[nobody_changes_a_record])
+    table = data_table(scope, "Audit", environment, resource_policy=policy)
+    key = data_secret(
+        scope,
+        "AuditKey",
+        environment,
+        secret_name=secret_name(environment.name, AUDIT),
+        description="What pseudonyms in the audit trail are made with",
+        generate_secret_string=secretsmanager.SecretStringGenerator(
+            password_length=64, exclude_punctuation=True
+        ),
+    )
+    return AuditTrail(table, key)

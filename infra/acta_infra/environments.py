@@ -1,26 +1,35 @@
 """The environments Acta is deployed to, as data. Everything that differs between them stands here.
 
 `cdk … -c env=<name>` selects one. A team with its own identity provider replaces `OwnPool()` by an `ExternalIssuer`
-(`infra/acta_infra/issuers.py`).
+(`infra/acta_infra/api/issuers.py`). An operator may keep environments in a file of their own, so that a checkout of
+Acta stays as it was released, and the next release is checked out over it without a conflict.
 """
 
 import json
 import platform
 import re
+import runpy
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from acta_engine.limits.tenant_limits import NO_LIMITS, TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_engine.tools.tool import EVERY_TENANT
 from acta_engine.usage.aws_prices import AwsPrices
-from acta_infra.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool
-from acta_infra.issuers import Machine as Machine  # operators' own files import it from here
+from acta_infra.api.issuers import (
+    NAME_PATTERN,
+    ORIGIN_PATTERN,
+    ExternalIssuer,
+    IssuerParameters,
+    OwnPool,
+)
+from acta_infra.api.issuers import Machine as Machine  # operators' own files import it from here
 from acta_infra.options import (
     AT_ONCE,
     Canary,
@@ -28,7 +37,6 @@ from acta_infra.options import (
     Domain,
     Edge,
     Network,
-    Retention,
     SignInFirewall,
     Watch,
     Way,
@@ -36,11 +44,19 @@ from acta_infra.options import (
     check_place,
     check_tags,
 )
+from acta_infra.retention import Retention
 from acta_infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
 from acta_infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
+
+
+CONTEXT = (
+    "retry_base_seconds", "park_after_seconds", "provider_limits", "write_version", "roll_out", "tools_dir",
+    "notifications", "traces",
+)  # fmt: skip
+"""The context values that change an environment: `infra/acta_infra/app.py` says what each does."""
 
 
 class UnusableValue(ValueError):
@@ -154,16 +170,13 @@ class Environment:
     deletion_protection: bool = False
     point_in_time_recovery: bool = True
     versioned_files: bool = True
-    log_retention_days: int = 30
     alarms: bool = True
     watch: Watch = field(default_factory=Watch)
     """Who is told of them, and what a month may cost."""
     dashboard: bool = True
     """A page of graphs, `acta-<env>` in CloudWatch."""
-    audit_retention_days: int = 0
-    """After which a record of the audit trail is deleted. 0: never."""
     retention: Retention = field(default_factory=Retention)
-    """For how long everything else is kept."""
+    """For how long what nobody deletes is kept."""
 
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
@@ -316,55 +329,43 @@ class Environment:
         if self.permissions_boundary is not None:
             check_boundary(self.permissions_boundary)
 
-    def with_retry_base(self, seconds: str) -> "Environment":
-        """This environment with another retry base. Raises UnusableValue unless it is a whole number, at least 1."""
-        return replace(self, retry_base_seconds=_whole_seconds("retry_base_seconds", seconds))
-
-    def with_park_after(self, seconds: str) -> "Environment":
-        """This environment parking after another time. Raises UnusableValue unless it is whole seconds, at least 1."""
-        return replace(self, park_after_seconds=_whole_seconds("park_after_seconds", seconds))
-
-    def with_write_version(self, version: str) -> "Environment":
-        """This environment writing another schema version. Raises UnusableValue for one that it cannot write."""
-        possible = [str(each) for each in range(OLDEST_WRITTEN, CURRENT + 1)]
-        if version not in possible:
-            raise UnusableValue(f"write_version is {' or '.join(possible)} in this release, not {version!r}")
-        return replace(self, write_version=int(version))
-
-    def with_roll_out(self, way: str) -> "Environment":
-        """This environment taking the release into use at once. Raises UnusableValue for any other word."""
-        if way != "at_once":
-            raise UnusableValue(f"roll_out is at_once or left out, not {way!r}")
-        return replace(self, roll_out=AT_ONCE)
-
-    def with_provider_limits(self, text: str) -> "Environment":
-        """This environment with these, as JSON. Raises UnusableValue."""
-        try:
-            limits = {
-                name: LEARN if each == "learn" else ProviderLimits(**each)
-                for name, each in json.loads(text).items()
-            }
-        except (AttributeError, TypeError, ValueError):
-            raise UnusableValue(f"provider_limits is JSON as in docs/options.md, not {text!r}") from None
-        return replace(self, provider_limits=limits)
-
-    def with_notifications(self) -> "Environment":
-        """This local environment with notifications switched on. Raises UnusableValue for an environment in AWS."""
-        if not self.is_local:
-            raise UnusableValue(
-                "notifications of an environment in AWS are set in infra/acta_infra/environments.py"
-            )
-        return replace(self, notifications=LocalWebhook(is_listening=True))
-
-    def with_traces(self) -> "Environment":
-        """This local environment sending spans. Raises UnusableValue for an environment in AWS."""
-        if not self.is_local:
-            raise UnusableValue("traces of an environment in AWS are set in infra/acta_infra/environments.py")
-        return replace(self, traces=LocalOtlp(is_listening=True))
-
-    def with_tools_dir(self, path: str) -> "Environment":
-        """This environment with its Python tools in another directory, which is absolute."""
-        return replace(self, tools_dir=path)
+    def with_context(self, name: str, value: str) -> "Environment":
+        """This environment with one value of `CONTEXT`. Raises UnusableValue for one that cannot be used."""
+        match name:
+            case "retry_base_seconds" | "park_after_seconds":
+                if not value.isdecimal() or int(value) < 1:
+                    raise UnusableValue(f"{name} is a whole number of seconds, at least 1, not {value!r}")
+                seconds: dict[str, Any] = {name: int(value)}
+                return replace(self, **seconds)
+            case "write_version":
+                possible = [str(each) for each in range(OLDEST_WRITTEN, CURRENT + 1)]
+                if value not in possible:
+                    raise UnusableValue(f"{name} is {' or '.join(possible)} in this release, not {value!r}")
+                return replace(self, write_version=int(value))
+            case "roll_out":
+                if value != "at_once":
+                    raise UnusableValue(f"roll_out is at_once or left out, not {value!r}")
+                return replace(self, roll_out=AT_ONCE)
+            case "provider_limits":
+                try:
+                    limits = {
+                        name: LEARN if each == "learn" else ProviderLimits(**each)
+                        for name, each in json.loads(value).items()
+                    }
+                except (AttributeError, TypeError, ValueError):
+                    raise UnusableValue(f"{name} is JSON as in docs/options.md, not {value!r}") from None
+                return replace(self, provider_limits=limits)
+            case "notifications" | "traces" if not self.is_local:
+                where = "infra/acta_infra/environments.py"
+                raise UnusableValue(f"{name} of an environment in AWS are set in {where}")
+            case "notifications":
+                return replace(self, notifications=LocalWebhook(is_listening=True))
+            case "traces":
+                return replace(self, traces=LocalOtlp(is_listening=True))
+            case "tools_dir":
+                return replace(self, tools_dir=value)
+            case _:
+                raise UnusableValue(f"there is no context value {name}")
 
     @property
     def tool_folders(self) -> tuple[ToolFolder, ...]:
@@ -407,13 +408,6 @@ class Environment:
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
 
-def _whole_seconds(name: str, given: str) -> int:
-    """Raises UnusableValue for anything but a whole number, at least 1."""
-    if not given.isdecimal() or int(given) < 1:
-        raise UnusableValue(f"{name} is a whole number of seconds, at least 1, not {given!r}")
-    return int(given)
-
-
 def _host_architecture() -> Architecture:
     return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64"
 
@@ -438,7 +432,7 @@ LOCAL = Environment(
     is_local=True,
     retain=False,
     point_in_time_recovery=False,
-    log_retention_days=1,
+    retention=Retention(logs=1),
     alarms=False,
     cors_origins=("*",),
     offline=True,
@@ -454,14 +448,19 @@ LOCAL = Environment(
     limits=NO_LIMITS,
 )
 DEV = _own_pool(
-    "dev", retain=False, point_in_time_recovery=False, log_retention_days=7, alarms=False, turns_per_step=1
+    "dev",
+    retain=False,
+    point_in_time_recovery=False,
+    retention=Retention(logs=7),
+    alarms=False,
+    turns_per_step=1,
 )
-STAGING = _own_pool("staging", log_retention_days=30, roll_out=Canary(5))
+STAGING = _own_pool("staging", roll_out=Canary(5))
 PROD = _own_pool(
     "prod",
     auth=OwnPool(mfa="required"),
     deletion_protection=True,
-    log_retention_days=365,
+    retention=Retention(logs=365),
     roll_out=Canary(30),
     rate_limit=500,
     burst_limit=1_000,
@@ -481,3 +480,36 @@ def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) ->
     if name not in among:
         raise UnknownEnvironment(f"unknown environment {name!r}: -c env=<name> is one of {known}")
     return among[name]
+
+
+VARIABLE = "ACTA_ENVIRONMENTS"
+"""Names the file: Python, which binds `ENVIRONMENTS` to a list or tuple of `Environment`."""
+
+
+def every_environment(environ: Mapping[str, str]) -> Mapping[str, Environment]:
+    """By name. One of the operator's replaces one of Acta's. Raises UnusableValue where the file cannot be used."""
+    path = environ.get(VARIABLE)
+    if not path:
+        return ENVIRONMENTS
+    return MappingProxyType({**ENVIRONMENTS, **{each.name: each for each in _in_file(path)}})
+
+
+def _in_file(path: str) -> tuple[Environment, ...]:
+    try:
+        found = runpy.run_path(path).get("ENVIRONMENTS")
+    except Exception as error:  # whatever the file does
+        raise UnusableValue(
+            f"{VARIABLE}={path}{_line(error, path)}: {type(error).__name__}: {error}"
+        ) from None
+    if not isinstance(found, (list, tuple)) or not all(isinstance(each, Environment) for each in found):
+        raise UnusableValue(f"{VARIABLE}={path}: the file has to bind ENVIRONMENTS to a list of Environment")
+    if any(each.name == LOCAL.name for each in found):
+        raise UnusableValue(f"{VARIABLE}={path}: {LOCAL.name} is the environment of the local stack")
+    beside = Path(path).absolute().parent
+    return tuple(replace(each, tools_dir=str(beside / each.tools_dir)) for each in found)
+
+
+def _line(error: Exception, path: str) -> str:
+    """Where in the file it was raised; empty where it was not read so far."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+    return f", line {lines[-1]}" if lines else ""

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from aws_cdk import Acknowledgment, Stack, Token, Validations
 
+from acta_infra.api.issuers import OwnPool
 from acta_infra.environments import Environment
-from acta_infra.issuers import OwnPool
 from acta_infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
 from acta_infra.names import (
     machine_name,

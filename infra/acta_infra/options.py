@@ -26,33 +26,6 @@ MOST_PER_ADDRESS = 2_000_000_000
 """What a rate-based rule of the firewall can count. Source: AWS WAF developer guide, "Rate-based rule settings"."""
 
 
-LONGEST_RECOVERY = 35
-"""Source: Amazon DynamoDB Developer Guide, "Point-in-time recovery"."""
-
-
-@dataclass(frozen=True)
-class Retention:
-    """For how many days a deployment keeps what nobody deletes. The defaults delete nothing that was kept before.
-
-    `ended_sessions`: sessions, with their texts, after the last commit of one whose run is over; 0: for ever.
-    `file_versions`: versions of files that were replaced or deleted. `recovery`: the point-in-time recovery of the
-    tables, 1 to 35.
-    """
-
-    ended_sessions: int = 0
-    file_versions: int = 30
-    recovery: int = 35
-
-    def __post_init__(self) -> None:
-        """Raises ValueError."""
-        if self.ended_sessions < 0:
-            raise ValueError("ended_sessions is a number of days, or 0 for ever")
-        if self.file_versions < 1:
-            raise ValueError("file_versions is at least 1 day; without versions say versioned_files=False")
-        if not 1 <= self.recovery <= LONGEST_RECOVERY:
-            raise ValueError(f"recovery is 1 to {LONGEST_RECOVERY} days, which is AWS's limit")
-
-
 @dataclass(frozen=True)
 class CustomerKey:
     """A KMS key of the account encrypts what Acta stores. `arn`: an existing key, whose policy its owner writes; None:

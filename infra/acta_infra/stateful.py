@@ -8,11 +8,10 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from acta_engine.models.providers import NO_KEY_YET, WITH_KEY
+from acta_infra.api.issuers import OwnPool
 from acta_infra.api.user_pool import UserPool
-from acta_infra.data_stores import data_bucket, data_secret, data_table, place
+from acta_infra.data_stores import audit_trail, data_bucket, data_secret, data_table, place
 from acta_infra.environments import Environment, Webhook
-from acta_infra.hardening.audit_trail import audit_trail
-from acta_infra.issuers import OwnPool
 from acta_infra.names import (
     LIVE_INDEX,
     NOTIFICATIONS,

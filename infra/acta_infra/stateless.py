@@ -3,25 +3,24 @@
 from collections.abc import Mapping
 from typing import cast
 
-from aws_cdk import ArnFormat, CfnOutput, CfnParameter, Stack
+from aws_cdk import ArnFormat, CfnOutput, CfnParameter, CustomResource, Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from acta_engine.prompts.prompt import SEEDS
 from acta_engine.settings import PREFIX
 from acta_engine.store.schema import CURRENT
 from acta_infra.api.http_api import Api, Issuer
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.api.user_pool import ConsoleSignIn, UserPool
 from acta_infra.data_stores import place
 from acta_infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
 from acta_infra.environments import Environment
 from acta_infra.hardening.edge import guard_sign_in
 from acta_infra.hardening.network import ToolNetwork
-from acta_infra.issuers import ExternalIssuer
-from acta_infra.lambdas.function import ActaFunction
-from acta_infra.lambdas.prompts import Prompts
+from acta_infra.lambdas.function import ActaFunction, ToolFolderFunction
 from acta_infra.lambdas.roles import Resources
-from acta_infra.lambdas.tool_folder import ToolFolderFunction
 from acta_infra.names import (
     READS_VERSION,
     called_name,
@@ -32,14 +31,19 @@ from acta_infra.names import (
 )
 from acta_infra.packaging.install import target_of
 from acta_infra.packaging.tool_folders import build_folder, to_catalogue
-from acta_infra.rollout.gradual import GradualRollOut
 from acta_infra.sizing import FunctionName
 from acta_infra.stateful import SessionsStack, StatefulStack
-from acta_infra.stream.notifications import create_delivery, feed_notify
-from acta_infra.stream.sources import feed_usage, reads_stream
-from acta_infra.stream.traces import create_traces, feed_traces
-from acta_infra.watching.alarms import Alarms, Receivers, description
+from acta_infra.stream import (
+    create_delivery,
+    create_traces,
+    feed_notify,
+    feed_traces,
+    feed_usage,
+    reads_stream,
+)
+from acta_infra.watching.alarms import Alarms, Receivers
 from acta_infra.watching.dashboard import Dashboard, save_queries
+from acta_infra.watching.roll_out import GradualRollOut
 
 
 class StatelessStack(Stack):
@@ -88,7 +92,7 @@ class StatelessStack(Stack):
             name: each.function for name, each in made.items()
         }
         called: Mapping[FunctionName, lambda_.Alias] = {name: each.called for name, each in made.items()}
-        Prompts(self, functions)
+        self._store_prompts(functions)
         if delivery.queue is not None:
             feed_notify(self, environment, called["notify"], stream_arn, delivery.queue)
         feed_usage(self, environment, called["usage"], stream_arn)
@@ -108,14 +112,7 @@ class StatelessStack(Stack):
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
         self._options(environment, functions, stateful.user_pool)
-        GradualRollOut(
-            self,
-            environment.name,
-            environment.roll_out,
-            called,
-            api.http_api,
-            lambda kind, function: description(kind, environment.watch.runbook, function),
-        )
+        GradualRollOut(self, environment, called, api.http_api)
         if environment.alarms:
             topic = Receivers(self, environment).topic
             Alarms(
@@ -147,6 +144,25 @@ class StatelessStack(Stack):
         outputs |= _sign_in(environment, stateful.user_pool)
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+    def _store_prompts(self, functions: Mapping[FunctionName, lambda_.IFunction]) -> None:
+        """Stores the product's prompts when the stack is deployed, and again when a release changes their texts.
+
+        The texts are properties of a custom resource, which the function `admin` answers. So a changed text updates the
+        resource, and a rollback stores the former text again. `shared/acta_engine/prompts/seeding.py` writes them and
+        leaves tenants' own versions alone.
+        """
+        prompts = CustomResource(
+            Construct(self, "Seeds"),
+            "Prompts",
+            resource_type="Custom::ActaPrompts",
+            service_token=functions["admin"].function_arn,
+            service_timeout=Duration.seconds(120),
+            properties={"Prompts": dict(SEEDS)},
+        )
+        # `step` reads prompts, and a process keeps one that it has read for as long as its tenant changes no
+        # definition. So it is updated after they are stored.
+        functions["step"].node.add_dependency(prompts)
 
     def _options(
         self,

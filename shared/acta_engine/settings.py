@@ -336,7 +336,7 @@ class Settings:
     write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
     """The schema version that is written: the one before `CURRENT` while Lambdas that write it may run."""
     release: str = setting("")
-    """What the release is called (`infra/acta_infra/rollout/release.py`). Read by whoever rolls back, from the
+    """What the release is called (`infra/acta_infra/release.py`). Read by whoever rolls back, from the
     versions of the functions, as the next one is."""
     reads_version: int = setting(CURRENT)
     """The newest schema version that the release knows."""

@@ -8,8 +8,8 @@ import pytest
 
 from acta_engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
 from acta_infra.api.http_api import local_api_id
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.environments import PROD, Environment
-from acta_infra.issuers import ExternalIssuer
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 

@@ -148,7 +148,7 @@ def test_the_trail_stays_when_its_stack_goes_and_is_forgotten_only_where_the_env
     assert trail["SSESpecification"] == {"SSEEnabled": not each.environment.is_local}
     for name in ("start", "intervene", "admin", "mcp"):
         variables = each.stateless.function(name)["Environment"]["Variables"]
-        assert variables["ACTA_AUDIT_RETENTION_DAYS"] == str(each.environment.audit_retention_days) == "0"
+        assert variables["ACTA_AUDIT_RETENTION_DAYS"] == str(each.environment.retention.audit) == "0"
 
 
 def test_the_key_of_the_pseudonyms_is_made_by_aws_and_stands_in_no_template(each: Synthesised) -> None:

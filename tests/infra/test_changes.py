@@ -17,7 +17,7 @@ from acta_infra.deployed.stacks import (
     without_release,
 )
 from acta_infra.environments import DEV
-from acta_infra.rollout.release import release_of
+from acta_infra.release import release_of
 from tests.infra.conftest import Synthesised
 
 OLD = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "A"}, "Gone": {"Type": "A"}}}

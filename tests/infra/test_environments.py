@@ -88,11 +88,11 @@ def test_a_tenant_may_have_limits_of_its_own() -> None:
 @pytest.mark.parametrize("seconds", ["0", "-1", "0.5", "two", ""])
 def test_a_retry_base_that_the_engine_cannot_wait_is_refused(seconds: str) -> None:
     with pytest.raises(UnusableValue, match="whole number of seconds"):
-        select("local").with_retry_base(seconds)
+        select("local").with_context("retry_base_seconds", seconds)
 
 
 def test_a_retry_base_can_be_given_for_one_deployment() -> None:
-    assert select("prod").with_retry_base("7").retry_base_seconds == 7
+    assert select("prod").with_context("retry_base_seconds", "7").retry_base_seconds == 7
 
 
 def test_in_aws_a_model_has_fourteen_minutes_and_a_tool_all_that_a_definition_may_ask_for() -> None:

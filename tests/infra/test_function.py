@@ -88,7 +88,7 @@ def test_a_function_runs_what_its_environment_says(each: Synthesised) -> None:
 
 def test_every_log_is_forgotten_in_time(each: Synthesised) -> None:
     kept = {group["RetentionInDays"] for group in each.stateless.properties("AWS::Logs::LogGroup")}
-    assert kept == {each.environment.log_retention_days}
+    assert kept == {each.environment.retention.logs}
     written = {
         made["LoggingConfig"]["LogGroup"]["Ref"]
         for made in each.stateless.properties("AWS::Lambda::Function")
@@ -102,7 +102,7 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
 
 
 def told_alarms(made: Synthesised) -> list[Mapping[str, Any]]:
-    """Those that somebody is told of. What takes a release back is of `infra/acta_infra/rollout/gradual.py`."""
+    """Those that somebody is told of. What takes a release back is of `infra/acta_infra/watching/roll_out.py`."""
     found = made.stateless.resources("AWS::CloudWatch::Alarm")
     return [each["Properties"] for name, each in found.items() if not name.startswith("RollOut")]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from acta_engine.settings import PREFIX, Settings
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.environments import PROD, STAGING, Environment, Topic, Webhook
-from acta_infra.issuers import ExternalIssuer
 from acta_infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of

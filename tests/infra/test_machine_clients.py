@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from acta_infra.api.issuers import Machine, OwnPool
 from acta_infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
 from acta_infra.environments import DEV, PROD, Environment
-from acta_infra.issuers import Machine, OwnPool
 from acta_infra.stateless import machine_output
 from tests.infra.conftest import Synthesised, synthesised
 

@@ -183,11 +183,11 @@ def test_a_webhook_in_aws_is_https(tmp_path: Path) -> None:
 def test_a_local_stack_reads_the_stream_only_when_notifications_are_switched_on(
     local: Synthesised, tmp_path: Path
 ) -> None:
-    listening = synthesised(LOCAL.with_notifications(), tmp_path)
+    listening = synthesised(LOCAL.with_context("notifications", "on"), tmp_path)
     assert [mapping(made, "NotifyMapping")["Enabled"] for made in (local, listening)] == [False, True]
 
 
 def test_an_environment_in_aws_is_not_switched_from_outside() -> None:
     environment: Environment = PROD
     with pytest.raises(UnusableValue):
-        environment.with_notifications()
+        environment.with_context("notifications", "on")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from acta_engine.settings import Settings
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.environments import LOCAL, PROD, Environment
-from acta_infra.issuers import ExternalIssuer
 from acta_infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
 
 CERTIFICATE = "arn:aws:acm:{}:123456789012:certificate/11111111-2222-3333-4444-555555555555"

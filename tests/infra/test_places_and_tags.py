@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import DEV, LOCAL, PROD, UnusableValue
-from acta_infra.own_environments import VARIABLE, every_environment
+from acta_infra.environments import DEV, LOCAL, PROD, VARIABLE, UnusableValue, every_environment
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_options import EDGE, ORIGIN
 

@@ -22,7 +22,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
 @pytest.fixture(scope="module")
 def learning(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
     """As `-c provider_limits` names it, and nothing but it."""
-    named = PROD.with_provider_limits('{"openai": "learn"}')
+    named = PROD.with_context("provider_limits", '{"openai": "learn"}')
     return synthesised(named, tmp_path_factory.mktemp("learning"))
 
 
@@ -86,9 +86,9 @@ def test_without_limits_nothing_of_it_is_deployed(prod: Synthesised) -> None:
 
 
 def test_limits_that_cannot_be_read_are_refused() -> None:
-    assert PROD.with_provider_limits('{"openai": {"requests_per_minute": 3}}').provider_limits == {
+    assert PROD.with_context("provider_limits", '{"openai": {"requests_per_minute": 3}}').provider_limits == {
         "openai": ProviderLimits(requests_per_minute=3)
     }
     for text in ("no", "[]", '{"openai": {"cars": 3}}'):
         with pytest.raises(UnusableValue):
-            PROD.with_provider_limits(text)
+            PROD.with_context("provider_limits", text)

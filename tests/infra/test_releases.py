@@ -19,7 +19,7 @@ from acta_infra.deployed.releases import (
 )
 from acta_infra.environments import PROD
 from acta_infra.local.deploy import KEPT_LOCALLY, keep_release, take_newest
-from acta_infra.rollout.release import release_of
+from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName
 from tests.doubles.lambda_versions import Lambdas, Stack
 from tests.infra.conftest import Synthesised

@@ -9,7 +9,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from acta_infra.environments import PROD, Environment
-from acta_infra.options import Retention
+from acta_infra.retention import Retention
 from acta_infra.stateful import StatefulStack
 from tests.infra.conftest import Synthesised
 
@@ -50,6 +50,8 @@ def test_recover_alone_is_told_when_ended_sessions_go(each: Synthesised) -> None
         ({"file_versions": 0}, "at least 1 day"),
         ({"recovery": 36}, "1 to 35"),
         ({"recovery": 0}, "1 to 35"),
+        ({"logs": 8}, "one of 1, 7, 14, 30, 90, 180, 365 days"),
+        ({"audit": -1}, "or 0 for ever"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(kept: Mapping[str, int], says: str) -> None:

@@ -18,7 +18,7 @@ from acta_infra.packaging.bundle import ROOT
 from acta_infra.packaging.install import Target
 from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
 from acta_infra.packaging.zip_contents import reach
-from acta_infra.rollout.release import release_of
+from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName
 from acta_infra.tool_folders import BadFolder, digest_of, folders_in, read_folder
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of

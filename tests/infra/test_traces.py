@@ -126,6 +126,6 @@ def test_a_local_stack_exports_nothing_unless_it_is_told_to(synthesise: object) 
     made: Synthesised = synthesise("local")  # type: ignore[operator]
     assert mapping(made, "TracesMapping")["Enabled"] is False
     assert "ACTA_TRACES_QUEUE_URL" not in variables(made, "usage"), "nothing fills the queue"
-    assert LOCAL.with_traces().traces == LocalOtlp(is_listening=True)
+    assert LOCAL.with_context("traces", "on").traces == LocalOtlp(is_listening=True)
     with pytest.raises(UnusableValue):
-        PROD.with_traces()
+        PROD.with_context("traces", "on")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acta.client.sign_in.loopback import CALLBACK_PATH, PORTS
+from acta_infra.api.issuers import ExternalIssuer, OwnPool
 from acta_infra.environments import PROD, Environment
-from acta_infra.issuers import ExternalIssuer, OwnPool
 from tests.infra.conftest import HASH, Synthesised, synthesised
 
 IN_AWS = ("dev", "staging", "prod")

@@ -6,8 +6,8 @@ import pytest
 
 from acta_engine.limits.caps import Caps
 from acta_engine.settings import Settings, SettingsError
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.environments import PROD, SessionCaps, select
-from acta_infra.issuers import ExternalIssuer
 from tests.infra.conftest import Synthesised, synthesised
 
 ROLES = {"Billing admin": "finance", "Everyone": ""}

@@ -9,9 +9,17 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import choose_write_version
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_infra.deployed.releases import Live, look, look_before, move
-from acta_infra.deployed.releases import choose as choose_release
-from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
+from acta_infra.deployed.releases import (
+    NOT_ASKED,
+    Live,
+    ReleaseTooFar,
+    WriteVersion,
+    choose,
+    look,
+    look_before,
+    move,
+    version_to_write,
+)
 from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from tests.doubles.lambda_versions import Lambdas
 from tests.infra.conftest import Synthesised
@@ -38,8 +46,8 @@ PREVIOUS, OURS, NEXT = 4, 5, 6
 """A release whose version is 5, the one before it, and the one after."""
 
 
-def chosen(stacks: Stacks, live: Live = NOT_ASKED) -> Choice:
-    return choose(PROD, stacks, live, current=OURS)
+def chosen(stacks: Stacks, live: Live = NOT_ASKED) -> WriteVersion:
+    return version_to_write(PROD, stacks, live, current=OURS)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +74,7 @@ def test_after_a_rollback_the_version_is_written_that_the_live_functions_know() 
     lambdas.release("two", "step", "status", writes=PREVIOUS, reads=OURS)
     assert chosen(Stacks(OURS), look_before("prod", lambdas)).version == OURS
     found = look("prod", lambdas)
-    list(move(found, choose_release(found, None), lambdas))
+    list(move(found, choose(found, None), lambdas))
     assert chosen(Stacks(OURS), look_before("prod", lambdas)).version == PREVIOUS
     assert chosen(Stacks(OURS), look_before("prod", Lambdas())).version == OURS, "nothing has an alias yet"
 
@@ -99,10 +107,10 @@ def test_without_a_choice_everything_is_on() -> None:
 
 
 def test_a_version_can_be_chosen_for_a_deployment_and_no_other_than_these_two() -> None:
-    assert PROD.with_write_version(str(CURRENT)) == replace(PROD, write_version=CURRENT)
+    assert PROD.with_context("write_version", str(CURRENT)) == replace(PROD, write_version=CURRENT)
     for wrong in (str(OLDEST_WRITTEN - 1), str(CURRENT + 1), "two", "", "-1"):
         with pytest.raises(UnusableValue):
-            PROD.with_write_version(wrong)
+            PROD.with_context("write_version", wrong)
 
 
 def test_the_stack_says_what_it_reads_and_its_functions_are_told_what_to_write(each: Synthesised) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from acta_infra.environments import VARIABLE
 from acta_infra.local.deploy import Commands, local_aws_environ
-from acta_infra.local.emulator import emulator
 from acta_infra.local.issuer import Issuer
+from acta_infra.local.stack import emulator
 from acta_infra.local.toolchain import ROOT
-from acta_infra.own_environments import VARIABLE
 from local_aws.emulator_process import ACCOUNT, REGION
 from local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
@@ -27,7 +27,7 @@ OURS = """
 import os
 from dataclasses import replace
 from acta_infra.environments import LOCAL
-from acta_infra.issuers import ExternalIssuer
+from acta_infra.api.issuers import ExternalIssuer
 ENVIRONMENTS = [
     replace(
         LOCAL,

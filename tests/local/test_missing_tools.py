@@ -9,8 +9,7 @@ import pytest
 
 from acta.cli.operations.doctor import stack as look
 from acta_infra.local.deploy import ToolMissing, cdk_environ, require_cdk
-from acta_infra.local.emulator import emulator
-from acta_infra.local.stack import LocalStack
+from acta_infra.local.stack import LocalStack, emulator
 from acta_infra.local.state_directory import RunningStack, StateDir
 from acta_infra.local.toolchain import CDK
 from local_aws.loopback import HOST

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acta_infra.environments import LOCAL
-from acta_infra.local.emulator import emulator
+from acta_infra.local.stack import emulator
 from tests.state_machine.machine import Machine
 
 

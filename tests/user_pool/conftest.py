@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_infra.local.emulator import emulator
+from acta_infra.local.stack import emulator
 from local_aws.testing import Cloud
 
 

@@ -32,10 +32,10 @@ from acta.client.sign_in.stored_tokens import StoredTokens
 from acta_engine.api.identity import Caller, ClaimNames, from_event
 from acta_engine.api.roles import RoleRules
 from acta_engine.errors import Forbidden
+from acta_infra.api.issuers import Machine, OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.deployed.users import NoSuchUser, OtherTenant, Users
 from acta_infra.environments import DEV, LOCAL
-from acta_infra.issuers import Machine, OwnPool
 from local_aws.testing import Cloud
 
 pytestmark = pytest.mark.thorough

@@ -1,6 +1,6 @@
 """`acta schema KIND`, and what is wrong with a definition by its schema: each thing with its key and its line.
 
-The schemas are made from the models of the API's bodies (`infra/acta_infra/document/definition_files.py`).
+The schemas are made from the models of the API's bodies (`infra/acta_infra/document/schemas.py`).
 """
 
 import json

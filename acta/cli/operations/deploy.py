@@ -13,6 +13,7 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from acta.cli.operations.target import (
 )
 from acta.cli.terminal.prompt import says_yes, stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show_table
+from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import (
     NotBootstrapped,
     QuotaUnknown,
@@ -37,7 +39,18 @@ from acta_infra.deployed.account import (
     check_reserved,
     client_in,
 )
-from acta_infra.deployed.releases import Deployed, Live, NotPossible, forget_old, look, look_before
+from acta_infra.deployed.releases import (
+    NOT_ASKED,
+    Deployed,
+    Live,
+    NotPossible,
+    ReleaseTooFar,
+    WriteVersion,
+    forget_old,
+    look,
+    look_before,
+    version_to_write,
+)
 from acta_infra.deployed.stacks import (
     Changes,
     CloudFormation,
@@ -53,9 +66,7 @@ from acta_infra.deployed.stacks import (
     names_of,
     without_release,
 )
-from acta_infra.deployed.write_version import NOT_ASKED, Choice, ReleaseTooFar, choose
-from acta_infra.environments import Environment, UnusableValue
-from acta_infra.issuers import OwnPool
+from acta_infra.environments import Environment, UnusableValue, every_environment
 from acta_infra.local.deploy import (
     Assembly,
     CommandFailed,
@@ -66,7 +77,6 @@ from acta_infra.local.deploy import (
 )
 from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.names import usual_key_secret
-from acta_infra.own_environments import every_environment
 from acta_infra.packaging.tool_folders import build_all
 from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
 
@@ -155,7 +165,7 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     # Without folders it is the same app wherever the command is given.
     place = {"tools_dir": environment.tools_dir} if tools else {}
     given = {"env": environment.name, **place, **context}
-    usual = environment.with_tools_dir(DEFAULT_DIR)
+    usual = replace(environment, tools_dir=DEFAULT_DIR)
     assembly = Assembly.of_sources(given, environment=f"{usual!r}{tools}")
     if not assembly.is_synthesised:
         with cli_error(BadFolder):
@@ -259,7 +269,7 @@ def as_json(chosen: Target, found: Mapping[str, Changes]) -> dict[str, Any]:
     }
 
 
-def chosen_app(chosen: Target, live: Live) -> tuple[Choice, SynthesisedApp]:
+def chosen_app(chosen: Target, live: Live) -> tuple[WriteVersion, SynthesisedApp]:
     """Synthesised for what is live. Raises CliError."""
     cloudformation = client_in(chosen.caller.region, "cloudformation")
     choice = choose_write_version(chosen.environment, cloudformation, live)
@@ -316,13 +326,15 @@ def warn_gone_back(deployed: Deployed) -> None:
         )
 
 
-def choose_write_version(environment: Environment, cloudformation: Any, live: Live = NOT_ASKED) -> Choice:
+def choose_write_version(
+    environment: Environment, cloudformation: Any, live: Live = NOT_ASKED
+) -> WriteVersion:
     """Chooses the version and says so. `cloudformation`: a botocore client.
 
     Raises CliError where the deployed release and this one cannot work on the same sessions.
     """
     with cli_error(ReleaseTooFar):
-        choice = choose(environment, cloudformation, live)
+        choice = version_to_write(environment, cloudformation, live)
     note(f"writes schema version {choice.version}: {one_line(choice.reason, 300)}")
     return choice
 

@@ -16,6 +16,7 @@ from acta.cli.terminal.session_lines import counted
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
+from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import Account
 from acta_infra.deployed.quarantine import Quarantine
 from acta_infra.deployed.tenants.backup import LIST, BackupUnusable, NothingThere, Place, back_up, place_of
@@ -24,7 +25,6 @@ from acta_infra.deployed.tenants.restore import Restored
 from acta_infra.deployed.tenants.restore import restore as restore_backup
 from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in
-from acta_infra.issuers import OwnPool
 
 NOT_ALL = ("left as it is", "deleted lately", "no room")
 """Outcomes that leave something of the backup out."""

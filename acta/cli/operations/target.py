@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +14,8 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, echo, note, one_line
 from acta_infra.deployed import account
 from acta_infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
-from acta_infra.environments import LOCAL, Environment, UnusableValue, select
+from acta_infra.environments import LOCAL, Environment, UnusableValue, every_environment, select
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
-from acta_infra.own_environments import every_environment
 from local_aws.credentials import Credentials, NoCredentials
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
@@ -46,7 +46,7 @@ def environment_named(name: str) -> Environment:
                 "infra/acta_infra/environments.py (docs/deploy.md)"
             )
         chosen = select(name, in_aws)
-    return chosen.with_tools_dir(str(Path(chosen.tools_dir).absolute()))
+    return replace(chosen, tools_dir=str(Path(chosen.tools_dir).absolute()))
 
 
 def target(name: str, client: Any = None) -> Target:

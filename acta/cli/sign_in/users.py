@@ -12,7 +12,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import SIGN_IN, aws_errors
 from acta.cli.sign_in.login import Outputs, target_from
 from acta.cli.terminal.text import one_line, show, show_list
-from acta_infra.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
+from acta_infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
     from acta_infra.deployed.users import Users

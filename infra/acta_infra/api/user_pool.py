@@ -14,9 +14,9 @@ from constructs import Construct
 
 from acta_engine.settings import PREFIX
 from acta_infra.api import machine_claims
+from acta_infra.api.issuers import ExternalIssuer, OwnPool
 from acta_infra.data_stores import removal_policy
 from acta_infra.environments import Environment
-from acta_infra.issuers import ExternalIssuer, OwnPool
 
 ROLES = ("admin", "member")
 PAGE_SIGN_IN = Duration.hours(12)

@@ -19,6 +19,8 @@ from acta_infra.environments import Environment
 from acta_infra.names import function_name
 from acta_infra.options import EDGE_REGION
 
+AWS_ERRORS = (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable)
+"""What `Service.call` raises."""
 NO_CREDENTIALS = (
     "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -62,7 +64,7 @@ def caller(environment: Environment, client: Any = None) -> Caller:
         if client is None:
             client = client_in(environment.region, "sts")
         answer = Service("sts", client).call("get_caller_identity")
-    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+    except (*AWS_ERRORS, BotoCoreError) as error:
         raise AccountUnknown(str(error)) from None
     found = Caller(answer["Account"], environment.region or client.meta.region_name, answer["Arn"])
     if environment.account not in (None, found.account):
@@ -150,7 +152,7 @@ def check_bootstrap(environment: Environment, account: str, region: str, client:
     for each in regions_of(environment, region):
         try:
             version = _version(client or client_in(each, "ssm"))
-        except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable):
+        except AWS_ERRORS:
             continue
         if version is None or version < OLDEST:
             found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
@@ -225,7 +227,7 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
             reserved_now(lambdas, function_name(environment.name, name)) or 0
             for name in environment.functions
         )
-    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+    except (*AWS_ERRORS, BotoCoreError) as error:
         raise QuotaUnknown(str(error)) from None
     reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
     if sum(wanted.values()) <= reservable:

@@ -1,8 +1,8 @@
 """What who deploys needs, as IAM policies: from the types of the resources in the templates.
 
 `cloudformation_actions.json` has for each type of resource the actions that CloudFormation's own handlers say they
-call: the `handlers` of AWS's resource provider schemas, as cfn-lint 1.58.0 ships them. What is left out of them, and
-where each action may be used, stands here. None of these policies was tried in a real account.
+call, with the version of the list, and what is left out of them. Where each action may be used stands here. None of
+these policies was tried in a real account.
 """
 
 import json
@@ -13,38 +13,16 @@ from typing import Any, NamedTuple
 from acta_infra.environments import Environment
 from acta_infra.options import EDGE_REGION
 
-PUBLISHED: Mapping[str, Sequence[str]] = json.loads(
-    Path(__file__).with_name("cloudformation_actions.json").read_text(encoding="utf-8")
-)
+_DATA = json.loads(Path(__file__).with_name("cloudformation_actions.json").read_text(encoding="utf-8"))
+PUBLISHED: Mapping[str, Sequence[str]] = _DATA["types"]
 CUSTOM = "Custom::"
-SERVICES = frozenset(
-    (
-        "apigateway", "budgets", "chatbot", "cloudfront", "cloudwatch", "codedeploy", "cognito-idp", "dynamodb", "ec2",
-        "events", "iam", "kms", "lambda", "logs", "s3", "secretsmanager", "sns", "sqs", "states", "wafv2",
-    )
-)  # fmt: skip
+SERVICES = frozenset(_DATA["services"])
 """Of what Acta uses. Handlers also name services of properties that Acta never sets, such as S3 Tables."""
-LEFT_OUT = frozenset(
-    (
-        "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:ImportTable",
-        "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
-        "iam:AttachGroupPolicy", "iam:AttachUserPolicy",
-        "iam:DeleteGroupPolicy", "iam:DeleteUserPolicy", "iam:DescribeOrganization", "iam:DetachGroupPolicy",
-        "iam:DetachUserPolicy", "iam:GetGroupPolicy", "iam:GetUserPolicy", "iam:PutGroupPolicy", "iam:PutUserPolicy",
-        "logs:CreateLogStream", "logs:PutLogEvents", "s3:DeleteObject", "s3:GetObjectMetadata", "s3:PutObjectAcl",
-        "s3:REST.PUT.OBJECT", "s3:getObject",
-    )
-)  # fmt: skip
+LEFT_OUT = frozenset(_DATA["left_out"])
 """They reach data, users or groups: for imports, replicas and the like, which Acta has none of."""
 CODE = ("s3:GetObject", "s3:GetObjectVersion")
 """Of the bucket that `cdk bootstrap` makes: the functions' zips."""
-WITHOUT_NAMES = frozenset(
-    (
-        "cloudfront:CreateConnectionGroup", "cognito-idp:CreateUserPool", "kms:CreateKey", "logs:CreateLogDelivery",
-        "logs:DeleteLogDelivery", "logs:DeleteResourcePolicy", "logs:PutResourcePolicy", "logs:DeleteQueryDefinition",
-        "logs:PutQueryDefinition", "secretsmanager:GetRandomPassword", "s3:ListAllMyBuckets",
-    )
-)  # fmt: skip
+WITHOUT_NAMES = frozenset(_DATA["without_names"])
 """Beside what lists and describes: actions that IAM lets nobody narrow to a resource."""
 READS = ("List", "Describe", "list")
 PASSED_TO = (
@@ -82,14 +60,10 @@ def execution_policies(environment: Environment, place: Place, types: Iterable[s
     `types`: of the resources in the templates. Raises UnknownResource.
     """
     actions = sorted({action for each in types for action in actions_of(each)})
+    version = f"arn:aws:ssm:*:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"
     statements = [
         *_statements(environment, place, actions),
-        Statement(
-            Sid="BootstrapVersion",
-            Effect="Allow",
-            Action=["ssm:GetParameters"],
-            Resource=[f"arn:aws:ssm:*:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"],
-        ),
+        _allow("BootstrapVersion", ["ssm:GetParameters"], version),
     ]
     return tuple(map(document, _packed(statements)))
 
@@ -98,64 +72,46 @@ def deployer_policy(environment: Environment, place: Place) -> Statement:
     """For who runs `acta deploy`: to take the roles of `cdk bootstrap`, to read what is deployed, and to delete
     versions of old releases.
     """
+    account = place.account
     regions = sorted({place.region, *((EDGE_REGION,) if environment.edge is not None else ())})
-    own = f"Acta-{environment.name}-*"
-    roles = ("deploy", "file-publishing", "lookup")
+    roles = [
+        f"arn:aws:iam::{account}:role/cdk-{QUALIFIER}-{role}-role-{account}-{region}"
+        for region in regions
+        for role in ("deploy", "file-publishing", "lookup")
+    ]
+    stacks = [f"arn:aws:cloudformation:{each}:{account}:stack/Acta-{environment.name}-*" for each in regions]
+    versions = [
+        f"arn:aws:ssm:{each}:{account}:parameter/cdk-bootstrap/{QUALIFIER}/version" for each in regions
+    ]
+    on_functions = [
+        "lambda:DeleteFunction",  # of versions of old releases; the role of cdk bootstrap may do it, too
+        "lambda:GetAlias",
+        "lambda:GetFunctionConcurrency",
+        "lambda:ListVersionsByFunction",
+    ]
+    on_stacks = ["DescribeStacks", "GetTemplate", "ListStackResources"]
     statements = [
-        Statement(
-            Sid="Bootstrapped",
-            Effect="Allow",
-            Action=["sts:AssumeRole"],
-            Resource=[
-                f"arn:aws:iam::{place.account}:role/cdk-{QUALIFIER}-{role}-role-{place.account}-{region}"
-                for region in regions
-                for role in roles
-            ],
-        ),
-        Statement(
-            Sid="Stacks",
-            Effect="Allow",
-            Action=[
-                "cloudformation:DescribeStacks",
-                "cloudformation:GetTemplate",
-                "cloudformation:ListStackResources",
-            ],
-            Resource=[f"arn:aws:cloudformation:{region}:{place.account}:stack/{own}" for region in regions],
-        ),
-        Statement(
-            Sid="BootstrapVersion",
-            Effect="Allow",
-            Action=["ssm:GetParameter"],
-            Resource=[
-                f"arn:aws:ssm:{region}:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"
-                for region in regions
-            ],
-        ),
-        Statement(Sid="Quota", Effect="Allow", Action=["lambda:GetAccountSettings"], Resource=["*"]),
-        Statement(
-            Sid="Functions",
-            Effect="Allow",
-            Action=[
-                "lambda:DeleteFunction",  # of versions of old releases; the role of cdk bootstrap may do it, too
-                "lambda:GetAlias",
-                "lambda:GetFunctionConcurrency",
-                "lambda:ListVersionsByFunction",
-            ],
-            Resource=[f"arn:aws:lambda:{place.region}:{place.account}:function:acta-{environment.name}-*"],
+        _allow("Bootstrapped", ["sts:AssumeRole"], *roles),
+        _allow("Stacks", [f"cloudformation:{each}" for each in on_stacks], *stacks),
+        _allow("BootstrapVersion", ["ssm:GetParameter"], *versions),
+        _allow("Quota", ["lambda:GetAccountSettings"], "*"),
+        _allow(
+            "Functions",
+            on_functions,
+            f"arn:aws:lambda:{place.region}:{account}:function:acta-{environment.name}-*",
         ),
     ]
     if not environment.retain:  # acta destroy empties the buckets that go
         bucket = f"arn:aws:s3:::{_generated(environment).lower()}*"
         statements += [
-            Statement(Sid="Versions", Effect="Allow", Action=["s3:ListBucketVersions"], Resource=[bucket]),
-            Statement(
-                Sid="Empty",
-                Effect="Allow",
-                Action=["s3:DeleteObject", "s3:DeleteObjectVersion"],
-                Resource=[f"{bucket}/*"],
-            ),
+            _allow("Versions", ["s3:ListBucketVersions"], bucket),
+            _allow("Empty", ["s3:DeleteObject", "s3:DeleteObjectVersion"], f"{bucket}/*"),
         ]
     return document(statements)
+
+
+def _allow(sid: str, actions: Iterable[str], *resources: str) -> Statement:
+    return {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
 
 
 def actions_of(resource_type: str) -> frozenset[str]:
@@ -182,22 +138,12 @@ def size(policy: Statement) -> int:
 
 def _statements(environment: Environment, place: Place, actions: Sequence[str]) -> Iterator[Statement]:
     """One for each service, and a few for what cannot be narrowed or has to be narrowed further."""
-    anywhere = [each for each in actions if _is_anywhere(each)]
-    yield Statement(Sid="Anywhere", Effect="Allow", Action=anywhere, Resource=["*"])
-    yield Statement(
-        Sid="Code",
-        Effect="Allow",
-        Action=list(CODE),
-        Resource=[f"arn:aws:s3:::cdk-{QUALIFIER}-assets-{place.account}-*/*"],
-    )
+    yield _allow("Anywhere", filter(_is_anywhere, actions), "*")
+    yield _allow("Code", CODE, f"arn:aws:s3:::cdk-{QUALIFIER}-assets-{place.account}-*/*")
     left = [each for each in actions if not _is_anywhere(each) and each not in CODE]
     for service in sorted({each.split(":")[0] for each in left} - {"iam"}):
-        yield Statement(
-            Sid=service.replace("-", "").capitalize(),
-            Effect="Allow",
-            Action=[each for each in left if each.startswith(f"{service}:")],
-            Resource=list(_resources(environment, place)[service]),
-        )
+        its_own = [each for each in left if each.startswith(f"{service}:")]
+        yield _allow(service.replace("-", "").capitalize(), its_own, *_resources(environment, place)[service])
     yield from _roles(environment, place, [each for each in left if each.startswith("iam:")])
 
 
@@ -205,35 +151,27 @@ def _roles(environment: Environment, place: Place, actions: Sequence[str]) -> It
     """With a boundary no role is made without it, and none loses it. Without one, who may make roles may do everything
     that a role may be given.
     """
-    own = [f"arn:aws:iam::{place.account}:role/{_generated(environment)}*"]
-    bounded, passed, linked = (
-        {"iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy", "iam:AttachRolePolicy"},
-        {"iam:PassRole"},
-        {"iam:CreateServiceLinkedRole"},
+    own, boundary = (
+        f"arn:aws:iam::{place.account}:role/{_generated(environment)}*",
+        environment.permissions_boundary,
     )
-    never = {"iam:DeleteRolePermissionsBoundary"} if environment.permissions_boundary else set()
-    rest = [each for each in actions if each not in bounded | passed | linked | never]
-    yield Statement(Sid="Roles", Effect="Allow", Action=rest, Resource=own)
-    made = Statement(
-        Sid="MakeRoles", Effect="Allow", Action=[each for each in actions if each in bounded], Resource=own
-    )
-    if environment.permissions_boundary:
-        made["Condition"] = {"StringEquals": {"iam:PermissionsBoundary": environment.permissions_boundary}}
+    bounded = {
+        "iam:CreateRole",
+        "iam:PutRolePermissionsBoundary",
+        "iam:PutRolePolicy",
+        "iam:AttachRolePolicy",
+    }
+    passed, linked = {"iam:PassRole"}, {"iam:CreateServiceLinkedRole"}
+    never = {"iam:DeleteRolePermissionsBoundary"} if boundary else set()
+    yield _allow("Roles", (each for each in actions if each not in bounded | passed | linked | never), own)
+    made = _allow("MakeRoles", (each for each in actions if each in bounded), own)
+    if boundary:
+        made["Condition"] = {"StringEquals": {"iam:PermissionsBoundary": boundary}}
     yield made
-    yield Statement(
-        Sid="PassRoles",
-        Effect="Allow",
-        Action=["iam:PassRole"],
-        Resource=own,
-        Condition={"StringEquals": {"iam:PassedToService": list(PASSED_TO)}},
-    )
+    passes = {"Condition": {"StringEquals": {"iam:PassedToService": list(PASSED_TO)}}}
+    yield {**_allow("PassRoles", passed, own), **passes}
     if linked & set(actions):
-        yield Statement(
-            Sid="ServiceRoles",
-            Effect="Allow",
-            Action=sorted(linked),
-            Resource=[f"arn:aws:iam::{place.account}:role/aws-service-role/*"],
-        )
+        yield _allow("ServiceRoles", linked, f"arn:aws:iam::{place.account}:role/aws-service-role/*")
 
 
 def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[str]]:
@@ -241,6 +179,8 @@ def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[
     random id is every one of the account and region.
     """
     made, given = _generated(environment), f"acta-{environment.name}"
+    kinds = ("application", "deploymentgroup")
+    log_groups = (f"/aws/lambda/{given}-", f"/aws/vendedlogs/*/{given}", f"aws-waf-logs-{given}")
 
     def arn(service: str, resource: str, region: str = place.region, account: str = place.account) -> str:
         return f"arn:aws:{service}:{region}:{account}:{resource}"
@@ -257,11 +197,7 @@ def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[
             *(arn("cloudwatch", f"dashboard/{each}*", region="") for each in (given, made)),
         ],
         "codedeploy": [
-            *(
-                arn("codedeploy", f"{kind}:{each}*")
-                for kind in ("application", "deploymentgroup")
-                for each in (given, made)
-            ),
+            *(arn("codedeploy", f"{kind}:{each}*") for kind in kinds for each in (given, made)),
             arn("codedeploy", "deploymentconfig:*"),
         ],
         "cognito-idp": [arn("cognito-idp", "userpool/*")],
@@ -270,12 +206,7 @@ def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[
         "events": [arn("events", f"rule/{made}*")],
         "kms": [arn("kms", "key/*"), arn("kms", f"alias/{given}")],
         "lambda": [arn("lambda", f"function:{given}-*"), arn("lambda", "event-source-mapping:*")],
-        "logs": [
-            *(
-                arn("logs", f"log-group:{name}*", region="*")
-                for name in (f"/aws/lambda/{given}-", f"/aws/vendedlogs/*/{given}", f"aws-waf-logs-{given}")
-            )
-        ],
+        "logs": [arn("logs", f"log-group:{name}*", region="*") for name in log_groups],
         "s3": [f"arn:aws:s3:::{made.lower()}*"],
         "secretsmanager": [arn("secretsmanager", f"secret:acta/{environment.name}/*", region="*")],
         "sns": [arn("sns", f"{each}*") for each in (given, made)],

@@ -49,8 +49,7 @@ class Quarantine:
                 FunctionName=function_name(self._environment.name, name),
                 ReservedConcurrentExecutions=0,
             )
-        noted = {**SINCE, "at": {"S": self._stores.clock.now().isoformat()}}
-        self._stores.table.call("put_item", TableName=self._stores.names.table, Item=noted)
+        self._stores.put_item({**SINCE, "at": {"S": self._stores.clock.now().isoformat()}})
         return self._stop_all()
 
     def lift(self) -> bool:

@@ -1,22 +1,28 @@
-"""Which releases a deployment still has versions of, which one is live, and the way from one to another.
+"""Which releases a deployment still has versions of, which one is live, the way from one to another, and the schema
+version that the next one writes.
 
 A release has one version of each function (ADR 76). Its variables say what it is called, which schema version it writes
 and which one it knows. To go back is to move every alias to the versions of an earlier release. That takes back the
 functions and their variables, and nothing else of the stack.
+
+While CloudFormation replaces the functions, old and new ones work on the same sessions, and a deployment may be rolled
+back. So what a deployment writes must be readable for what is deployed now (docs/design/releases.md 7). A release may
+skip none: it writes its own version or the one before, and reads up to the one after.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.settings import PREFIX
-from acta_infra.deployed.account import pages
+from acta_engine.store.schema import CURRENT
+from acta_infra.deployed.account import AWS_ERRORS, pages
 from acta_infra.deployed.stacks import described
-from acta_infra.names import ALIAS, function_name, own_tool_function, stateless_stack
+from acta_infra.environments import Environment
+from acta_infra.names import ALIAS, READS_VERSION, function_name, own_tool_function, stateless_stack
 from acta_infra.sizing import FunctionName
 
 LATEST = "$LATEST"
@@ -290,7 +296,7 @@ def look_before(environment: str, lambdas: Any) -> Live:
         return Live(look(environment, lambdas))
     except NotPossible:
         return Live()
-    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
+    except AWS_ERRORS as error:
         return Live(unknown=str(error))
 
 
@@ -351,3 +357,76 @@ def _forget_tools(environment: str, service: Service) -> int:
     for function, version in unused:
         service.call("delete_function", FunctionName=function, Qualifier=version)
     return len(unused)
+
+
+NOT_ASKED = Live()
+
+
+class ReleaseTooFar(ValueError):
+    """The deployed release and this one cannot work on the same sessions. The message says what can be done."""
+
+
+class WriteVersion(NamedTuple):
+    """`version`: what to write. `reason` and `next_step`: for a person, a sentence each; `next_step` empty: none."""
+
+    version: int
+    reason: str
+    next_step: str = ""
+
+
+def version_to_write(
+    environment: Environment, cloudformation: Any, live: Live = NOT_ASKED, current: int = CURRENT
+) -> WriteVersion:
+    """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again. `current`: the version
+    of this release.
+
+    Raises ReleaseTooFar.
+    """
+    previous, following = max(current - 1, 1), current + 1
+    again = f"acta deploy --env {environment.name}"
+    try:
+        reads = deployed_reads(environment, cloudformation)
+    except AWS_ERRORS as error:
+        return WriteVersion(
+            previous,
+            f"what the deployed release reads is unknown ({error})",
+            f"Where it is this release already, run `{again}` again as somebody who may describe its stack.",
+        )
+    if reads is None:
+        return WriteVersion(current, "nothing is deployed yet")
+    reads = min(reads, live.reads(reads))
+    if reads < previous:
+        raise ReleaseTooFar(
+            f"the deployed release reads schema version {reads} and this one writes {previous} or {current}: deploy "
+            "the releases in between first, one after the other"
+        )
+    if reads > following:
+        raise ReleaseTooFar(
+            f"the deployed release writes schema version {reads - 1} or {reads} and this one reads no more than "
+            f"{following}: go back one release at a time"
+        )
+    if live.unknown:
+        return WriteVersion(
+            previous,
+            f"what the live functions read is unknown ({live.unknown})",
+            f"Where they are this release's already, run `{again}` again as somebody who may read their versions.",
+        )
+    if reads < current:
+        return WriteVersion(
+            reads,
+            "the deployed release reads no newer one, and may have to be deployed again",
+            f"Once this release has proved itself, run `{again}` again: it then writes {current}.",
+        )
+    return WriteVersion(current, "the deployed release reads it")
+
+
+def deployed_reads(environment: Environment, cloudformation: Any) -> int | None:
+    """The newest schema version that the deployed functions know; None: there are none.
+
+    Raises AwsDenied, AwsRefused, StoreThrottled and StoreUnavailable where the stack cannot be described.
+    """
+    stack = described(stateless_stack(environment.name), cloudformation)
+    if stack is None:
+        return None
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+    return int(outputs[READS_VERSION])

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.settings import PREFIX
 from acta_infra.deployed.account import (
+    AWS_ERRORS,
     AccountUnknown,
     CredentialsMissing,
     WrongAccount,
@@ -21,10 +21,9 @@ from acta_infra.deployed.account import (
     client_in,
     require_credentials,
 )
-from acta_infra.environments import Environment, UnusableValue, select
+from acta_infra.environments import Environment, UnusableValue, every_environment, select
 from acta_infra.names import edge_stack, sessions_stack, stateful_stack, stateless_stack
 from acta_infra.options import EDGE_REGION
-from acta_infra.own_environments import every_environment
 
 Template = Mapping[str, Any]
 NO_SUCH_STACK = "ValidationError"
@@ -157,7 +156,7 @@ class CloudFormation:
 
         try:
             yield self._client or client_in(region, "cloudformation")
-        except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable, BotoCoreError) as error:
+        except (*AWS_ERRORS, BotoCoreError) as error:
             raise StacksUnknown(str(error)) from None
 
 
@@ -173,7 +172,7 @@ def stack_outputs(environment: str, client: Any) -> Mapping[str, str]:
     name = stateless_stack(environment)
     try:
         stack = described(name, client)
-    except (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable) as error:
+    except AWS_ERRORS as error:
         raise OutputsUnknown(f"the stack {name} cannot be read: {error}") from None
     if stack is None:
         raise OutputsUnknown(

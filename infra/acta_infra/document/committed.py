@@ -1,13 +1,18 @@
 """`python -m acta_infra.document.committed`: writes the files of this repository that are made from the tables.
 
-With `--check`, as `make check` calls it, nothing is written. The exit code is 1 where a file is not what is made now.
+With `--check`, as `make check` calls it, none of them is written, and the types of the page for people are checked
+against the API's own document. The exit code is 1 where a file is not what is made now, or a type does not fit.
 """
 
+import json
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from acta_infra.document import client, definition_files, errors, reference, settings_page
+from acta_infra.document import client, reference
+from acta_infra.document.openapi import document
+from acta_infra.document.schemas import FILES, definition_files
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -17,10 +22,10 @@ def files() -> Mapping[Path, str]:
     return {
         client.CALLS: client.calls(),
         client.SHAPES: client.shapes(),
-        ROOT / "docs" / "reference" / "api.md": reference.page(),
-        ROOT / "docs" / "reference" / "errors.md": errors.page(),
-        ROOT / "docs" / "reference" / "settings.md": settings_page.page(),
-        **{definition_files.FOLDER / name: text for name, text in definition_files.made().items()},
+        ROOT / "docs" / "reference" / "api.md": reference.operations_page(),
+        ROOT / "docs" / "reference" / "errors.md": reference.errors_page(),
+        ROOT / "docs" / "reference" / "settings.md": reference.settings_page(),
+        **{FILES / name: text for name, text in definition_files().items()},
     }
 
 
@@ -41,5 +46,21 @@ def write_or_check(made: Mapping[Path, str]) -> int:
     return int(bool(stale))
 
 
+def check_page() -> int:
+    """The exit code of the type checker over the page for people. The document's types are made anew where it has
+    changed, in `build/console`; nothing of them is committed.
+    """
+    folder, tools = ROOT / "build" / "console", ROOT / "node_modules" / ".bin"
+    types, source = folder / "document.d.ts", folder / "document.json"
+    text = json.dumps(document(), sort_keys=True)
+    if not (types.exists() and source.exists() and source.read_text(encoding="utf-8") == text):
+        folder.mkdir(parents=True, exist_ok=True)
+        source.write_text(text, encoding="utf-8")
+        make = [str(tools / "openapi-typescript"), str(source), "--output", str(types)]
+        subprocess.run(make, cwd=ROOT, check=True, capture_output=True)
+    return subprocess.run([tools / "tsc", "--project", ROOT / "console"], cwd=ROOT, check=False).returncode
+
+
 if __name__ == "__main__":
-    sys.exit(write_or_check(files()))
+    code = write_or_check(files())
+    sys.exit(code or (check_page() if "--check" in sys.argv else 0))

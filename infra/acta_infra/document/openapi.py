@@ -1,5 +1,11 @@
-"""The OpenAPI 3.1 document of `/v1` (ADR 64)."""
+"""The OpenAPI 3.1 document of `/v1`, made when Acta is built (ADR 64).
 
+Nothing of it is written twice: routes, parameters and bodies come from the functions, answers from the `answers`
+modules of the engine's rooms, errors from their classes. `acta_engine.api.operations` has the words of each route,
+`words.py` beside this file what code does not say.
+"""
+
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -7,7 +13,7 @@ from functools import cache
 from http import HTTPStatus
 from inspect import Parameter as Python
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -16,9 +22,11 @@ from acta_engine.api.app import Api
 from acta_engine.api.arguments import Arguments, Parameter
 from acta_engine.api.error_answers import STATUSES
 from acta_engine.api.fallback import build as build_fallback
+from acta_engine.api.json_body import UnsupportedMediaType
 from acta_engine.api.operation import AnswerSpec, Operation
-from acta_engine.api.operations import BY_TAG, OPERATIONS
+from acta_engine.api.operations import BY_TAG, OPERATIONS, MethodNotAllowed
 from acta_engine.console.routes import build as build_console
+from acta_engine.errors import CallerError
 from acta_engine.mcp_server.routes import build as build_mcp
 from acta_engine.models.routes import build as build_step
 from acta_engine.people.routes import build as build_intervene
@@ -26,7 +34,7 @@ from acta_engine.prompts.prompt import SEEDS
 from acta_engine.sessions.routes import build as build_status
 from acta_engine.sessions.start_routes import build as build_start
 from acta_engine.settings import Settings
-from acta_infra.document import errors, webhooks
+from acta_infra.document import webhooks
 from acta_infra.document.schemas import REF, schemas_of, shapes_with_words
 from acta_infra.document.words import (
     DESCRIPTION,
@@ -39,6 +47,9 @@ from acta_infra.document.words import (
 )
 
 Json = dict[str, Any]
+Raised = TypeVar("Raised", bound=Exception)
+ADDED = (UnsupportedMediaType, MethodNotAllowed)
+"""Errors that no handler's module has. They are imported, so that they are among the classes of errors."""
 PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 GATEWAY: Json = {
@@ -61,6 +72,14 @@ RATE_HEADERS: Json = {
 EVERYWHERE = ("VALIDATION_ERROR", "FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
 """`VALIDATION_ERROR`: of a query parameter that the route does not have, at least."""
 WITH_TOKEN = ("UNAUTHORIZED",)
+
+
+class Entry(NamedTuple):
+    """An error that is answered."""
+
+    code: str
+    status: int
+    says: str
 
 
 @cache
@@ -283,22 +302,22 @@ def _errors(row: Operation, own: tuple[str, ...], *, takes_json: bool) -> Json:
     if takes_json:
         codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")
     names = {429: ROUTE_BUSY} | {
-        entry.status: name_of(entry.status) for entry in errors.answered() if entry.code in codes
+        entry.status: name_of(entry.status) for entry in answered() if entry.code in codes
     }
     return {str(status): {"$ref": f"#/components/responses/{names[status]}"} for status in sorted(names)}
 
 
 def _refusals() -> Json:
     """The errors by status: their codes, and the form of each."""
-    by_status: dict[int, list[errors.Entry]] = {}
-    for entry in errors.answered():
+    by_status: dict[int, list[Entry]] = {}
+    for entry in answered():
         if entry.status != OF_NO_OPERATION:
             by_status.setdefault(entry.status, []).append(entry)
     refusals = {name_of(status): _refusal(status, by_status[status]) for status in sorted(by_status)}
     return {**refusals, ROUTE_BUSY: _refusal(429, [])}
 
 
-def _refusal(status: int, entries: list[errors.Entry]) -> Json:
+def _refusal(status: int, entries: list[Entry]) -> Json:
     schemas: list[Json] = []
     if entries:
         schemas.append(_failure(entries))
@@ -327,7 +346,7 @@ def _refusal(status: int, entries: list[errors.Entry]) -> Json:
     return made
 
 
-def _failure(entries: list[errors.Entry]) -> Json:
+def _failure(entries: list[Entry]) -> Json:
     details: Json = {
         "type": "object",
         "description": "By field, parameter or header: what is wrong with it, in sentences or in words such as "
@@ -339,6 +358,30 @@ def _failure(entries: list[errors.Entry]) -> Json:
     error["description"] = "The code is stable, the message is for people."
     error["required"] = ["code", "message"]
     return _object({"success": {"const": False}, "error": error})
+
+
+def answered() -> list[Entry]:
+    """The codes of answers by status; of classes with the same code the first one's words."""
+    found: dict[str, str] = {}
+    classes: list[type[CallerError]] = [CallerError, *below(CallerError)]
+    for each in classes:
+        if "code" in vars(each):
+            found.setdefault(each.code, words_of(each))
+    assert set(found) == set(STATUSES), "every code has a status"
+    return [Entry(code, status, found[code]) for code, status in STATUSES.items()]
+
+
+def below(one: type[Raised]) -> Iterator[type[Raised]]:
+    for each in one.__subclasses__():
+        yield each
+        yield from below(each)
+
+
+def words_of(one: type) -> str:
+    """The first paragraph of its docstring."""
+    said = inspect.cleandoc(one.__doc__ or "").partition("\n\n")[0]
+    assert said, f"{one.__name__} has no docstring"
+    return " ".join(said.split())
 
 
 def name_of(status: int) -> str:

@@ -1,23 +1,31 @@
-"""JSON Schemas of request bodies, parameters and answers, by pydantic.
+"""JSON Schemas by pydantic: of request bodies, parameters and answers for the document, and of definitions as files,
+which `acta` reads where `make generate` writes them (ADR 90).
 
 A rule that only a validator's code has is added here where JSON Schema can say it.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
 import acta_engine
+from acta_engine.agents.routes import PutAgent
 from acta_engine.api.answer_schemas import as_typed_dict, field_docs
 from acta_engine.api.answers import TypedDict
 from acta_engine.notifications.routes import usable_secret
+from acta_engine.prompts.routes import PutPrompt
 from acta_engine.tools import tool
+from acta_engine.tools.mcp.routes import PutMcpServer
+from acta_engine.tools.routes import PutTool
 from acta_engine.tools.secret_routes import usable_value
 from acta_engine.tools.tool import (
     FUNCTION_PATTERN,
@@ -186,3 +194,106 @@ LAMBDA_CONFIG = _object(
     function={"type": "string", "pattern": FUNCTION_PATTERN, "maxLength": MAX_FUNCTION_CHARS},
 )
 CHANGES: Mapping[str, Callable[[dict[str, Json]], None]] = {"CreateTool": _tool, "PutTool": _tool}
+
+
+FILES = Path(__file__).resolve().parents[3] / "acta" / "cli" / "apply" / "schemas"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DEFS = "#/$defs/"
+
+
+WITHOUT = ("applied", "expected_version", "version")
+"""Fields of bodies that no file has: what it replaces is found out."""
+
+
+class FileKind(NamedTuple):
+    """`body`: what the file becomes. `without`: further fields that it does not have. `rules`: beside those of the
+    body.
+    """
+
+    body: type[BaseModel]
+    says: str
+    without: tuple[str, ...] = ("name",)
+    rules: Mapping[str, Any] = MappingProxyType({})
+
+
+def _config_of(kind: str, config: Json) -> Json:
+    """A tool of the kind has this config."""
+    return {
+        "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+        "then": {"properties": {"config": config}},
+    }
+
+
+CONFIGS: Json = {"allOf": [_config_of("http", HTTP_CONFIG), _config_of("lambda", LAMBDA_CONFIG)]}
+FILE_KINDS: Mapping[str, FileKind] = MappingProxyType(
+    {
+        "tool": FileKind(
+            PutTool, "A tool over HTTP, or a Lambda. The file's name is its name.", rules=CONFIGS
+        ),
+        "prompt": FileKind(PutPrompt, "A managed prompt. The file's name is its name."),
+        "mcp-server": FileKind(
+            PutMcpServer,
+            "An MCP server, and the tools of it that agents may have. The file's name is its name.",
+        ),
+        "agent": FileKind(PutAgent, "An agent. The file's name is its id.", without=()),
+    }
+)
+
+
+def schema_of(kind: FileKind) -> Json:
+    """Complete in itself."""
+    by_key, defined = schemas_of([("file", "validation", TypeAdapter(kind.body))])
+    (whole,) = by_key.values()
+    name = whole["$ref"].removeprefix(REF.format(model=""))
+    body = defined.pop(name)
+    without = {*WITHOUT, *kind.without}
+    properties = {field: each for field, each in body["properties"].items() if field not in without}
+    required = [field for field in body.get("required", ()) if field not in without]
+    made = {
+        "$schema": DIALECT,
+        **body,
+        "description": kind.says,
+        "properties": properties,
+        "required": required,
+        **kind.rules,
+    }
+    if "config" in properties:  # the rules have what it is
+        properties["config"] = {"type": "object", "description": properties["config"]["description"]}
+    used = _used(made, defined)
+    made["$defs"] = {each: defined[each] for each in sorted(used)}
+    inside: Json = _refs_inside(made)
+    return inside
+
+
+def _used(schema: Any, defined: Mapping[str, Json]) -> set[str]:
+    """Names of the definitions that the schema refers to, directly or by another one."""
+    found: set[str] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            name = str(each.get("$ref", "")).removeprefix(REF.format(model=""))
+            if name in defined and name not in found:
+                found.add(name)
+                waiting.append(defined[name])
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return found
+
+
+def _refs_inside(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: DEFS + each.removeprefix(REF.format(model="")) if name == "$ref" else _refs_inside(each)
+            for name, each in value.items()
+        }
+    return [_refs_inside(each) for each in value] if isinstance(value, list) else value
+
+
+def definition_files() -> dict[str, str]:
+    """By the file's name, its text."""
+    return {
+        f"{name}.json": json.dumps(schema_of(kind), indent=1, ensure_ascii=False) + "\n"
+        for name, kind in FILE_KINDS.items()
+    }

@@ -1,7 +1,6 @@
 """The `webhooks` of the document: what a webhook of a tenant or of a session is sent (ADR 68).
 
-The payloads are the domain's own models. Their words are here, because the models are not imported with docstrings of
-fields, and what is not sent (`private_to`) is left out.
+The payloads are the domain's own models (`shared/acta_engine/notifications/notification.py`), without what is not sent.
 """
 
 from collections.abc import Mapping
@@ -17,37 +16,7 @@ from acta_infra.document.schemas import REF
 
 Json = dict[str, Any]
 
-COMMON = {
-    "notification_id": "The same for each repeat, and the same as the header `webhook-id`.",
-    "event": "What has happened.",
-    "tenant": "Your tenant.",
-    "session_id": "The session that it is about.",
-    "links": "`api`: where the API has it. `console`: the page where a person sees it and decides.",
-}
-WORDS: Mapping[type[Notification], tuple[str, Mapping[str, str]]] = {
-    QuestionNotification: (
-        "A person has to decide. The question itself is not sent: read the intervention.",
-        {
-            **COMMON,
-            "intervention_id": "Read it, and decide it with `…/resolve`.",
-            "type": "What is asked.",
-            "role": "Who may decide. null: whoever may write to the session.",
-            "created_at": "When it opened.",
-            "timeout_at": "When its default decides. null: it waits for a person.",
-        },
-    ),
-    EndNotification: (
-        "A run has ended. The answer is not sent: read the session.",
-        {
-            **COMMON,
-            "run_id": "The run. null: the session was cancelled before it ran.",
-            "state": "How it ended. `completed` alone is no success: look at `goal_met`.",
-            "reason": "Of `result.reason`, else the code of `error` or of the cancellation, in small letters.",
-            "goal_met": "Whether the goal is met. null: the run did not complete.",
-            "updated_at": "When it ended.",
-        },
-    ),
-}
+NOT_SENT = "private_to"
 EVENTS: Mapping[str, tuple[type[Notification], str]] = {
     "intervention.opened": (QuestionNotification, "A person has to decide"),
     "intervention.warned": (QuestionNotification, "A question is about to expire"),
@@ -74,25 +43,19 @@ SIGNED: Mapping[str, str] = {
 
 def wanted() -> dict[str, tuple[str, JsonSchemaMode, TypeAdapter[Any]]]:
     """By name, the schemas that the webhooks refer to."""
-    return {each.__name__: (each.__name__, "serialization", TypeAdapter(each)) for each in WORDS}
+    shapes = {shape.__name__: shape for shape, _ in EVENTS.values()}
+    return {name: (name, "serialization", TypeAdapter(shape)) for name, shape in shapes.items()}
 
 
 def describe(defined: dict[str, Json]) -> None:
-    """Puts the words into the schemas of the payloads. Fields may be added to them, as to answers."""
-    for each, (says, words) in WORDS.items():
-        schema = defined[each.__name__]
-        schema["description"] = says
+    """The payloads as they are sent. Fields may be added to them, as to answers."""
+    for name in wanted():
+        schema = defined[name]
         schema.pop("additionalProperties", None)
-        schema["properties"] = {
-            name: {**schema["properties"][name], "description": word} for name, word in words.items()
-        }
-        schema["required"] = list(words)
-    properties = defined[EndNotification.__name__]["properties"]
-    properties["state"] = {
-        "type": "string",
-        "enum": sorted(TERMINAL),
-        "description": properties["state"]["description"],
-    }
+        del schema["properties"][NOT_SENT]
+        schema["required"] = list(schema["properties"])
+    state = defined[EndNotification.__name__]["properties"]["state"]
+    state["enum"] = sorted(TERMINAL)
 
 
 def webhooks() -> Json:

@@ -20,7 +20,7 @@ from constructs import IConstruct
 from acta_engine.settings import PREFIX
 from acta_infra.data_stores import removal_policy
 from acta_infra.environments import Environment
-from acta_infra.hardening.inline_policy import add_inline_policy
+from acta_infra.lambdas.roles import add_inline_policy
 from acta_infra.names import function_name
 from acta_infra.options import CustomerKey
 from acta_infra.sizing import FunctionName

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from acta_infra.hardening.inline_policy import add_inline_policy
+from acta_infra.lambdas.roles import add_inline_policy
 from acta_infra.options import Network
 
 HTTPS = 443

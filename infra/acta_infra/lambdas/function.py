@@ -1,14 +1,27 @@
-"""One Lambda function with its code, roles, log group, environment variables and alias. Every function of Acta is made
-here.
+"""The Lambda functions: one of Acta with its code, roles, log group, variables and alias, and one for each folder of
+Python tools, whose role reaches nothing of Acta (ADR 87). Their code is built on this machine, without Docker.
 
-Memory, timeout and reserved concurrency of each: `SIZES` in `infra/acta_infra/sizing.py`.
+Memory, timeout and reserved concurrency of each of Acta's: `SIZES` in `infra/acta_infra/sizing.py`.
 """
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from aws_cdk import Duration, RemovalPolicy
+import jsii
+from aws_cdk import (
+    AssetHashType,
+    BundlingOptions,
+    DockerImage,
+    Duration,
+    ILocalBundling,
+    RemovalPolicy,
+    Stack,
+)
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from acta_engine.limits.tenant_limits import TenantLimits
@@ -17,25 +30,28 @@ from acta_engine.recovery.store import SHARE
 from acta_engine.settings import Settings
 from acta_engine.store.schema import CURRENT
 from acta_engine.usage.aws_prices import AwsPrices
+from acta_infra.api.issuers import OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import SNAP_START_SINCE, Environment
-from acta_infra.issuers import OwnPool
-from acta_infra.lambdas.grants import CHANGE, GRANTS
+from acta_infra.lambdas.grants import CHANGE, GRANTS, READ_SECRETS
 from acta_infra.lambdas.quotas import recovery_workers
-from acta_infra.lambdas.roles import Resources, roles_of
+from acta_infra.lambdas.roles import LAMBDA, WRITE_LOGS, Resources, allow, role_with, roles_of
 from acta_infra.names import (
     ALIAS,
     AUDIT,
     called_name,
     function_name,
     metrics_namespace,
+    own_tool_function,
+    own_tool_secret,
     secret_name,
     service_name,
 )
-from acta_infra.packaging.asset import code_of
-from acta_infra.packaging.tool_folders import CATALOGUE
-from acta_infra.rollout.release import release_of
+from acta_infra.packaging.bundle import ROOT, Bundler, copy_tree
+from acta_infra.packaging.install import target_of
+from acta_infra.packaging.tool_folders import CATALOGUE, HANDLER, BuiltFolder
+from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName
 
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
@@ -198,6 +214,7 @@ def _of_environment(environment: Environment) -> dict[str, object]:
         "tenant_limits": _limits(environment.limits_by_tenant),
         "provider_limits": _limits(environment.provider_limits),
         "ended_sessions_days": environment.retention.ended_sessions,
+        "audit_retention_days": environment.retention.audit,
         "step_memory_mb": environment.sizes["step"].memory,
         "tool_memory_mb": environment.sizes["tool"].memory,
         "machine_tenant_claim": TENANT_CLAIM if own_pool_lists_machines else "",
@@ -229,3 +246,85 @@ def _limits(limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits]) -
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+SECRETS_VARIABLE = "ACTA_TOOL_SECRETS"
+"""Read by `acta/tools/secrets.py`."""
+
+
+class ToolFolderFunction(Construct):
+    """`self.version`: what `tool` calls, the published version that belongs to this release; None locally, where the
+    newest code is called. It has no URL, no alias and no permission for anybody: who may invoke it is what roles say,
+    and of Acta's only that of `tool` does.
+    """
+
+    def __init__(self, scope: Construct, environment: Environment, built: BuiltFolder) -> None:
+        folder = built.folder
+        super().__init__(scope, f"Tools-{folder.name}")
+        name = own_tool_function(environment.name, folder.name)
+        log_group = new_log_group(self, "Logs", f"/aws/lambda/{name}", environment)
+        secrets = {each: own_tool_secret(environment.name, folder.name, each) for each in folder.secrets}
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=name,
+            runtime=lambda_.Runtime("python{}.{}".format(*environment.python), lambda_.RuntimeFamily.PYTHON),
+            architecture=ARCHITECTURES[environment.architecture],
+            current_version_options=lambda_.VersionOptions(
+                removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+            ),
+            code=lambda_.Code.from_asset(
+                str(built.path), asset_hash=built.key, asset_hash_type=AssetHashType.CUSTOM
+            ),
+            handler=HANDLER,
+            role=self._role(log_group, list(secrets.values())),
+            memory_size=folder.memory,
+            timeout=Duration.seconds(built.timeout_seconds),
+            log_group=log_group,
+            tracing=lambda_.Tracing.DISABLED,  # its role writes its logs and nothing else
+            environment={
+                **(folder.variables or {}),
+                **({SECRETS_VARIABLE: json.dumps(secrets, separators=(",", ":"))} if secrets else {}),
+                "PYDANTIC_DISABLE_PLUGINS": "__all__",
+            },
+        )
+        self.version = None if environment.is_local else self.function.current_version.version
+
+    def _role(self, log_group: logs.ILogGroup, secrets: list[str]) -> iam.IRole:
+        statements = [allow("Logs", WRITE_LOGS, log_group.log_group_arn)]
+        if secrets:
+            stack = Stack.of(self)
+            prefix = f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret:"
+            # Secrets Manager ends each ARN with six characters of its own.
+            arns = [f"{prefix}{name}-??????" for name in secrets]
+            statements.append(allow("Secrets", READ_SECRETS, *arns))
+        return role_with(self, "Role", statements, LAMBDA).without_policy_updates()
+
+
+def code_of(
+    function: FunctionName, environment: Environment, added: Mapping[Path, bytes] | None = None
+) -> lambda_.Code:
+    """The asset's hash is the bundle's key, so CDK does not build or upload an unchanged bundle again. `added`: as
+    `Bundler.added`.
+    """
+    bundler = Bundler(target_of(environment), offline=environment.offline, added=added or {})
+    return lambda_.Code.from_asset(
+        str(ROOT / "functions" / function),
+        asset_hash=bundler.key(function),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=BundlingOptions(
+            image=DockerImage.from_registry("acta-is-bundled-without-docker"),
+            local=_Local(bundler, function),
+        ),
+    )
+
+
+@jsii.implements(ILocalBundling)
+class _Local:
+    def __init__(self, bundler: Bundler, function: FunctionName) -> None:
+        self._bundler = bundler
+        self._function = function
+
+    def try_bundle(self, output_dir: str, *_: Any, **__: Any) -> bool:
+        copy_tree(self._bundler.build(self._function), Path(output_dir))
+        return True

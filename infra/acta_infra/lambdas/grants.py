@@ -94,7 +94,7 @@ class Grants:
     - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits; and
       calls who looks after them
     - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits
-    (`infra/acta_infra/usage.py`)
+    (`infra/acta_infra/stream.py`)
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `tool_secrets`: secrets of tenants' tools, granted to the second role
@@ -108,8 +108,8 @@ class Grants:
     - `asks_tool`: invokes `tool`, which does for it what needs the network or tenants' credentials (ADR 96)
     - `asks_itself`: invokes itself, which goes on with a part of its work (ADR 108)
     - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
-      receiver's headers (`infra/acta_infra/stream/traces.py`)
-    - `notifications`: the stream, the queue and the receiver (`infra/acta_infra/notifications.py`)
+      receiver's headers (`infra/acta_infra/stream.py`)
+    - `notifications`: the stream, the queue and the receiver (`infra/acta_infra/stream.py`)
     """
 
     by_tenant: bool = True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -12,8 +12,8 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from acta_infra.data_stores import RECORD_CHANGES, AuditTrail
 from acta_infra.environments import Environment
-from acta_infra.hardening.audit_trail import CHANGES, AuditTrail
 from acta_infra.lambdas.grants import (
     ADMISSION,
     CHANGE,
@@ -33,9 +33,10 @@ from acta_infra.lambdas.grants import (
 )
 from acta_infra.names import LIVE_INDEX, OPEN_INDEX, called_name
 from acta_infra.sizing import FunctionName
-from acta_infra.stream.notifications import Delivery
-from acta_infra.stream.traces import Traces
+from acta_infra.stream import Delivery, Traces
 
+LAMBDA = iam.ServicePrincipal("lambda.amazonaws.com")
+WRITE_LOGS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}
 """`ForAllValues` is true of a request without keys, such as a scan. So this has to stand beside it."""
 
@@ -85,33 +86,32 @@ def roles_of(
     log_group: logs.ILogGroup,
 ) -> Roles:
     """Made in `scope`. `own` replaces AWS's managed basic role, which may write to every log."""
-    lambdas = iam.ServicePrincipal("lambda.amazonaws.com")
     stack = Stack.of(scope)
     own = [
-        _allow("Logs", {"logs:CreateLogStream", "logs:PutLogEvents"}, log_group.log_group_arn),
+        allow("Logs", WRITE_LOGS, log_group.log_group_arn),
         *_for_deployment(name, environment, resources, stack),
     ]
     if not environment.is_local:
         # X-Ray has no resource-level permissions for its two write actions.
-        own.append(_allow("Traces", {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, "*"))
+        own.append(allow("Traces", {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, "*"))
     data = [*_data(name, resources)]
     if not GRANTS[name].by_tenant:
-        return Roles(_role(scope, "Role", [*own, *data], lambdas).without_policy_updates())
+        return Roles(role_with(scope, "Role", [*own, *data], LAMBDA).without_policy_updates())
 
-    base = _role(scope, "BaseRole", own, lambdas)
+    base = role_with(scope, "BaseRole", own, LAMBDA)
     # Secrets of tenants' tools and notifications: whose they are is what a session policy says.
     if GRANTS[name].tool_secrets:
-        data.append(_allow("ToolSecrets", GRANTS[name].tool_secrets, resources.tool_secret_arns))
+        data.append(allow("ToolSecrets", GRANTS[name].tool_secrets, resources.tool_secret_arns))
     if GRANTS[name].receiver_secrets:
-        data.append(_allow("ReceiverSecrets", GRANTS[name].receiver_secrets, resources.receiver_secret_arns))
-    tenant = _role(scope, "TenantRole", data, iam.ArnPrincipal(base.role_arn))
+        data.append(allow("ReceiverSecrets", GRANTS[name].receiver_secrets, resources.receiver_secret_arns))
+    tenant = role_with(scope, "TenantRole", data, iam.ArnPrincipal(base.role_arn))
     # a policy apart from its role, because each of the two roles names the other
-    statement = _allow("Tenants", {"sts:AssumeRole"}, tenant.role_arn)
+    statement = allow("Tenants", {"sts:AssumeRole"}, tenant.role_arn)
     assume = iam.Policy(scope, "AssumeTenantRole", roles=[base], statements=[statement])
     return Roles(base.without_policy_updates(), tenant.role_arn, [assume])
 
 
-def _role(
+def role_with(
     scope: Construct, construct_id: str, statements: Sequence[iam.PolicyStatement], assumed_by: iam.IPrincipal
 ) -> iam.Role:
     policy = iam.PolicyDocument(statements=list(statements))
@@ -124,35 +124,35 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
     if grants.table:
         # which keys they are is what the session policy says
         conditions = WITH_KEYS if grants.by_tenant else None
-        yield _allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
+        yield allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
     if grants.leases:
         of_rates = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [LEASES]}, **WITH_KEYS}
-        yield _allow("Leases", CHANGE, resources.table.table_arn, conditions=of_rates)
+        yield allow("Leases", CHANGE, resources.table.table_arn, conditions=of_rates)
     if grants.usage:
         of_usage = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [USAGE]}, **WITH_KEYS}
-        yield _allow("Usage", grants.usage, resources.table.table_arn, conditions=of_usage)
+        yield allow("Usage", grants.usage, resources.table.table_arn, conditions=of_usage)
         yield resources.stream
     if grants.audit:
-        yield _allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
+        yield allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
         # Nobody changes a record, whatever another statement allows some day.
         yield iam.PolicyStatement(
             sid="RecordsStay",
             effect=iam.Effect.DENY,
-            actions=list(CHANGES),
+            actions=list(RECORD_CHANGES),
             resources=[resources.audit.table.table_arn],
         )
     if grants.index:
-        yield _allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
+        yield allow("LiveSessions", grants.index, f"{resources.table.table_arn}/index/{LIVE_INDEX}")
     if grants.open_index:
         # its keys begin as the tenant's partitions do, so the session policy holds for them as well
         arn = f"{resources.table.table_arn}/index/{OPEN_INDEX}"
-        yield _allow("OpenIndex", {"dynamodb:Query"}, arn, conditions=WITH_KEYS)
+        yield allow("OpenIndex", {"dynamodb:Query"}, arn, conditions=WITH_KEYS)
     for sid, bucket, keys, actions in (
         ("Files", resources.bucket, FILES, grants.files),
         ("Sessions", resources.session_bucket, SESSIONS, grants.sessions),
     ):
         if actions:
-            yield _allow(sid, actions, bucket.arn_for_objects(keys))
+            yield allow(sid, actions, bucket.arn_for_objects(keys))
             yield _list(f"List{sid}", "s3:ListBucket", bucket, keys)
         if actions >= ERASE or actions >= EDIT_EARLIER:
             yield _list(f"Versions{sid}", "s3:ListBucketVersions", bucket, keys)
@@ -165,26 +165,26 @@ def _for_deployment(
     grants = GRANTS[name]
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
-        yield _allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
+        yield allow("Deployment", grants.deployment, resources.table.table_arn, conditions=conditions)
     if grants.admission and environment.may_queue:
         of_lines = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [ADMISSION]}, **WITH_KEYS}
-        yield _allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
-        yield _allow("Dispatcher", {"lambda:InvokeFunction"}, resources.recover_function_arn)
+        yield allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
+        yield allow("Dispatcher", {"lambda:InvokeFunction"}, resources.recover_function_arn)
     if grants.pseudonyms and resources.audit.secret is not None:
-        yield _allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
+        yield allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS
     if grants.engine - on_executions:
-        yield _allow("Engine", grants.engine - on_executions, resources.state_machine_arn)
+        yield allow("Engine", grants.engine - on_executions, resources.state_machine_arn)
     if on_executions:
-        yield _allow("Executions", on_executions, resources.execution_arns)
+        yield allow("Executions", on_executions, resources.execution_arns)
     if grants.secrets and resources.secrets:
         arns = [secret.secret_arn for secret in resources.secrets.values()]
-        yield _allow("Keys", {"secretsmanager:GetSecretValue"}, *arns)
+        yield allow("Keys", {"secretsmanager:GetSecretValue"}, *arns)
     if grants.bedrock and environment.bedrock:
         # models belong to AWS, inference profiles to the account; both in any region
         models = f"arn:{stack.partition}:bedrock:*::{CLAUDE_MODELS}"
         profiles = f"arn:{stack.partition}:bedrock:*:{stack.account}:{CLAUDE_PROFILES}"
-        yield _allow("Bedrock", INVOKE_CLAUDE, models, profiles)
+        yield allow("Bedrock", INVOKE_CLAUDE, models, profiles)
     if grants.notifications:
         yield from resources.delivery.statements
     if grants.hands_over:
@@ -193,11 +193,11 @@ def _for_deployment(
         yield from resources.traces.statements
     if grants.load:
         # Neither action has resources.
-        yield _allow("Load", MEASURE, "*")
+        yield allow("Load", MEASURE, "*")
     if grants.tenant_functions:
-        yield _allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
+        yield allow("TenantTools", {"lambda:InvokeFunction"}, resources.tenant_function_arns)
     if grants.asks_tool:
-        yield _allow("AskTool", {"lambda:InvokeFunction"}, resources.tool_function_arn)
+        yield allow("AskTool", {"lambda:InvokeFunction"}, resources.tool_function_arn)
     if grants.asks_itself:
         # by its name: the function itself depends on this role
         itself = stack.format_arn(
@@ -206,10 +206,10 @@ def _for_deployment(
             resource_name=called_name(environment.name, name),
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
-        yield _allow("AskItself", {"lambda:InvokeFunction"}, itself)
+        yield allow("AskItself", {"lambda:InvokeFunction"}, itself)
 
 
-def _allow(
+def allow(
     sid: str,
     actions: frozenset[str] | set[str],
     *resources: str,
@@ -221,4 +221,11 @@ def _allow(
 
 
 def _list(sid: str, action: str, bucket: s3.IBucket, keys: str) -> iam.PolicyStatement:
-    return _allow(sid, {action}, bucket.bucket_arn, conditions={"StringLike": {"s3:prefix": keys}})
+    return allow(sid, {action}, bucket.bucket_arn, conditions={"StringLike": {"s3:prefix": keys}})
+
+
+def add_inline_policy(role: iam.CfnRole, name: str, *statements: iam.PolicyStatement) -> None:
+    """To a role that exists already, behind its own inline policies: no construct adds to a role by itself."""
+    own = cast(list[iam.CfnRole.PolicyProperty], role.policies or [])
+    document = iam.PolicyDocument(statements=list(statements))
+    role.policies = [*own, iam.CfnRole.PolicyProperty(policy_name=name, policy_document=document)]

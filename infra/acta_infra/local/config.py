@@ -5,7 +5,7 @@ value is written to a template or a file.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -37,6 +37,7 @@ NOTIFY_TENANTS = ("ACTA_NOTIFY_HOSTS", "ACTA_NOTIFY_ALLOW")
 NOTIFY_API_URL = "ACTA_NOTIFY_API_URL"
 TRACES_URL, TRACES_HEADERS = "ACTA_TRACES_URL", "ACTA_TRACES_HEADERS"
 PROVIDER_LIMITS = "ACTA_PROVIDER_LIMITS"
+A_URL = "an http or https URL"
 EMULATOR_OPTIONS = {
     "ACTA_AWS_LONGEST_PAUSE_SECONDS": "longest-pause",
     "ACTA_AWS_INVOCATION_CHECK_URL": "invocation-check",
@@ -116,21 +117,28 @@ class LocalConfig:
         names = [field.variable for field in Settings.fields.values() if field.by == "person"]
         given = {name: environ[name] for name in names if environ.get(name)}
         settings = Settings.from_environ({**REQUIRED, **given})
+        secrets = [NOTIFY_SECRET] if NOTIFY_URL in given else []  # each goes with a URL
+        secrets += [TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else []
         present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
         known = {*OWN_VARIABLES, *(field.variable for field in Settings.fields.values())}
+        port = _checked(environ, "ACTA_AWS_PORT", _is_port, "a port from 1 to 65535")
+        _checked(environ, "ACTA_AWS_LONGEST_PAUSE_SECONDS", _is_seconds, "a number of seconds")
+        _checked(environ, "ACTA_AWS_INVOCATION_CHECK_URL", _is_url, A_URL)
         return cls(
-            provider=provider(settings.provider, environ),
+            provider=_provider(settings.provider, environ),
             model=settings.model,
-            lambda_env=(*present, *given, *secrets_of(given, environ)),
-            context=context_of(environ),
-            aws_port=port(environ),
-            lambda_endpoint=url(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL"),
-            emulator_options=emulator_options(environ),
+            lambda_env=(*present, *given, *secrets),
+            context=_context(environ),
+            aws_port=int(port) if port else None,
+            lambda_endpoint=_checked(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL", _is_url, A_URL) or None,
+            emulator_options={
+                option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)
+            },
             unknown=tuple(sorted(name for name in environ if name.startswith(PREFIX) and name not in known)),
         )
 
 
-def provider(chosen: str, environ: Mapping[str, str]) -> str:
+def _provider(chosen: str, environ: Mapping[str, str]) -> str:
     """The one that the Lambdas will use: `chosen`, else the first that has a key, else `offline`."""
     if not chosen:
         with_key = (each.name for each in WITH_KEY if environ.get(each.key_variable, "").strip())
@@ -141,76 +149,48 @@ def provider(chosen: str, environ: Mapping[str, str]) -> str:
     return chosen
 
 
-def port(environ: Mapping[str, str]) -> int | None:
-    text = environ.get("ACTA_AWS_PORT", "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65_535):
-        raise SettingsError(f"ACTA_AWS_PORT must be a port from 1 to 65535, not {text!r}")
-    return int(text)
-
-
-def url(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "")
-    if not text:
-        return None
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingsError(f"{name} must be an http or https URL, not {text!r}")
-    return text
-
-
-def emulator_options(environ: Mapping[str, str]) -> dict[str, str]:
-    pause = environ.get("ACTA_AWS_LONGEST_PAUSE_SECONDS", "")
-    if pause and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", pause):
-        raise SettingsError(f"ACTA_AWS_LONGEST_PAUSE_SECONDS must be a number of seconds, not {pause!r}")
-    url(environ, "ACTA_AWS_INVOCATION_CHECK_URL")
-    return {option: environ[name] for name, option in EMULATOR_OPTIONS.items() if environ.get(name)}
-
-
-def context_of(environ: Mapping[str, str]) -> dict[str, str]:
+def _context(environ: Mapping[str, str]) -> dict[str, str]:
     """Context values of the deployment, as text: those that a variable says. Raises SettingsError."""
     found = {"provider_limits": environ.get(PROVIDER_LIMITS, "")}
     for name in ("retry_base_seconds", "park_after_seconds"):
-        variable = f"ACTA_{name.upper()}"
-        found[name] = text = environ.get(variable, "")
-        if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
-            raise SettingsError(f"{variable} must be a whole number of seconds from 1, not {text!r}")
+        found[name] = _checked(environ, f"ACTA_{name.upper()}", _is_whole, "a whole number of seconds from 1")
     if environ.get(TRACES_URL):  # spans are exported if there is a URL to send them to
         found["traces"] = "on"
-    return {
-        **{name: text for name, text in found.items() if text},
-        **notify_context(environ),
-        **tools_context(environ),
-    }
-
-
-def secrets_of(given: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
-    """Names of the variables that go with a URL which is given."""
-    signs = [NOTIFY_SECRET] if NOTIFY_URL in given else []
-    return [*signs, *([TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else [])]
-
-
-def tools_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Where the folders of Python tools are: the variable's directory, else `tools` where the command is given, if
-    there is one. Raises SettingsError.
-    """
-    named, path = environ.get(TOOLS_DIR, ""), tools_directory(environ)
-    if path.is_dir():
-        return {"tools_dir": str(path)}
-    if named:
+    if any(environ.get(name) for name in (NOTIFY_URL, *NOTIFY_TENANTS)):
+        found["notifications"] = "on"
+    if environ.get(NOTIFY_URL):
+        try:
+            signing_key(environ.get(NOTIFY_SECRET, ""))
+        except ValueError as unusable:
+            raise SettingsError(f"{NOTIFY_URL} needs {NOTIFY_SECRET} to sign with: {unusable}") from None
+    named, tools = environ.get(TOOLS_DIR, ""), tools_directory(environ)
+    if tools.is_dir():
+        found["tools_dir"] = str(tools)
+    elif named:
         raise SettingsError(f"{TOOLS_DIR} names {named}, and there is no such directory")
-    return {}
+    return {name: text for name, text in found.items() if text}
 
 
-def notify_context(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Notifications are on if there is a webhook to send them to, or tenants may have some. Raises SettingsError
-    without a usable secret.
-    """
-    if not environ.get(NOTIFY_URL):
-        return {"notifications": "on"} if any(environ.get(name) for name in NOTIFY_TENANTS) else {}
-    try:
-        signing_key(environ.get(NOTIFY_SECRET, ""))
-    except ValueError as unusable:
-        raise SettingsError(f"{NOTIFY_URL} needs {NOTIFY_SECRET} to sign with: {unusable}") from None
-    return {"notifications": "on"}
+def _checked(environ: Mapping[str, str], name: str, fits: Callable[[str], bool], what: str) -> str:
+    """The variable's text, empty where it is not set. Raises SettingsError."""
+    text = environ.get(name, "")
+    if text and not fits(text):
+        raise SettingsError(f"{name} must be {what}, not {text!r}")
+    return text
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and int(text) >= 1
+
+
+def _is_port(text: str) -> bool:
+    return _is_whole(text) and int(text) <= 65_535
+
+
+def _is_seconds(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
+
+
+def _is_url(text: str) -> bool:
+    parts = urlsplit(text)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)

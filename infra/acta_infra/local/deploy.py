@@ -29,7 +29,7 @@ from acta_infra.deployed.releases import LATEST, NotPossible, forget_old, look
 from acta_infra.local.issuer import AUDIENCE
 from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.names import ALIAS, function_name
-from acta_infra.rollout.release import digest_of_sources
+from acta_infra.release import digest_of_sources
 from local_aws.credentials import Credentials
 from local_aws.emulator_process import ACCOUNT, REGION
 

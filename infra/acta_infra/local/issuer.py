@@ -15,7 +15,6 @@ who it stands for; whoever takes the file away has used it. So any process of th
 """
 
 import base64
-import hashlib
 import html
 import json
 import os
@@ -165,8 +164,8 @@ class Issuer:
         }
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
 
-    def signed_in(self, token: str) -> tuple[str, str, tuple[Role, ...]] | None:
-        """Tenant, user and roles of what renews a sign-in. None: it is no such token, or is over."""
+    def signed_in(self, token: str) -> Person | None:
+        """Whose sign-in this renews. None: it is no such token, or is over."""
         try:
             claims = jwt.decode(
                 token, self.key.public_key(), algorithms=[ALGORITHM], audience=SIGN_IN, issuer=self.url
@@ -174,7 +173,8 @@ class Issuer:
         except jwt.InvalidTokenError:
             return None
         roles = claims["roles"]
-        return claims["tenant"], claims["sub"], tuple(json.loads(roles) if isinstance(roles, str) else roles)
+        named = tuple(json.loads(roles) if isinstance(roles, str) else roles)
+        return Person(claims["tenant"], claims["sub"], named)
 
     def jwks(self) -> dict[str, Any]:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
@@ -263,9 +263,7 @@ class Granted(NamedTuple):
     redirect_uri: str
     challenge: str
     nonce: str
-    tenant: str
-    user: str
-    roles: tuple[str, ...]
+    person: Person
     until: datetime
 
 
@@ -324,19 +322,13 @@ class SignInPage:
 
     def _grant(self, form: list[tuple[str, str]]) -> Answer:
         asked = dict(form)
-        who = (asked.get("tenant", "").strip(), asked.get("user", "").strip())
-        if wrong := self._wrong(asked) or ("" if all(who) else "Say a tenant and a user."):
+        tenant, user = asked.get("tenant", "").strip(), asked.get("user", "").strip()
+        if wrong := self._wrong(asked) or ("" if tenant and user else "Say a tenant and a user."):
             return _page(400, f"<p>{html.escape(wrong)}</p>")
         code, now = secrets.token_urlsafe(32), datetime.now(UTC)
         roles = tuple(value for name, value in form if name == "role" and value in ROLES) or ("member",)
-        granted = Granted(
-            asked["redirect_uri"],
-            asked["code_challenge"],
-            asked.get("nonce", ""),
-            *who,
-            roles,
-            now + CODE_LIVES,
-        )
+        person, nonce = Person(tenant, user, roles), asked.get("nonce", "")
+        granted = Granted(asked["redirect_uri"], asked["code_challenge"], nonce, person, now + CODE_LIVES)
         with self._lock:
             self._codes = {each: kept for each, kept in self._codes.items() if kept.until > now} | {
                 code: granted
@@ -351,21 +343,21 @@ class SignInPage:
                     granted = self._codes.pop(form.get("code", ""), None)
                 if granted is None or not _fits(granted, form):
                     return _refused("invalid_grant")
-                return self._given(granted.tenant, granted.user, granted.roles, granted.nonce)
+                return self._given(granted.person, granted.nonce)
             case "refresh_token":
                 known = self._issuer.signed_in(form.get("refresh_token", ""))
                 if known is None:
                     return _refused("invalid_grant")
-                return self._given(*known, "")
+                return self._given(known)
             case grant if grant == BY_LINK:
                 person = self._links.take(form.get("code", ""))
-                return _refused("invalid_grant") if person is None else self._given(*person, "")
+                return _refused("invalid_grant") if person is None else self._given(person)
             case _:
                 return _refused("unsupported_grant_type")
 
-    def _given(self, tenant: str, user: str, roles: tuple[str, ...], nonce: str) -> Answer:
-        token = self._issuer.issue_token(tenant, user, roles, TOKEN_SECONDS, nonce=nonce)
-        renews = self._issuer.issue_token(tenant, user, roles, SIGN_IN_SECONDS, audience=SIGN_IN)
+    def _given(self, person: Person, nonce: str = "") -> Answer:
+        token = self._issuer.issue_token(*person, TOKEN_SECONDS, nonce=nonce)
+        renews = self._issuer.issue_token(*person, SIGN_IN_SECONDS, audience=SIGN_IN)
         told = {
             "token_type": "Bearer",
             "expires_in": TOKEN_SECONDS,
@@ -387,7 +379,7 @@ def _is_command_line(redirect_uri: str) -> bool:
 
 
 def _fits(granted: Granted, form: Mapping[str, str]) -> bool:
-    digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+    digest = sha256(form.get("code_verifier", "").encode()).digest()
     challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     same = secrets.compare_digest(challenge, granted.challenge)
     return same and granted.redirect_uri == form.get("redirect_uri") and granted.until > datetime.now(UTC)

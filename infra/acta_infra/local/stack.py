@@ -19,7 +19,7 @@ from acta_infra.deployed.invoke_recovery import (
     start_recovery,
 )
 from acta_infra.deployed.session_logs import logs_client
-from acta_infra.environments import LOCAL, UnusableValue
+from acta_infra.environments import LOCAL, UnusableValue, every_environment
 from acta_infra.local.config import ONLY_FOR, LocalConfig
 from acta_infra.local.deploy import (
     Assembly,
@@ -35,11 +35,10 @@ from acta_infra.local.deploy import (
     require_cdk,
     take_newest,
 )
-from acta_infra.local.emulator import emulator
 from acta_infra.local.issuer import Issuer, PageLinks, SignInPage
 from acta_infra.local.state_directory import RunningStack, StateDir
 from acta_infra.local.tool_watch import NotDeployed
-from acta_infra.own_environments import every_environment
+from acta_infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 from acta_infra.packaging.tool_folders import build_all
 from acta_infra.tool_folders import (
     BadFolder,
@@ -294,3 +293,14 @@ class LocalStack:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+UNPACKED_CODE = ROOT / "build" / "lambda-code"
+"""What all emulators of this tree share: functions are unpacked once, not by every run."""
+
+
+def emulator(**options: Any) -> EmulatorProcess:
+    """`options`: further arguments of `EmulatorProcess`."""
+    return EmulatorProcess(
+        emulator_python=EMULATOR_PYTHON, runtime_python=RUNTIME_PYTHON, code_dir=UNPACKED_CODE, **options
+    )

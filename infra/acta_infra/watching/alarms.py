@@ -36,7 +36,6 @@ from acta_engine.telemetry import (
 from acta_infra.environments import Environment
 from acta_infra.names import ALIAS, metrics_namespace, service_name
 from acta_infra.options import MonthlyBudget, SlackChannel
-from acta_infra.rollout.gradual import MAX_SERVER_ERRORS
 from acta_infra.sizing import FunctionName
 
 FIVE_MINUTES: Literal[5] = 5
@@ -125,6 +124,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )
+MAX_SERVER_ERRORS = 5
+"""Answers 5xx of the API in a minute, while a release goes out. A function that answers 500 itself has not failed for
+Lambda."""
 ROLL_OUT: Mapping[str, str] = MappingProxyType(
     {
         "NewVersionWorse": (
@@ -135,8 +137,8 @@ ROLL_OUT: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""What the alarms mean that take a release back while it goes out; `infra/acta_infra/rollout/gradual.py` has when they
-are raised. CodeDeploy alone looks at them."""
+"""What the alarms mean that take a release back while it goes out; `infra/acta_infra/watching/roll_out.py` has when
+they are raised. CodeDeploy alone looks at them."""
 
 
 def description(kind: str, runbook: str, function: str = "") -> str:

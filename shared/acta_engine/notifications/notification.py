@@ -51,15 +51,18 @@ ReceiverName = Literal["deployment", "tenant", "session"]
 
 
 class Notification(FrozenModel):
-    """`notification_id`: made from what happened, so that a repeated notification has the same id. `private_to`: the
-    owner of the session, where it is private; it is not sent.
-    """
+    """The texts under the fields stand in the API's document."""
 
     notification_id: str
+    """The same for each repeat, and the same as the header `webhook-id`."""  # it is made from what happened
     event: NotificationEvent
+    """What has happened."""
     tenant: str
+    """Your tenant."""
     session_id: str
+    """The session that it is about."""
     private_to: str | None = None
+    """The owner of the session, where it is private. It is not sent."""
 
     def may_be_told(self, to: ReceiverName) -> bool:
         """What a private session does is told where its owner said (ADR 50, 68)."""
@@ -75,15 +78,21 @@ class Notification(FrozenModel):
 
 
 class QuestionNotification(Notification):
-    """An intervention waits for somebody. `role`: who may decide; None: whoever may in this session."""
+    """A person has to decide. The question itself is not sent: read the intervention."""
 
     event: Literal["intervention.opened", "intervention.warned"]
     intervention_id: str
+    """Read it, and decide it with `…/resolve`."""
     type: InterventionType
+    """What is asked."""
     role: str | None
+    """Who may decide. null: whoever may write to the session."""
     created_at: datetime
+    """When it opened."""
     timeout_at: datetime | None
+    """When its default decides. null: it waits for a person."""
     links: dict[str, str]
+    """`api`: where the API has it. `console`: the page where a person sees it and decides."""
 
     def may_be_told(self, to: ReceiverName) -> bool:
         """Who has the role sees the question of a private session, too. The operator is told of every question."""
@@ -91,17 +100,21 @@ class QuestionNotification(Notification):
 
 
 class EndNotification(Notification):
-    """A run is over. `run_id` None: the session never ran. `reason`: the code of the result, of the error or of the
-    cancellation. `goal_met` None: it did not complete. `updated_at`: of the session's last commit.
-    """
+    """A run has ended. The answer is not sent: read the session."""
 
     event: Literal["session.ended"]
     run_id: str | None
+    """The run. null: the session was cancelled before it ran."""
     state: SessionState
+    """How it ended. `completed` alone is no success: look at `goal_met`."""
     reason: str | None
+    """Of `result.reason`, else the code of `error` or of the cancellation, in small letters."""
     goal_met: bool | None
+    """Whether the goal is met. null: the run did not complete."""
     updated_at: datetime
+    """When it ended."""
     links: dict[str, str]
+    """`api`: where the API has it. `console`: the page where a person sees it and decides."""
 
 
 def question_notification(

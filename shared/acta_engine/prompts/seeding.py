@@ -1,4 +1,4 @@
-"""Stores the deployment's prompts, for CloudFormation's custom resource (`infra/acta_infra/lambdas/prompts.py`).
+"""Stores the deployment's prompts, for CloudFormation's custom resource (`infra/acta_infra/stateless.py`).
 
 The texts come with the event, so that a deployment that is rolled back puts the former ones back. Tenants' own
 versions are somewhere else and stay as they are.

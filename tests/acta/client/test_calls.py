@@ -22,7 +22,7 @@ from acta.client.following import Update
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.sessions.bodies import StartSession
-from acta_infra.document import errors
+from acta_infra.document.openapi import answered
 from tests.api.gateway import routed
 
 CLASSES = (
@@ -130,7 +130,7 @@ def test_both_clients_have_every_call() -> None:
 
 
 def test_every_code_of_the_document_has_a_class_of_its_own_status() -> None:
-    for entry in errors.answered():
+    for entry in answered():
         found = class_of(entry.status, entry.code)
         assert found.of_code == entry.code, entry.code
         assert found.of_status == entry.status

@@ -21,28 +21,22 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
-from itertools import islice
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from acta_engine.agents.store import all_agents
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
-from acta_engine.log.store import IndexEntry
 from acta_engine.log.texts import BlobMissing
-from acta_engine.memories.memory import Memory
-from acta_engine.people.intervention import Intervention
 from acta_engine.prompts.prompt import SEEDS
 from acta_engine.store.keys import FILES as FILE_KEYS
 from acta_engine.store.keys import SESSIONS as TEXT_KEYS
 from acta_engine.store.keys import key_part, tenant_prefix
 from acta_engine.store.objects import MISSING, read_object
 from acta_engine.store.schema import CURRENT, FrozenModel, to_json
-from acta_engine.store.table_layout import Item
-from acta_infra.deployed.account import pages
 from acta_infra.deployed.tenants.stores import TenantStores
 
 BUCKET_SCHEME = "s3://"
@@ -137,15 +131,6 @@ class BackupUnusable(Exception):
     """It is not whole, is damaged, or is of a later release. The message says which part and what to do."""
 
 
-class About(NamedTuple):
-    """Whose backup it is. `schema`: the schema version of its documents."""
-
-    tenant: str
-    environment: str
-    taken_at: datetime
-    schema: int
-
-
 class Part(NamedTuple):
     """`sha256`: of its bytes as they are stored, in hex."""
 
@@ -184,30 +169,6 @@ def without_rights(commit: Commit) -> Commit:
     return commit.model_copy(update={"head": head, "decision": None})
 
 
-class Writer:
-    """Writes the parts one by one, and at the end their list."""
-
-    def __init__(self, place: Place, about: About) -> None:
-        self._place = place
-        self._about = about
-        self._parts: dict[str, Part] = {}
-
-    def write(self, name: str, data: bytes) -> None:
-        """A part that was written already is written once."""
-        part = Part(name, sha256_of(data), len(data))
-        if self._parts.get(name) != part:
-            self._place.write(name, data)
-            self._parts[name] = part
-
-    def finish(self, counts: Mapping[str, int]) -> None:
-        about = {**self._about._asdict(), "taken_at": self._about.taken_at.isoformat()}
-        lines = [_line({"acta_backup": FORMAT, **about})]
-        lines += [_line(part._asdict()) for part in self._parts.values()]
-        whole = "".join(lines)
-        end = _line({"end": len(self._parts), "counts": counts, "sha256": sha256_of(whole.encode())})
-        self._place.write(LIST, (whole + end).encode())
-
-
 class Backup:
     """A backup that is whole. Raises BackupUnusable where it is not, and so does everything that reads it."""
 
@@ -228,9 +189,6 @@ class Backup:
             raise BackupUnusable(f"it has format {version}, this release reads 1 to {FORMAT}")
         if last.get("end") != len(rest) or last.get("sha256") != sha256_of(body + b"\n"):
             raise BackupUnusable(f"{LIST} is damaged or cut off: take another backup")
-        taken_at = datetime.fromisoformat(first["taken_at"])
-        self.about = About(first["tenant"], first["environment"], taken_at, int(first["schema"]))
-        self.counts: Mapping[str, int] = last["counts"]
         self._parts = {each["name"]: Part(each["name"], each["sha256"], each["bytes"]) for each in rest}
 
     @property
@@ -259,88 +217,6 @@ class Backup:
         return tuple(name for name in self._parts if name.startswith(SESSIONS))
 
 
-PAGE = 100
-T = TypeVar("T")
-
-
-def all_sessions(stores: TenantStores, tenant: str) -> Iterator[IndexEntry]:
-    def page(cursor: str | None) -> tuple[Iterable[IndexEntry], str | None]:
-        found = stores.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor)
-        return found.entries, found.cursor
-
-    return _all(page)
-
-
-def all_interventions(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Intervention]:
-    """Of one session."""
-
-    def page(cursor: str | None) -> tuple[Iterable[Intervention], str | None]:
-        found = stores.index.interventions(
-            tenant, state=None, limit=PAGE, cursor=cursor, session_id=session_id
-        )
-        return found.items, found.cursor
-
-    return _all(page)
-
-
-def all_memories(stores: TenantStores, tenant: str) -> Iterator[Memory]:
-    """Of all agents."""
-
-    def page(cursor: str | None) -> tuple[Iterable[Memory], str | None]:
-        found = stores.memories.list(tenant, agent_id=None, kind=None, limit=PAGE, cursor=cursor)
-        return found.memories, found.cursor
-
-    return _all(page)
-
-
-def all_objects(stores: TenantStores, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
-    """As S3 lists them: `Key`, `Size` and more; of each object its newest version."""
-    found = pages(
-        stores.objects,
-        "list_objects_v2",
-        "NextContinuationToken",
-        "ContinuationToken",
-        Bucket=bucket,
-        Prefix=prefix,
-    )
-    for page in found:
-        yield from page.get("Contents", ())
-
-
-def scan(stores: TenantStores, table: str, **request: Any) -> Iterator[Item]:
-    """All items of a table, strongly consistent. `request`: more of a Scan, such as a filter."""
-    found = pages(
-        stores.table,
-        "scan",
-        "LastEvaluatedKey",
-        "ExclusiveStartKey",
-        TableName=table,
-        ConsistentRead=True,
-        **request,
-    )
-    for page in found:
-        yield from page["Items"]
-
-
-def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
-    """Up to PAGE at once."""
-    left = iter(found)
-    while page := list(islice(left, PAGE)):
-        yield page
-
-
-def _all(page: Callable[[str | None], tuple[Iterable[T], str | None]]) -> Iterator[T]:
-    """`page`: is called with where the page before ended, None at first, and returns what it read and where that ended;
-    None: it was the last.
-    """
-    cursor: str | None = None
-    while True:
-        found, cursor = page(cursor)
-        yield from found
-        if cursor is None:
-            return
-
-
 HASH_CHARS = 64
 Told = Callable[[str, str], None]
 """Is called with a session's id and why it is not in the backup."""
@@ -355,16 +231,30 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
     left out. Raises NothingThere, and what the stores raise; then the backup is not finished, and may be taken again at
     the same place.
     """
-    about = About(tenant, stores.names.environment, stores.clock.now(), CURRENT)
-    writer, counts = Writer(place, about), Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
+    parts: dict[str, Part] = {}
+    counts = Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
+    first = {
+        "acta_backup": FORMAT,
+        "tenant": tenant,
+        "environment": stores.names.environment,
+        "taken_at": stores.clock.now().isoformat(),
+        "schema": CURRENT,
+    }
+
+    def write(name: str, data: bytes) -> None:
+        part = Part(name, sha256_of(data), len(data))
+        if parts.get(name) != part:  # two files with the same content are one part
+            place.write(name, data)
+            parts[name] = part
 
     definitions = list(_definitions(stores, tenant))
-    if not definitions and not _has_sessions_or_files(stores, tenant):
+    objects = stores.all_objects(stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
+    if not definitions and not any(True for _ in chain(stores.all_sessions(tenant), objects)):
         raise NothingThere(tenant)
-    writer.write(DEFINITIONS, pack_lines(definitions))
+    write(DEFINITIONS, pack_lines(definitions))
     counts["definitions"] = len(definitions)
 
-    for entry in all_sessions(stores, tenant):
+    for entry in stores.all_sessions(tenant):
         session_id = entry.session_id
         try:
             lines = list(_session(stores, tenant, session_id))
@@ -378,24 +268,21 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
             counts["unreadable"] += 1
             continue
         if lines:  # else it was deleted meanwhile
-            writer.write(f"{SESSIONS}{key_part(session_id)}.jsonl.gz", pack_lines(lines))
+            write(f"{SESSIONS}{key_part(session_id)}.jsonl.gz", pack_lines(lines))
             counts["sessions"] += 1
 
     files: list[Line] = []
     for path, data in _files(stores, tenant):
         digest = sha256_of(data)
-        writer.write(CONTENT + digest, data)
+        write(CONTENT + digest, data)
         files.append({"path": path, "bytes": len(data), "sha256": digest})
-    writer.write(FILES, pack_lines(files))
+    write(FILES, pack_lines(files))
     counts["files"] = len(files)
 
-    writer.finish(counts)
+    whole = "".join(map(_line, (first, *(part._asdict() for part in parts.values()))))
+    end = _line({"end": len(parts), "counts": counts, "sha256": sha256_of(whole.encode())})
+    place.write(LIST, (whole + end).encode())
     return counts
-
-
-def _has_sessions_or_files(stores: TenantStores, tenant: str) -> bool:
-    files = all_objects(stores, stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
-    return any(True for _ in all_sessions(stores, tenant)) or any(True for _ in files)
 
 
 def _document(kind: str, document: FrozenModel) -> Line:
@@ -415,7 +302,7 @@ def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
             prompt = stores.definitions.prompt_version(tenant, name, version)
             if prompt is not None and not prompt.draft:  # sessions that try one come back ended
                 yield _document("prompt", prompt)
-    yield from (_document("memory", memory) for memory in all_memories(stores, tenant))
+    yield from (_document("memory", memory) for memory in stores.all_memories(tenant))
     receiver = stores.receivers.get(tenant)
     if receiver is not None:
         yield {"kind": "webhook", "url": receiver.url}
@@ -436,7 +323,7 @@ def _session(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Lin
     yield from (_document("commit", without_rights(commit)) for commit in commits)
     for name in _text_names(stores, tenant, session_id):
         yield {"kind": "text", "name": name, "text": stores.blobs.get(tenant, session_id, (name,))[name]}
-    yield from (_document("intervention", one) for one in all_interventions(stores, tenant, session_id))
+    yield from (_document("intervention", one) for one in stores.all_interventions(tenant, session_id))
 
 
 def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[str]:
@@ -444,7 +331,7 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
     that was not committed belongs to work under way.
     """
     prefix = f"{tenant_prefix(TEXT_KEYS, tenant)}{key_part(session_id)}/"
-    for found in all_objects(stores, stores.names.session_bucket, prefix):
+    for found in stores.all_objects(stores.names.session_bucket, prefix):
         name = found["Key"].removeprefix(prefix)
         if len(name) == HASH_CHARS:
             yield name
@@ -453,7 +340,7 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
 def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:
     """Each file as it is now, private ones too: where it is below the tenant's prefix, and its bytes."""
     prefix = tenant_prefix(FILE_KEYS, tenant)
-    for found in all_objects(stores, stores.names.bucket, prefix):
+    for found in stores.all_objects(stores.names.bucket, prefix):
         try:
             data = read_object(stores.objects, stores.names.bucket, found["Key"]).body
         except AwsRefused as refused:

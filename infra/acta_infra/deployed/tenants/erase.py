@@ -19,8 +19,6 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.errors import PoisonedSession, SessionNotFound
 from acta_engine.ids import AUDIT
-from acta_engine.log.dynamodb import write_in_batches
-from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
 from acta_engine.people.requester import Requester
 from acta_engine.sessions.delete import delete
@@ -38,12 +36,9 @@ from acta_engine.store.objects import erase_prefix
 from acta_engine.turn.workflow import Workflow
 from acta_engine.untrusted.path import private_folder
 from acta_infra.deployed.account import Account, pages
-from acta_infra.deployed.tenants.backup import all_memories, all_sessions, in_pages, scan
-from acta_infra.deployed.tenants.stores import TenantStores, stores_in
+from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, in_pages, key_of, stores_in
 from acta_infra.deployed.users import Users, pool_of
 
-OPERATOR = "operator"
-"""In the audit trail: CloudTrail has who that was."""
 ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
@@ -101,7 +96,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
         if people:
             _note_tokens(eraser, tenant)
         removed["users"] = eraser.users.delete_all(people)
-    for entry in list(all_sessions(stores, tenant)):
+    for entry in list(stores.all_sessions(tenant)):
         removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
     for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
         removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
@@ -122,7 +117,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
             _note_tokens(eraser, tenant, user)
         removed["users"] = eraser.users.delete_all(people)
     wrote_to: list[str] = []
-    for entry in list(all_sessions(stores, tenant)):
+    for entry in list(stores.all_sessions(tenant)):
         looked_at["sessions"] += 1
         people = _askers(stores, entry)
         if people[:1] == (user,):
@@ -131,7 +126,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
             wrote_to.append(entry.session_id)
     folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
     removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
-    for memory in list(all_memories(stores, tenant)):
+    for memory in list(stores.all_memories(tenant)):
         looked_at["memories"] += 1
         if user in (memory.only_for, memory.source.user):
             _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
@@ -144,8 +139,7 @@ def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
     """In the table, so that a run before then, which finds no user any more, says it, too."""
     stores = eraser.stores
     until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
-    item = {**_tokens_key(tenant, user), "ttl": {"N": str(until)}}
-    stores.table.call("put_item", TableName=stores.names.table, Item=item)
+    stores.put_item({**_tokens_key(tenant, user), "ttl": {"N": str(until)}})
 
 
 def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | None:
@@ -175,11 +169,11 @@ def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
 
 def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
     """As over the API: it is cancelled where it runs, and erased once more when no worker of it can live. How many."""
-    stores = eraser.stores
-    repository = SessionRepository(stores.log, stores.blobs, stores.clock)
-    requester = Requester(tenant, OPERATOR)
+    stores, requester = eraser.stores, Requester(tenant, OPERATOR)
     try:
-        delete(repository, eraser.workflow, stores.log, stores.index, stores.blobs, requester, session_id)
+        delete(
+            stores.repository, eraser.workflow, stores.log, stores.index, stores.blobs, requester, session_id
+        )
     except SessionNotFound:  # somebody else has deleted it meanwhile
         return 0
     return 1
@@ -188,18 +182,14 @@ def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
 def _delete_secrets(eraser: Eraser, tenant: str) -> int:
     removed = 0
     environment = eraser.stores.names.environment
-    for prefix in (
-        tool_secrets_prefix(environment, tenant),
-        notification_secrets_prefix(environment, tenant),
-    ):
+    for prefix_of in (tool_secrets_prefix, notification_secrets_prefix):
+        prefix = prefix_of(environment, tenant)
         named = [{"Key": "name", "Values": [prefix]}]
         for page in pages(eraser.secrets, "list_secrets", "NextToken", Filters=named):
-            for each in page["SecretList"]:
-                if each["Name"].startswith(prefix) and "DeletedDate" not in each:
-                    eraser.secrets.call(
-                        "delete_secret", SecretId=each["Name"], ForceDeleteWithoutRecovery=True
-                    )
-                    removed += 1
+            names = [each["Name"] for each in page["SecretList"] if "DeletedDate" not in each]
+            for name in (each for each in names if each.startswith(prefix)):
+                eraser.secrets.call("delete_secret", SecretId=name, ForceDeleteWithoutRecovery=True)
+                removed += 1
     return removed
 
 
@@ -219,16 +209,14 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
             if needed is not None and needed > now:
                 until = max(until or now, needed)
             else:
-                gone.append({"DeleteRequest": {"Key": {"pk": item["pk"], "sk": item["sk"]}}})
-        write_in_batches(stores.table, stores.names.table, stores.clock, gone)
-        removed += len(gone)
+                gone.append({"DeleteRequest": {"Key": key_of(item)}})
+        removed += stores.change_items(gone)
     return removed, until
 
 
 def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
     """Keys of all items of the tenant. Looks through the whole table: what no listing names is found, too."""
-    return scan(
-        stores,
+    return stores.scan(
         stores.names.table,
         FilterExpression="pk = :one OR begins_with(pk, :many)",
         ExpressionAttributeValues={

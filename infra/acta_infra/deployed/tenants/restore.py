@@ -58,7 +58,7 @@ from acta_infra.deployed.tenants.backup import (
     Place,
     without_rights,
 )
-from acta_infra.deployed.tenants.stores import TenantStores
+from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, key_of
 
 SessionOutcome = Literal["restored", "there already", "left as it is", "deleted lately"]
 """`there already`: this backup was restored before, or the session is as it was backed up. `left as it is`: another
@@ -136,8 +136,7 @@ def restore_session(
             raise BackupUnusable(f"a text of {session_id} is not what its name says")
     # What the session used was counted where it was used. From here on only what comes after it is.
     partition = UsagePartition(tenant_pk(tenant).removeprefix(TENANT), key_part(last.head.session_id))
-    now = counted_item(partition, counted(last.head, last.number, ""))
-    stores.table.call("put_item", TableName=stores.names.table, Item=now)
+    stores.put_item(counted_item(partition, counted(last.head, last.number, "")))
     for commit in (last, *reversed(commits[1:])):
         with suppress(NumberTaken):  # by an earlier attempt, which was cut short
             stores.log.append(commit, TransactionItems(interventions=_asked(session, commit), restored=True))
@@ -194,15 +193,10 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
     if is_late or any(item["sk"]["S"] == items.ERASURE and "live" in item for item in found):
         return True
     for item in rest:
-        key = {"pk": item["pk"], "sk": item["sk"]}
-        stores.table.call("delete_item", TableName=stores.names.table, Key=key)
+        stores.table.call("delete_item", TableName=stores.names.table, Key=key_of(item))
     return False
 
 
-OPERATOR = "operator"
-"""Who wrote a webhook that came out of a backup."""
-
-T = TypeVar("T")
 Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer)
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
@@ -268,15 +262,27 @@ def restore(
 
 
 def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
+    tenant, store = job.tenant, job.stores.definitions
+    tools, servers = store.tools, store.servers
     prompts: dict[str, list[Prompt]] = {name: [] for name in SEEDS}
     for line in lines:
         match line["kind"]:
             case "agent":
-                yield _agent(job, read_document(AgentDefinition, line))
+                agent = read_document(AgentDefinition, line)
+                there, replace = store.agent(tenant, agent.agent_id), partial(store.replace_agent, tenant)
+                if there is not None and there.is_built_in:
+                    replace(there, agent)
+                    yield "restored"
+                else:
+                    yield _versioned(job, there, agent, partial(store.create_agent, tenant), replace)
             case "tool":
-                yield _tool(job, read_document(ToolDefinition, line))
+                tool = read_document(ToolDefinition, line)
+                create, write = partial(tools.create, tenant), partial(tools.replace, tenant)
+                yield _versioned(job, tools.get(tenant, tool.name), tool, create, write)
             case "mcp_server":
-                yield _server(job, read_document(McpServer, line))
+                server = read_document(McpServer, line)
+                add, change = partial(servers.write, tenant, None), partial(servers.write, tenant)
+                yield _versioned(job, servers.get(tenant, server.name), server, add, change)
             case "memory":
                 yield _memory(job, read_document(Memory, line))
             case "prompt":
@@ -284,45 +290,7 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 prompts.setdefault(prompt.name, []).append(prompt)
             case "webhook":
                 yield _webhook(job, line["url"])
-    for versions in prompts.values():
-        if versions:
-            yield _prompt(job, versions)
-
-
-def _agent(job: Restore, agent: AgentDefinition) -> Outcome:
-    store, tenant = job.stores.definitions, job.tenant
-    there = store.agent(tenant, agent.agent_id)
-    if there is not None and there.is_built_in:
-        store.replace_agent(tenant, there, agent)
-        return "restored"
-    add, replace = partial(store.create_agent, tenant), partial(store.replace_agent, tenant)
-    return _versioned(job, there, agent, add, replace)
-
-
-def _tool(job: Restore, tool: ToolDefinition) -> Outcome:
-    store, tenant = job.stores.definitions.tools, job.tenant
-    there = store.get(tenant, tool.name)
-    return _versioned(job, there, tool, partial(store.create, tenant), partial(store.replace, tenant))
-
-
-def _server(job: Restore, server: McpServer) -> Outcome:
-    store, tenant = job.stores.definitions.servers, job.tenant
-    there = store.get(tenant, server.name)
-    return _versioned(job, there, server, partial(store.write, tenant, None), partial(store.write, tenant))
-
-
-def _memory(job: Restore, memory: Memory) -> Outcome:
-    store = job.stores.memories
-    try:
-        return _written(
-            job,
-            store.get(job.tenant, memory.memory_id),
-            is_same=lambda old: old == memory,
-            add=lambda: store.add(job.tenant, memory),
-            replace=lambda old: store.update(job.tenant, old, memory),
-        )
-    except MemoryFull:
-        return "no room"
+    yield from (_prompt(job, versions) for versions in prompts.values() if versions)
 
 
 def _versioned(
@@ -333,35 +301,44 @@ def _versioned(
     replace: Callable[[Versioned, Versioned], object],
 ) -> Outcome:
     """As `_written`, of what counts its writes: the count makes no difference, and goes on where one is replaced."""
-    return _written(
-        job,
-        there,
-        is_same=lambda old: old.model_copy(update={"version": backed_up.version}) == backed_up,
-        add=lambda: add(backed_up),
-        replace=lambda old: replace(old, backed_up.model_copy(update={"version": old.version + 1})),
-    )
+    if there is None:
+        add(backed_up)
+        return "restored"
+    new = backed_up.model_copy(update={"version": there.version + 1})
+    same = there.model_copy(update={"version": new.version}) == new
+    return _written(job, there, same, lambda: None, lambda: replace(there, new))
 
 
 def _written(
-    job: Restore,
-    there: T | None,
-    *,
-    is_same: Callable[[T], bool],
-    add: Callable[[], object],
-    replace: Callable[[T], object],
+    job: Restore, there: object, same: bool, add: Callable[[], object], replace: Callable[[], object]
 ) -> Outcome:
-    """Writes one thing of the backup as the operator said. `there`: what the tenant has in its place. `is_same`:
-    whether what is there is what the backup has.
+    """Writes one thing of the backup as the operator said. `there`: what the tenant has in its place; None: nothing.
+    `same`: it is what the backup has.
     """
     if there is None:
         add()
         return "restored"
-    if is_same(there):
+    if same:
         return "there already"
     if not job.replace:
         return "left as it is"
-    replace(there)
+    replace()
     return "replaced"
+
+
+def _memory(job: Restore, memory: Memory) -> Outcome:
+    store, tenant = job.stores.memories, job.tenant
+    there = store.get(tenant, memory.memory_id)
+    try:
+        return _written(
+            job,
+            there,
+            there == memory,
+            add=lambda: store.add(tenant, memory),
+            replace=lambda: store.update(tenant, there or memory, memory),
+        )
+    except MemoryFull:
+        return "no room"
 
 
 def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:
@@ -392,14 +369,10 @@ def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:
 
 def _webhook(job: Restore, url: str | None) -> Outcome:
     store, now = job.stores.receivers, job.stores.clock.now()
-    receiver = TenantReceiver(tenant=job.tenant, url=url, created_at=now, updated_at=now, updated_by=OPERATOR)
-    return _written(
-        job,
-        store.get(job.tenant),
-        is_same=lambda old: old.url == url,
-        add=lambda: store.put(receiver),
-        replace=lambda _: store.put(receiver),
-    )
+    there = store.get(job.tenant)
+    new = TenantReceiver(tenant=job.tenant, url=url, created_at=now, updated_at=now, updated_by=OPERATOR)
+    put = partial(store.put, new)
+    return _written(job, there, there is not None and there.url == url, put, put)
 
 
 def _file(job: Restore, line: Line) -> Outcome:
@@ -407,17 +380,11 @@ def _file(job: Restore, line: Line) -> Outcome:
     s3, bucket = job.stores.objects, job.stores.names.bucket
     key = tenant_prefix(FILE_KEYS, job.tenant) + line["path"]
     data = job.backup.read(CONTENT + line["sha256"])
-    target: dict[str, Any] = {"Bucket": bucket, "Key": key, "Body": data}
+    put = partial(s3.call, "put_object", Bucket=bucket, Key=key, Body=data)
     try:
         there: bytes | None = read_object(s3, bucket, key).body
     except AwsRefused as refused:
         if refused.code != MISSING:
             raise
         there = None
-    return _written(
-        job,
-        there,
-        is_same=lambda old: old == data,
-        add=lambda: s3.call("put_object", **target, IfNoneMatch="*"),
-        replace=lambda _: s3.call("put_object", **target),
-    )
+    return _written(job, there, there == data, partial(put, IfNoneMatch="*"), put)

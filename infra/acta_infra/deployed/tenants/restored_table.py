@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 from acta_engine.agents.dynamodb_items import DEPLOYMENT_PK
 from acta_engine.errors import PoisonedSession, SchemaUnknown, SessionNotFound
-from acta_engine.log.dynamodb import write_in_batches
-from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionName
 from acta_engine.sessions.control import hold_restored
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import batch_get, newest_commit_item
 from acta_engine.store.keys import SESSIONS, TENANT, part_text
-from acta_infra.deployed.tenants.backup import all_objects, in_pages, scan
 from acta_infra.deployed.tenants.erase import (
     ERASE_TENANT,
     SESSION_DELETE,
@@ -27,7 +24,7 @@ from acta_infra.deployed.tenants.erase import (
     delete_items,
     delete_session,
 )
-from acta_infra.deployed.tenants.stores import TenantStores
+from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of
 
 MEMORY_DELETE = "memory.delete"
 MARGIN = timedelta(minutes=5)
@@ -71,15 +68,14 @@ def later_sessions(stores: TenantStores, source: str) -> tuple[str, ...]:
     after the time. Names that are too long for a key are told by the listing; where it cannot be read, as in the key.
     """
     found: list[str] = []
-    listed = scan(
-        stores,
+    listed = stores.scan(
         stores.names.table,
         FilterExpression="begins_with(sk, :s)",
         ExpressionAttributeValues={":s": {"S": items.LISTING}},
         ProjectionExpression="pk, sk, live_at",
     )
     for page in in_pages(listed):
-        there = {_name(item) for item in _there(stores, source, [_key(item) for item in page])}
+        there = {_name(item) for item in _there(stores, source, list(map(key_of, page)))}
         found += [_shown(item) for item in page if _name(item) not in there]
     return tuple(sorted(found))
 
@@ -98,9 +94,9 @@ def _copy(stores: TenantStores, source: str) -> int:
     there get a mark, because the stream tells of them as of new ones (ADR 78).
     """
     copied = 0
-    for page in in_pages(scan(stores, source)):
+    for page in in_pages(stores.scan(source)):
         wanted = [item for item in page if not _is_deployments(item)]
-        keys = [_key(item) for item in wanted]
+        keys = list(map(key_of, wanted))
         there = {
             _name(item)
             for item in _there(stores, stores.names.table, keys)
@@ -110,20 +106,18 @@ def _copy(stores: TenantStores, source: str) -> int:
             {"PutRequest": {"Item": item if _name(item) in there else items.restored_item(item)}}
             for item in map(items.found_by_key, wanted)
         ]
-        write_in_batches(stores.table, stores.names.table, stores.clock, puts)
-        copied += len(puts)
+        copied += stores.change_items(puts)
     return copied
 
 
 def _remove_later(stores: TenantStores, source: str) -> int:
     """Items that were made after the time."""
     removed = 0
-    for page in in_pages(scan(stores, stores.names.table, ProjectionExpression="pk, sk")):
+    for page in in_pages(stores.scan(stores.names.table, ProjectionExpression="pk, sk")):
         keys = [item for item in page if not _is_deployments(item)]
         there = {_name(item) for item in _there(stores, source, keys)}
         gone = [{"DeleteRequest": {"Key": key}} for key in keys if _name(key) not in there]
-        write_in_batches(stores.table, stores.names.table, stores.clock, gone)
-        removed += len(gone)
+        removed += stores.change_items(gone)
     return removed
 
 
@@ -133,8 +127,7 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
     """
     seen: set[tuple[str, str, str]] = set()
     wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
-    found = scan(
-        stores,
+    found = stores.scan(
         stores.names.audit_table,
         FilterExpression="a IN (:s, :m, :t)",
         ExpressionAttributeValues=wanted,
@@ -167,8 +160,7 @@ def _erase_again(eraser: Eraser, action: str, tenant: str, thing: str) -> int:
 def _open_sessions(stores: TenantStores) -> Iterator[SessionName | None]:
     """None: a listing that nobody can read."""
     wanted = {":s": {"S": items.LISTING}, ":a": {"S": "active"}, ":w": {"S": "waiting_for_user"}}
-    found = scan(
-        stores,
+    found = stores.scan(
         stores.names.table,
         FilterExpression="begins_with(sk, :s) AND st IN (:a, :w)",
         ExpressionAttributeValues=wanted,
@@ -185,9 +177,8 @@ def _park(stores: TenantStores, session: SessionName | None, restored_to: dateti
     """What it is counted as."""
     if session is None:
         return "unreadable"
-    repository = SessionRepository(stores.log, stores.blobs, stores.clock)
     try:
-        return "parked" if hold_restored(repository, *session, restored_to) else "parked before"
+        return "parked" if hold_restored(stores.repository, *session, restored_to) else "parked before"
     except SessionNotFound:
         return "erased before"
     except (PoisonedSession, SchemaUnknown):
@@ -202,7 +193,7 @@ def _remove_following(stores: TenantStores) -> tuple[int, tuple[str, ...]]:
     removed, lost = 0, dict[str, None]()
     ends: dict[str, int] = {}
     bucket = stores.names.session_bucket
-    for found in all_objects(stores, bucket, f"{SESSIONS}/"):
+    for found in stores.all_objects(bucket, f"{SESSIONS}/"):
         _, tenant, session, name = found["Key"].split("/", 3)
         place = f"{tenant}/{session}"
         if place not in ends:
@@ -234,10 +225,6 @@ def _there(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]
 
 def _is_deployments(item: Item) -> bool:
     return str(item["pk"]["S"]) == DEPLOYMENT_PK
-
-
-def _key(item: Item) -> Item:
-    return {"pk": item["pk"], "sk": item["sk"]}
 
 
 def _name(item: Item) -> tuple[str, str]:

@@ -4,25 +4,35 @@ with those of a tenant.
 What a function's role may do does not matter here. So nothing of this is for a function.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from acta_engine.agents.dynamodb import DynamoDefinitions
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
-from acta_engine.log.dynamodb import DynamoLog
+from acta_engine.log.dynamodb import DynamoLog, write_in_batches
 from acta_engine.log.dynamodb_index import DynamoIndex
+from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
+from acta_engine.log.store import IndexEntry
 from acta_engine.memories.dynamodb import DynamoMemories
+from acta_engine.memories.memory import Memory
 from acta_engine.notifications.dynamodb import DynamoTenantReceivers
+from acta_engine.people.intervention import Intervention
 from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item, receiver_key, session_pk
 from acta_engine.system_clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoToolSecretNames
-from acta_infra.deployed.account import Account
+from acta_infra.deployed.account import Account, pages
 from acta_infra.deployed.stacks import OutputsUnknown, stack_outputs
 from acta_infra.names import READS_VERSION
+
+OPERATOR = "operator"
+"""Who an operator is in records; CloudTrail has which one it was."""
+PAGE = 100
+T = TypeVar("T")
 
 
 class NotDeployed(OutputsUnknown):
@@ -31,8 +41,7 @@ class NotDeployed(OutputsUnknown):
 
 class Names(NamedTuple):
     """Of what the deployment stores in. `environment`: its name. `bucket`: of files. `session_bucket`: of texts of
-    sessions. `state_machine`: its ARN. `issuer`: of the environment's own user pool;
-    empty: it has none.
+    sessions. `state_machine`: its ARN. `issuer`: of the environment's own user pool; empty: it has none.
     """
 
     environment: str
@@ -44,50 +53,24 @@ class Names(NamedTuple):
     issuer: str = ""
 
 
-@dataclass(frozen=True)
 class TenantStores:
-    """`dynamodb`, `s3`: botocore clients with an operator's credentials."""
+    """The stores of all tenants' data, and what no store of the engine lists: all that there is, page after page.
 
-    names: Names
-    dynamodb: Any
-    s3: Any
-    clock: Clock = field(default_factory=SystemClock)
+    `dynamodb`, `s3`: botocore clients with an operator's credentials.
+    """
 
-    @cached_property
-    def table(self) -> Service:
-        return Service("dynamodb", self.dynamodb)
-
-    @cached_property
-    def objects(self) -> Service:
-        return Service("s3", self.s3)
-
-    @cached_property
-    def log(self) -> DynamoLog:
-        return DynamoLog(self.names.table, self.clock, self.dynamodb)
-
-    @cached_property
-    def index(self) -> DynamoIndex:
-        return DynamoIndex(self.names.table, self.clock, self.dynamodb)
-
-    @cached_property
-    def blobs(self) -> S3Blobs:
-        return S3Blobs(self.names.session_bucket, self.s3)
-
-    @cached_property
-    def definitions(self) -> DynamoDefinitions:
-        return DynamoDefinitions(self.names.table, self.clock, self.dynamodb)
-
-    @cached_property
-    def memories(self) -> DynamoMemories:
-        return DynamoMemories(self.names.table, self.clock, self.dynamodb)
-
-    @cached_property
-    def receivers(self) -> DynamoTenantReceivers:
-        return DynamoTenantReceivers(self.names.table, self.dynamodb)
-
-    @cached_property
-    def secret_names(self) -> DynamoToolSecretNames:
-        return DynamoToolSecretNames(self.names.table, self.dynamodb)
+    def __init__(self, names: Names, dynamodb: Any, s3: Any, clock: Clock | None = None) -> None:
+        self.names, self.dynamodb, self.s3 = names, dynamodb, s3
+        self.clock = clock or SystemClock()
+        self.table, self.objects = Service("dynamodb", dynamodb), Service("s3", s3)
+        self.log = DynamoLog(names.table, self.clock, dynamodb)
+        self.index = DynamoIndex(names.table, self.clock, dynamodb)
+        self.blobs = S3Blobs(names.session_bucket, s3)
+        self.repository = SessionRepository(self.log, self.blobs, self.clock)
+        self.definitions = DynamoDefinitions(names.table, self.clock, dynamodb)
+        self.memories = DynamoMemories(names.table, self.clock, dynamodb)
+        self.receivers = DynamoTenantReceivers(names.table, dynamodb)
+        self.secret_names = DynamoToolSecretNames(names.table, dynamodb)
 
     def session_webhook(self, tenant: str, session_id: str) -> str | None:
         """The URL that the session was started with; None: it has none."""
@@ -98,6 +81,64 @@ class TenantStores:
         answer = self.table.call("get_item", TableName=self.names.table, Key=key, ConsistentRead=True)
         found: Item | None = answer.get("Item")
         return found
+
+    def put_item(self, item: Item) -> None:
+        self.table.call("put_item", TableName=self.names.table, Item=item)
+
+    def change_items(self, requests: Sequence[dict[str, Any]]) -> int:
+        """`requests`: of BatchWriteItem. Says how many there were."""
+        write_in_batches(self.table, self.names.table, self.clock, requests)
+        return len(requests)
+
+    def all_sessions(self, tenant: str) -> Iterator[IndexEntry]:
+        return _all(
+            "entries",
+            lambda cursor: self.index.sessions(tenant, states=(), agent_id=None, limit=PAGE, cursor=cursor),
+        )
+
+    def all_interventions(self, tenant: str, session_id: str) -> Iterator[Intervention]:
+        """Of one session."""
+        find = partial(self.index.interventions, tenant, state=None, limit=PAGE, session_id=session_id)
+        return _all("items", lambda cursor: find(cursor=cursor))
+
+    def all_memories(self, tenant: str) -> Iterator[Memory]:
+        """Of all agents."""
+        find = partial(self.memories.list, tenant, agent_id=None, kind=None, limit=PAGE)
+        return _all("memories", lambda cursor: find(cursor=cursor))
+
+    def all_objects(self, bucket: str, prefix: str) -> Iterator[Mapping[str, Any]]:
+        """As S3 lists them: `Key`, `Size` and more; of each object its newest version."""
+        more = ("NextContinuationToken", "ContinuationToken")
+        for page in pages(self.objects, "list_objects_v2", *more, Bucket=bucket, Prefix=prefix):
+            yield from page.get("Contents", ())
+
+    def scan(self, table: str, **request: Any) -> Iterator[Item]:
+        """All items of a table, strongly consistent. `request`: more of a Scan, such as a filter."""
+        more = ("LastEvaluatedKey", "ExclusiveStartKey")
+        for page in pages(self.table, "scan", *more, TableName=table, ConsistentRead=True, **request):
+            yield from page["Items"]
+
+
+def _all(field: str, page: Callable[[str | None], Any]) -> Iterator[Any]:
+    """What stands in the `field` of each page. `page`: is called with the cursor of the page before, None at first."""
+    cursor: str | None = None
+    while True:
+        found = page(cursor)
+        yield from getattr(found, field)
+        cursor = found.cursor
+        if cursor is None:
+            return
+
+
+def in_pages(found: Iterable[T]) -> Iterator[list[T]]:
+    """Up to PAGE at once."""
+    left = iter(found)
+    while page := list(islice(left, PAGE)):
+        yield page
+
+
+def key_of(item: Item) -> Item:
+    return {"pk": item["pk"], "sk": item["sk"]}
 
 
 def stores_in(account: Account) -> TenantStores:

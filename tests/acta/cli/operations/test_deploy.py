@@ -11,12 +11,12 @@ from acta.cli.main import main
 from acta.cli.operations.costs import what_to_do
 from acta.cli.operations.deploy import as_json, differs, next_commands, warn_gone_back
 from acta.cli.operations.target import Target
+from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.deployed.account import Caller
 from acta_infra.deployed.permissions import Place
 from acta_infra.deployed.releases import choose, look, move
 from acta_infra.deployed.stacks import Changes
 from acta_infra.environments import DEV, LOCAL
-from acta_infra.issuers import ExternalIssuer
 from tests.doubles.lambda_versions import Lambdas
 
 CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))

@@ -15,7 +15,7 @@ from acta_infra.environments import Environment
 from acta_infra.options import AT_ONCE
 from acta_infra.tool_folders import DEFAULT_DIR, digest_of
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("functions", "console", "shared", "infra", "acta/tools", "requirements")
 NOT_DEPLOYED = ("infra/acta_infra/local", "infra/acta_infra/deployed")
 DIGITS = 8

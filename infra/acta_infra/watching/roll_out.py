@@ -4,7 +4,7 @@ CodeDeploy does it while CloudFormation updates an alias. Where it stops, the up
 aliases back, those too that had arrived.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -14,18 +14,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from acta_infra.environments import Environment
 from acta_infra.names import ALIAS, function_name
-from acta_infra.options import AtOnce, Canary, Linear, Way
+from acta_infra.options import AtOnce, Canary, Linear
 from acta_infra.sizing import FunctionName
+from acta_infra.watching.alarms import MAX_SERVER_ERRORS, description
 
 PERIOD = Duration.minutes(1)
 FEWEST_ERRORS = 3
 """Of the new version in a minute, below which nothing is taken back."""
 WORSE = 2
 """How many times as often as a call of the old version one of the new version has to fail."""
-MAX_SERVER_ERRORS = 5
-"""Answers 5xx of the API in a minute. A function that answers 500 itself has not failed for Lambda."""
-
 WORSE_THAN_THE_OLD = (
     "IF(all_calls > new_calls AND new_errors >= {fewest} "
     "AND new_errors * (all_calls - new_calls) >= {worse} * new_calls * (all_errors - new_errors), 1, 0)"
@@ -35,23 +34,22 @@ one is left there is nothing to compare with, and nothing to take back."""
 
 
 class GradualRollOut(Construct):
-    """Nothing where the way is `AtOnce`. `description`: of an alarm, by its kind and its function."""
+    """Nothing where the environment's way is `AtOnce`."""
 
     def __init__(
         self,
         scope: Construct,
-        environment_name: str,
-        way: Way,
+        environment: Environment,
         aliases: Mapping[FunctionName, lambda_.Alias],
         http_api: apigw.IHttpApi,
-        description: Callable[[str, str], str],
     ) -> None:
         super().__init__(scope, "RollOut")
-        self._description = description
+        self._runbook = environment.watch.runbook
+        way = environment.roll_out
         if isinstance(way, AtOnce):
             return
         application = codedeploy.LambdaApplication(
-            self, "Application", application_name=f"acta-{environment_name}"
+            self, "Application", application_name=f"acta-{environment.name}"
         )
         role = self._role(aliases)
         server_errors = self._server_errors(http_api)
@@ -60,7 +58,7 @@ class GradualRollOut(Construct):
                 self,
                 name.capitalize(),
                 application=application,
-                deployment_group_name=function_name(environment_name, name),
+                deployment_group_name=function_name(environment.name, name),
                 deployment_config=_configuration(way),
                 alias=alias,
                 alarms=[self._worse(name, alias), server_errors],
@@ -104,13 +102,13 @@ class GradualRollOut(Construct):
             },
             period=PERIOD,
         )
-        return self._alarm(
-            f"{name.capitalize()}Worse", compared, 1, self._description("NewVersionWorse", name)
-        )
+        says = description("NewVersionWorse", self._runbook, name)
+        return self._alarm(f"{name.capitalize()}Worse", compared, 1, says)
 
     def _server_errors(self, http_api: apigw.IHttpApi) -> cloudwatch.IAlarm:
         metric = _sum("5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
-        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, self._description("RollOutApiFails", ""))
+        says = description("RollOutApiFails", self._runbook)
+        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, says)
 
     def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, says: str) -> cloudwatch.Alarm:
         return cloudwatch.Alarm(

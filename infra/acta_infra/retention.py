@@ -1,0 +1,49 @@
+"""For how long a deployment keeps what nobody deletes: data, logs, and what waits to be sent (docs/options.md, "How
+long things are kept").
+
+The engine keeps some things for times of its own: a deleted session's emptied keys (`TOMBSTONE_LIFE` in
+`shared/acta_engine/log/store.py`), the answer to an `Idempotency-Key` (`KEY_LIFE` in
+`shared/acta_engine/log/commit.py`).
+"""
+
+from dataclasses import dataclass
+
+LONGEST_RECOVERY = 35
+"""Source: Amazon DynamoDB Developer Guide, "Point-in-time recovery"."""
+LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
+"""Those of CloudWatch's that an environment may choose. CloudWatch takes no other number than its own."""
+NOTIFICATION_HOURS = 6
+"""How long a notification is tried. A receiver that is unavailable for less misses nothing but interventions that are
+decided by then."""
+SPAN_DAYS = 4
+"""How long spans wait for their endpoint. Longer than `GIVEN_UP_AFTER` in `shared/acta_engine/traces/export.py`: what
+is given up is given up and counted there."""
+
+
+@dataclass(frozen=True)
+class Retention:
+    """In days. The defaults delete nothing that was kept before."""
+
+    ended_sessions: int = 0
+    """Sessions, with their texts, after the last commit of one whose run is over. 0: for ever."""
+    file_versions: int = 30
+    """Versions of files that were replaced or deleted."""
+    recovery: int = LONGEST_RECOVERY
+    """How far back the tables can be restored, where there is point-in-time recovery."""
+    logs: int = 30
+    """What functions, the gateway and the firewall have logged."""
+    audit: int = 0
+    """Records of the audit trail. 0: for ever."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError."""
+        if self.ended_sessions < 0 or self.audit < 0:
+            raise ValueError("retention of ended_sessions and audit is a number of days, or 0 for ever")
+        if self.file_versions < 1:
+            raise ValueError("file_versions is at least 1 day; without versions say versioned_files=False")
+        if not 1 <= self.recovery <= LONGEST_RECOVERY:
+            raise ValueError(f"recovery is 1 to {LONGEST_RECOVERY} days, which is AWS's limit")
+        if self.logs not in LOG_DAYS:
+            raise ValueError(
+                f"logs are kept for one of {', '.join(map(str, LOG_DAYS))} days, not {self.logs}"
+            )
