@@ -7,7 +7,7 @@ import { signal, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { Refused } from "../api/refused";
-import { pauseAfter } from "./pause";
+import { EVERY, pauseAfter } from "./how-often";
 
 export interface Live<Value> {
   value: Signal<Value | undefined>;
@@ -216,7 +216,7 @@ export function useLive<Value>(key: string, load: Load<Value>, growing?: Growing
 }
 
 /** The same of a value that is read whole every `again` milliseconds. Infinity: once. */
-export function useEvery<Value>(key: string, read: (signal: AbortSignal) => Promise<Value>, again = 15_000): Live<Value> {
+export function useEvery<Value>(key: string, read: (signal: AbortSignal) => Promise<Value>, again = EVERY.anythingElse): Live<Value> {
   return useLive(key, async (_, signal) => ({ value: await read(signal), again }));
 }
 

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { ask, at, get } from "../../api/request";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
@@ -16,8 +17,6 @@ import { Text, visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import type { Agent } from "./agents";
 
-const EVERY_MS = 10_000;
-
 /** What a person may change. */
 function fields({ agent_id, warnings, applied, version, created_at, updated_at, ...rest }: Agent): Record<string, unknown> {
   return rest;
@@ -27,7 +26,7 @@ export function OneAgent({ id }: { id: string }) {
   const [isEditing, setEditing] = useState(() => written(`agent/${id}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const path = at("/v1/agents/{}", id);
-  const live = useEvery(`agent.${id}`, (signal) => get<Agent>(path, undefined, signal), EVERY_MS);
+  const live = useEvery(`agent.${id}`, (signal) => get<Agent>(path, undefined, signal), EVERY.oneAgent);
   const agent = live.value.value;
 
   async function save(changed: Record<string, unknown>, version: number): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Table } from "../../parts/table";
@@ -9,8 +10,6 @@ import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
 import { type Deleted, deletedFiles, filePage } from "./listing";
-
-const EVERY_MS = 30_000;
 
 export function DeletedFiles({ folder }: { folder: string }) {
   const [isOpen, setOpen] = useState(false);
@@ -23,7 +22,7 @@ export function DeletedFiles({ folder }: { folder: string }) {
 }
 
 function Files({ folder }: { folder: string }) {
-  const live = useEvery<Deleted>(`files.deleted.${me.value?.user}.${folder}`, (signal) => deletedFiles(folder, signal), EVERY_MS);
+  const live = useEvery<Deleted>(`files.deleted.${me.value?.user}.${folder}`, (signal) => deletedFiles(folder, signal), EVERY.deletedFiles);
   const found = live.value.value;
   return (
     <>

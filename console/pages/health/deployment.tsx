@@ -2,6 +2,7 @@
 
 import { get } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
@@ -11,7 +12,6 @@ type DeploymentHealth = Shapes["DeploymentHealth"];
 
 type Scan = NonNullable<DeploymentHealth["recovery"]["last_scan"]>;
 
-const EVERY_MS = 30_000;
 const LIMITS: Record<keyof DeploymentHealth["limits"], string> = {
   starts_per_minute: "starts a minute",
   open_sessions: "open sessions",
@@ -33,7 +33,7 @@ const DID: Record<Exclude<keyof Scan, "ended_at" | "looked">, string> = {
 };
 
 export function Deployment() {
-  const live = useEvery("deployment", (signal) => get<DeploymentHealth>("/v1/admin/health", undefined, signal), EVERY_MS);
+  const live = useEvery("deployment", (signal) => get<DeploymentHealth>("/v1/admin/health", undefined, signal), EVERY.deployment);
   const found = live.value.value;
   return (
     <section aria-labelledby="deployment">

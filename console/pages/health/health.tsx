@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { ask, get } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { Freshness } from "../../parts/fresh";
 import { Refusal } from "../../parts/refusal";
@@ -16,7 +17,6 @@ import { Deployment } from "./deployment";
 type ConfiguredModels = Shapes["ConfiguredModels"];
 type CheckedKeys = Shapes["CheckedKeys"];
 
-const EVERY_MS = 60_000;
 const KEYS: Record<ConfiguredModels["providers"][number]["key"], string> = {
   present: "is there",
   missing: "is missing",
@@ -43,7 +43,7 @@ export function Health() {
 }
 
 function Models() {
-  const live = useEvery("models", (signal) => get<ConfiguredModels>("/v1/models", undefined, signal), EVERY_MS);
+  const live = useEvery("models", (signal) => get<ConfiguredModels>("/v1/models", undefined, signal), EVERY.models);
   const [checked, setChecked] = useState<CheckedKeys["providers"]>();
   const { isBusy, failure, act } = useAct();
   const found = live.value.value;

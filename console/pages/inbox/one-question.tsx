@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { at, get } from "../../api/request";
 import type { Intervention } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 import { useLive } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { Freshness } from "../../parts/fresh";
@@ -12,8 +13,6 @@ import { Text } from "../../parts/words";
 import { Who } from "./asker";
 import { openQuestions } from "./open-questions";
 import { Question } from "./question";
-
-const EVERY_MS = 2_000;
 
 interface Addressed {
   session: string;
@@ -25,7 +24,7 @@ interface Addressed {
 export function OneQuestion({ session, intervention, isHistory }: Addressed) {
   const live = useLive<Intervention>(`question.${intervention}`, async (_, signal) => {
     const value = await get<Intervention>(at("/v1/sessions/{}/interventions/{}", session, intervention), {}, signal);
-    return { value, again: value.state === "pending" ? EVERY_MS : Infinity };
+    return { value, again: value.state === "pending" ? EVERY.oneQuestion : Infinity };
   });
   const [isDecidedHere, setDecidedHere] = useState(false);
   const listed = openQuestions().value.value?.find((each) => each.intervention_id === intervention);

@@ -2,9 +2,8 @@
 
 import { all } from "../../api/request";
 import type { Intervention } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 import { type Live, watch } from "../../live/watch";
-
-const EVERY_MS = 5_000;
 
 let watched: Live<Intervention[]> | undefined;
 
@@ -12,7 +11,7 @@ let watched: Live<Intervention[]> | undefined;
 export function openQuestions(): Live<Intervention[]> {
   watched ??= watch("questions", async () => ({
     value: (await all<Intervention>("/v1/interventions", { state: "pending", limit: 100 })).sort(bySoonest),
-    again: EVERY_MS,
+    again: EVERY.questions,
   }));
   return watched;
 }

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { all, at, get } from "../../api/request";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { Owned } from "../../parts/owned";
@@ -15,8 +16,6 @@ import type { Prompt, PromptInForce } from "./prompts";
 import { TryPrompt } from "./try-prompt";
 import { Versions, Warnings } from "./versions";
 
-const EVERY_MS = 10_000;
-
 interface Read {
   prompt: PromptInForce;
   versions: Prompt[];
@@ -27,7 +26,7 @@ export function OnePrompt({ name }: { name: string }) {
   const live = useEvery<Read>(`prompt.${name}`, async (signal) => ({
     prompt: await get<PromptInForce>(at("/v1/admin/prompts/{}", name), undefined, signal),
     versions: await all<Prompt>(at("/v1/admin/prompts/{}/versions", name), { limit: 100 }),
-  }), EVERY_MS);
+  }), EVERY.onePrompt);
   const found = live.value.value;
   return (
     <>

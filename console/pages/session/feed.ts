@@ -1,6 +1,7 @@
 /** What is known of a session, answer by answer. */
 
 import type { Event, Snapshot } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 
 export interface Feed {
   /** Of the newest answer. */
@@ -20,8 +21,6 @@ export const BEGINNING = "0";
 /** Seconds that an answer is held while nothing happens; shorter while a model may be writing. */
 const WAIT = 20;
 const WAIT_AT_WORK = 5;
-/** Milliseconds: a session that has ended answers at once, and is asked seldom. */
-const ENDED_MS = 5_000;
 const AT_WORK = ["planning", "executing"];
 const OVER = ["completed", "failed", "cancelled"];
 
@@ -44,7 +43,7 @@ export function waitAfter(known: Feed | undefined): number | undefined {
 /** Milliseconds before it is worth asking again. */
 export function pauseAfter(page: Snapshot): number {
   if (page.has_more || page.events.length) return page.poll_after_ms;
-  return isOver(page.session.state) ? Math.max(page.poll_after_ms, ENDED_MS) : page.poll_after_ms;
+  return isOver(page.session.state) ? Math.max(page.poll_after_ms, EVERY.endedSession) : page.poll_after_ms;
 }
 
 /** Paths of the files that its calls have written, each once: as they ran, also with an input that a person gave. */

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { page } from "../../api/request";
 import type { Page, Session } from "../../api/shapes";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { to } from "../../navigation/places";
 import { counted } from "../../parts/amounts";
@@ -19,12 +20,11 @@ import { CancelSeveral } from "./cancel-several";
 import { Filters, isNarrowed, wanted } from "./filters";
 import { named } from "./goal-text";
 
-const EVERY_MS = 5_000;
 const PAGE = 25;
 
 export function Sessions() {
   const asked = { ...wanted(), limit: PAGE, cursor: cursor() };
-  const live = useEvery(`sessions.${JSON.stringify(asked)}`, (signal) => page<Page<Session>>("/v1/sessions", asked, signal), EVERY_MS);
+  const live = useEvery(`sessions.${JSON.stringify(asked)}`, (signal) => page<Page<Session>>("/v1/sessions", asked, signal), EVERY.sessions);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [cancelled, setCancelled] = useState<Session[]>();
   const found = live.value.value?.items;

@@ -1,6 +1,7 @@
 /** What the tenant has used; of somebody who is no admin, what they have used themselves. */
 
 import { get } from "../../api/request";
+import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { narrow, query } from "../../navigation/places";
 import { Choice } from "../../parts/field";
@@ -12,7 +13,6 @@ import { counted } from "../../parts/amounts";
 import { RANGES, dollars, short } from "./figures";
 import type { TenantUsage, UsageItem } from "./usage-shapes";
 
-const EVERY_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MOST = 200;
 
@@ -27,7 +27,7 @@ const GROUPS: { by: TenantUsage["by"]; title: string; role: string }[] = [
 export function Usage() {
   const range = RANGES[query.value.get("range") ?? ""] ? query.value.get("range")! : "7d";
   const group = GROUPS.find((each) => each.by === query.value.get("by") && may(each.role)) ?? GROUPS[0]!;
-  const live = useEvery<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, (signal) => read(range, group.by, signal), EVERY_MS);
+  const live = useEvery<TenantUsage>(`usage.${me.value?.user}.${range}.${group.by}`, (signal) => read(range, group.by, signal), EVERY.usage);
   const found = live.value.value;
   const all = may("admin");
   return (

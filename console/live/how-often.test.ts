@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Refused } from "../api/refused";
-import { pauseAfter } from "./pause";
+import { pauseAfter } from "./how-often";
 
 test("each failure in a row doubles the pause, up to a minute", () => {
   const longest = [1, 2, 3, 4, 20].map((failures) => pauseAfter(failures, new Error(), 1));
