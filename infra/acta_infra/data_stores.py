@@ -92,8 +92,7 @@ def data_bucket(scope: Construct, name: str, environment: Environment, *, versio
         versioned=versioned,
         lifecycle_rules=[
             s3.LifecycleRule(
-                abort_incomplete_multipart_upload_after=Duration.days(1),
-                noncurrent_version_expiration=kept,
+                abort_incomplete_multipart_upload_after=Duration.days(1), noncurrent_version_expiration=kept
             )
         ],
         removal_policy=removal_policy(environment),

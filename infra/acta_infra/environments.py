@@ -22,13 +22,7 @@ from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_engine.tools.tool import EVERY_TENANT
 from acta_engine.usage.aws_prices import AwsPrices
-from acta_infra.api.issuers import (
-    NAME_PATTERN,
-    ORIGIN_PATTERN,
-    ExternalIssuer,
-    IssuerParameters,
-    OwnPool,
-)
+from acta_infra.api.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool
 from acta_infra.api.issuers import Machine as Machine  # operators' own files import it from here
 from acta_infra.options import (
     AT_ONCE,

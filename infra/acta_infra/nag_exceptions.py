@@ -70,10 +70,7 @@ def wildcards(environment: Environment, stateful: Stack, sessions: Stack) -> Map
         f"arn:<AWS::Partition>:bedrock:*:{account}:{CLAUDE_PROFILES}": "A profile spans regions.",
         **{
             f"{stack.stack_name}:{bucket}/{keys}": "Tenants and sessions get their names after the deployment."
-            for stack, bucket, keys in (
-                (stateful, FILES_BUCKET, FILES),
-                (sessions, SESSION_BUCKET, SESSIONS),
-            )
+            for stack, bucket, keys in ((stateful, FILES_BUCKET, FILES), (sessions, SESSION_BUCKET, SESSIONS))
         },
         **{
             arn(

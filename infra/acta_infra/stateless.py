@@ -183,10 +183,7 @@ class StatelessStack(Stack):
     def _arns(self, service: str, resource: str, names: str) -> str:
         """Of this account and region only."""
         return self.format_arn(
-            service=service,
-            resource=resource,
-            resource_name=names,
-            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            service=service, resource=resource, resource_name=names, arn_format=ArnFormat.COLON_RESOURCE_NAME
         )
 
     def _issuer(self, environment: Environment, pool: UserPool | None) -> Issuer:

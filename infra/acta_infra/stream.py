@@ -63,10 +63,7 @@ def feed_stream(
     )
 
 
-NEW_COMMITS = {
-    "eventName": ["INSERT"],
-    "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "C#"}]}}},
-}
+NEW_COMMITS = {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "C#"}]}}}}
 """The stream's filter: commits (`shared/acta_engine/store/table_layout.py`)."""
 BATCH_SIZE = 500
 WINDOW = Duration.seconds(60)
@@ -140,12 +137,7 @@ TOLD_CHANGES = (
 )
 """The stream's filters: items of interventions, written or changed, and listings of sessions, changed
 (`shared/acta_engine/store/table_layout.py`). A session that begins is not over."""
-QUEUE_ACTIONS = (
-    "sqs:DeleteMessage",
-    "sqs:GetQueueAttributes",
-    "sqs:ReceiveMessage",
-    "sqs:SendMessage",
-)
+QUEUE_ACTIONS = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage")
 NOTIFY_PAUSE = Duration.seconds(60)
 """The queue's visibility timeout. Lambda requires that it is not below the timeout of the function it calls."""
 NOTIFY_CONCURRENCY = 10

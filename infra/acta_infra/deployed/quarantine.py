@@ -64,9 +64,7 @@ class Quarantine:
                 self._lambdas.call("delete_function_concurrency", FunctionName=function)
             else:
                 self._lambdas.call(
-                    "put_function_concurrency",
-                    FunctionName=function,
-                    ReservedConcurrentExecutions=reserved,
+                    "put_function_concurrency", FunctionName=function, ReservedConcurrentExecutions=reserved
                 )
         return True
 

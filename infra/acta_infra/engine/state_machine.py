@@ -31,10 +31,7 @@ class StateMachine(Construct):
     """
 
     def __init__(
-        self,
-        scope: Construct,
-        environment: Environment,
-        called: Mapping[FunctionName, lambda_.IFunction],
+        self, scope: Construct, environment: Environment, called: Mapping[FunctionName, lambda_.IFunction]
     ) -> None:
         """`called`: the aliases of the functions."""
         super().__init__(scope, "Workflow")

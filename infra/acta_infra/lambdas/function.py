@@ -313,8 +313,7 @@ def code_of(
         asset_hash=bundler.key(function),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
-            image=DockerImage.from_registry("acta-is-bundled-without-docker"),
-            local=_Local(bundler, function),
+            image=DockerImage.from_registry("acta-is-bundled-without-docker"), local=_Local(bundler, function)
         ),
     )
 

@@ -12,12 +12,7 @@ import httpx
 
 from acta_engine.settings import SettingsError
 from acta_infra.deployed.account import Account
-from acta_infra.deployed.invoke_recovery import (
-    ALL_SESSIONS,
-    RecoveryFailed,
-    lambda_client,
-    start_recovery,
-)
+from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
 from acta_infra.deployed.session_logs import logs_client
 from acta_infra.environments import LOCAL, UnusableValue, every_environment
 from acta_infra.local.config import ONLY_FOR, LocalConfig

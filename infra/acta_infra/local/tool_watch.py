@@ -243,11 +243,7 @@ def in_words(found: Update, before: Mapping[str, Live]) -> str:
     other = [name for name in found.folders if name in before]
     said = [
         f"{', '.join(names)} {word}"
-        for names, word in (
-            (new, "is new"),
-            (found.gone, "is gone"),
-            (other, "has other tools or settings"),
-        )
+        for names, word in ((new, "is new"), (found.gone, "is gone"), (other, "has other tools or settings"))
         if names
     ]
     return "; ".join(said)

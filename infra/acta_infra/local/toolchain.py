@@ -26,10 +26,7 @@ LOCKS = ROOT / "requirements"
 EMULATOR_LOCK = ROOT / "local_aws" / "requirements.txt"
 STAMP = ".acta-stamp"
 TAIL_LINES = 15
-ASKED_FOR = {
-    "audit": "Python environment of the audit",
-    "api": "Python environment of the API's tests",
-}
+ASKED_FOR = {"audit": "Python environment of the audit", "api": "Python environment of the API's tests"}
 """Environments that are made by their name."""
 BROWSER = "browser"
 """What drives a browser in the tests. It is added to .venv, and left out of it for everybody else: 53 MB."""

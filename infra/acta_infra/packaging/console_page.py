@@ -52,10 +52,7 @@ def made() -> dict[str, bytes]:
         "style": hash_of(style),
         "page": hashlib.sha256(page.encode()).hexdigest()[:32],
     }
-    return {
-        "page.html.gz": gzip.compress(page.encode()),
-        "hashes.json": json.dumps(hashes).encode(),
-    }
+    return {"page.html.gz": gzip.compress(page.encode()), "hashes.json": json.dumps(hashes).encode()}
 
 
 def main(folder: Path) -> None:

@@ -200,11 +200,7 @@ def _libraries(folder: ToolFolder, target: Target, root: Path) -> Path:
 
 def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
     """Raises BadFolder."""
-    variables = {
-        "PATH": os.defpath,
-        "LANG": "C.UTF-8",
-        **(folder.variables or {}),
-    }
+    variables = {"PATH": os.defpath, "LANG": "C.UTF-8", **(folder.variables or {})}
     try:
         ran = subprocess.run(
             [_runtime(), "-I", "-B", "-c", ASK, str(bundle)],

@@ -125,11 +125,7 @@ class GradualRollOut(Construct):
 
 def _sum(metric: str, namespace: str = "AWS/Lambda", **dimensions: str) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace=namespace,
-        metric_name=metric,
-        dimensions_map=dimensions,
-        statistic="Sum",
-        period=PERIOD,
+        namespace=namespace, metric_name=metric, dimensions_map=dimensions, statistic="Sum", period=PERIOD
     )
 
 

@@ -219,10 +219,7 @@ def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
     return stores.scan(
         stores.names.table,
         FilterExpression="pk = :one OR begins_with(pk, :many)",
-        ExpressionAttributeValues={
-            ":one": {"S": tenant_pk(tenant)},
-            ":many": {"S": f"{tenant_pk(tenant)}#"},
-        },
+        ExpressionAttributeValues={":one": {"S": tenant_pk(tenant)}, ":many": {"S": f"{tenant_pk(tenant)}#"}},
         ProjectionExpression="pk, sk, z, live_at, live, #ttl",
         ExpressionAttributeNames={"#ttl": "ttl"},
     )

@@ -19,13 +19,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.agents.store import (
-    AgentExists,
-    DefinitionChanged,
-    ServerChanged,
-    ToolChanged,
-    ToolExists,
-)
+from acta_engine.agents.store import AgentExists, DefinitionChanged, ServerChanged, ToolChanged, ToolExists
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.ids import RUN

@@ -128,9 +128,7 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
     seen: set[tuple[str, str, str]] = set()
     wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
     found = stores.scan(
-        stores.names.audit_table,
-        FilterExpression="a IN (:s, :m, :t)",
-        ExpressionAttributeValues=wanted,
+        stores.names.audit_table, FilterExpression="a IN (:s, :m, :t)", ExpressionAttributeValues=wanted
     )
     for item in found:
         record = json.loads(item["j"]["S"])
