@@ -20,7 +20,6 @@ from acta_infra.local.deploy import (
     Assembly,
     CommandFailed,
     Commands,
-    Deployment,
     Progress,
     Silent,
     cdk_environ,
@@ -31,7 +30,7 @@ from acta_infra.local.deploy import (
     take_newest,
 )
 from acta_infra.local.issuer import Issuer, PageLinks, SignInPage
-from acta_infra.local.state_directory import RunningStack, StateDir
+from acta_infra.local.state_directory import Deployment, RunningStack, StateDir
 from acta_infra.local.tool_watch import NotDeployed
 from acta_infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 from acta_infra.packaging.tool_folders import build_all

@@ -3,8 +3,9 @@
 import fcntl
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from local_aws.credentials import FILE
 
@@ -19,8 +20,35 @@ class NoStack(RuntimeError):
     """No stack has been started from this directory; the message is one line for a person."""
 
 
+class InFile:
+    """A dataclass that is kept as JSON."""
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self | None:
+        """None: there is no such file, or one of another release."""
+        try:
+            return cls(**json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def to_file(self, path: Path) -> None:
+        """Whole, or not at all."""
+        draft = path.with_suffix(".new")
+        draft.write_text(json.dumps(vars(self)))
+        os.replace(draft, path)
+
+
 @dataclass(frozen=True)
-class RunningStack:
+class Deployment(InFile):
+    """Which assembly is deployed as which API. `issuer_url` is the issuer that the API's authorizer trusts."""
+
+    assembly_key: str
+    issuer_url: str
+    api_id: str
+
+
+@dataclass(frozen=True)
+class RunningStack(InFile):
     """`state.json`. The file stays when the stack ends, so that the next start can take the same port."""
 
     pid: int
@@ -91,15 +119,10 @@ class StateDir:
         return False
 
     def read(self) -> RunningStack | None:
-        try:
-            return RunningStack(**json.loads((self.path / "state.json").read_text()))
-        except (OSError, ValueError, TypeError):
-            return None
+        return RunningStack.from_file(self.path / "state.json")
 
     def write(self, stack: RunningStack) -> None:
-        draft = self.path / "state.json.new"
-        draft.write_text(json.dumps(asdict(stack)))
-        os.replace(draft, self.path / "state.json")
+        stack.to_file(self.path / "state.json")
 
     def running(self) -> RunningStack:
         """The stack that serves this directory now; raises NoStack."""

@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from acta_infra.local.config import LocalConfig
-from acta_infra.local.deploy import Assembly, Deployment
+from acta_infra.local.deploy import Assembly
 from acta_infra.local.stack import LocalStack
-from acta_infra.local.state_directory import RunningStack, StateDir
+from acta_infra.local.state_directory import Deployment, RunningStack, StateDir
 from acta_infra.packaging.bundle import ROOT
 from acta_infra.tool_folders import TOOLS_DIR, digest_of
 from local_aws.loopback import HOST, free_port
