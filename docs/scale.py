@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from acta_infra.lambdas.quotas import QUOTAS
+from docs.quotas import QUOTAS
 
 DAY = 86_400
 GRANTS_A_SECOND = 50

@@ -70,3 +70,18 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
 )
+
+LARGE_REGIONS = frozenset(("us-east-1", "us-west-2", "eu-west-1"))
+STARTS_A_SECOND = (300, 150)
+"""Executions that an account may start, in large regions and elsewhere. `docs/quotas.py` has the source."""
+SHARE_FOR_RECOVERY = 2 / 3
+"""Of the starts of executions: the rest is everybody else's."""
+
+
+def recovery_workers(region: str | None, share: int) -> int:
+    """Invocations of `recover` that may be at work at once, each of which restarts `share` sessions a minute, so that
+    it takes `SHARE_FOR_RECOVERY` of what the region allows.
+    """
+    large, other = STARTS_A_SECOND
+    a_minute = (large if region in LARGE_REGIONS else other) * 60 * SHARE_FOR_RECOVERY
+    return max(1, int(a_minute // share))

@@ -1,6 +1,6 @@
 """Acta's own limits come after those that AWS and the model providers raise on request."""
 
-from acta_infra.lambdas.quotas import QUOTAS
+from docs.quotas import QUOTAS
 from docs.scale import Workload, ceilings
 
 A_MILLION = 1_000_000

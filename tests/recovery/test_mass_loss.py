@@ -22,7 +22,8 @@ from acta_engine.recovery.aws import MOST_BYTES, InvokedWorkers, paid_event, to_
 from acta_engine.recovery.recovery import THREADS, Paid
 from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from acta_engine.recovery.sweep import ASKED_ONE_BY_ONE
-from acta_infra.lambdas.quotas import QUOTAS, recovery_workers
+from acta_infra.sizing import recovery_workers
+from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
 

@@ -35,7 +35,6 @@ from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import SNAP_START_SINCE, Environment
 from acta_infra.lambdas.grants import CHANGE, GRANTS, READ_SECRETS
-from acta_infra.lambdas.quotas import recovery_workers
 from acta_infra.lambdas.roles import LAMBDA, WRITE_LOGS, Resources, allow, role_with, roles_of
 from acta_infra.names import (
     ALIAS,
@@ -52,7 +51,7 @@ from acta_infra.packaging.bundle import ROOT, Bundler, copy_tree
 from acta_infra.packaging.install import target_of
 from acta_infra.packaging.tool_folders import CATALOGUE, HANDLER, BuiltFolder
 from acta_infra.release import release_of
-from acta_infra.sizing import FunctionName
+from acta_infra.sizing import FunctionName, recovery_workers
 
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
 """Functions that have a registry of tools; a test compares this with what their code reaches."""

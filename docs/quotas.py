@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-LARGE_REGIONS = frozenset(("us-east-1", "us-west-2", "eu-west-1"))
+from acta_infra.sizing import LARGE_REGIONS, STARTS_A_SECOND
+
 READ_ON = "2026-11-23"
 STEP_FUNCTIONS = "https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html"
 LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"
@@ -41,7 +42,7 @@ class Quota(NamedTuple):
 QUOTAS: Mapping[str, Quota] = MappingProxyType(
     {
         "StartExecution": Quota(
-            "starts of executions", 300, 150, "a second", True, STEP_FUNCTIONS, (1_300, 800)
+            "starts of executions", *STARTS_A_SECOND, "a second", True, STEP_FUNCTIONS, (1_300, 800)
         ),
         "DescribeExecution": Quota(
             "looks at an execution", 15, 10, "a second", True, STEP_FUNCTIONS, (300, 250)
@@ -72,14 +73,3 @@ QUOTAS: Mapping[str, Quota] = MappingProxyType(
         "ModelOutput": Quota("tokens of output, the same", 2_000_000, 2_000_000, "a minute", True, CLAUDE),
     }
 )
-
-SHARE_FOR_RECOVERY = 2 / 3
-"""Of the starts of executions: the rest is everybody else's."""
-
-
-def recovery_workers(region: str | None, share: int) -> int:
-    """Invocations of `recover` that may be at work at once, each of which restarts `share` sessions a minute, so that
-    it takes `SHARE_FOR_RECOVERY` of what the region allows.
-    """
-    a_minute = QUOTAS["StartExecution"].of(region) * 60 * SHARE_FOR_RECOVERY
-    return max(1, int(a_minute // share))
