@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,35 +100,33 @@ class Bundler:
 
         Raises InstallFailed where the libraries cannot be installed, NotMade where its own files cannot be made.
         """
-        done = self._cache(f"{function}-{self.key(function)[:20]}")
-        if not done.exists():
+
+        def fill(work: Path) -> None:
             needed = self._reach(function)
-            libraries = self.libraries(function)
-            with Fresh(done) as work:
-                copy_tree(libraries, work, without=_unreached(needed))
-                for source in needed.files:
-                    copy = work / place_in_zip(source.relative_to(self.root))
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(source, copy)
-                for source, place in made_for(function, self.root):
-                    (work / place.parent).mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(source, work / place)
-                for place, text in self.added.items():
-                    (work / place).write_bytes(text)
-                self._finish(work, (work / "acta_engine", work / "functions"))
-            forget_old(done.parent, f"{function}-*")
-        return done
+            copy_tree(self.libraries(function), work, without=_unreached(needed))
+            for source in needed.files:
+                copy = work / place_in_zip(source.relative_to(self.root))
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)
+            for source, place in made_for(function, self.root):
+                (work / place.parent).mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, work / place)
+            for place, text in self.added.items():
+                (work / place).write_bytes(text)
+            self._finish(work, (work / "acta_engine", work / "functions"))
+
+        return cached(self._cache(f"{function}-{self.key(function)[:20]}"), f"{function}-*", fill)
 
     def libraries(self, function: str) -> Path:
         """Returns the folder with the pruned install of the function's lock. Raises InstallFailed."""
+
+        def fill(work: Path) -> None:
+            install(self._lock(function), work, self.target)
+            prune(work)
+            self._finish(work, (work,))
+
         done = self._cache(f"libraries-{self._libraries_key(function)[:20]}")
-        if not done.exists():
-            with Fresh(done) as work:
-                install(self._lock(function), work, self.target)
-                prune(work)
-                self._finish(work, (work,))
-            forget_old(done.parent, "libraries-*")
-        return done
+        return cached(done, "libraries-*", fill)
 
     def _finish(self, work: Path, compiled: tuple[Path, ...]) -> None:
         if self.target.python == sys.version_info[:2]:
@@ -166,9 +164,9 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
     digest = hashlib.sha256(f"{module} {sys.version_info[:3]}".encode())
     for path in (path for source in sources for path in sorted(root.glob(source)) if path.is_file()):
         add_to(digest, path.relative_to(root), path.read_bytes())
-    done = root / CACHE.with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
-    if not done.is_dir():
-        with Fresh(done) as work, tempfile.TemporaryDirectory() as compiled:
+
+    def fill(work: Path) -> None:
+        with tempfile.TemporaryDirectory() as compiled:
             ran = subprocess.run(
                 # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
                 [sys.executable, "-X", f"pycache_prefix={compiled}", "-m", module, str(work)],
@@ -182,45 +180,43 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
                 text=True,
                 check=False,
             )
-            if ran.returncode != 0:
-                said = "\n".join(ran.stderr.strip().splitlines()[-TAIL_LINES:])
-                raise NotMade(f"{module} failed: {said}")
-        forget_old(done.parent, f"{module}-*", kept=KEPT_MADE)
-    for path in sorted(done.iterdir()):
+        if ran.returncode != 0:
+            said = "\n".join(ran.stderr.strip().splitlines()[-TAIL_LINES:])
+            raise NotMade(f"{module} failed: {said}")
+
+    done = root / CACHE.with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
+    for path in sorted(cached(done, f"{module}-*", fill, most=KEPT_MADE).iterdir()):
         yield path, Path("functions") / function / "made" / path.name
 
 
-def forget_old(cache: Path, pattern: str, used_seconds: float = 0, kept: int = KEPT) -> None:
-    """Keeps the newest, by ctime: the folders' modification times are all the same. `used_seconds`: another process may
-    be about to read one that is no older.
+def cached(
+    final: Path, alike: str, fill: Callable[[Path], None], *, used_seconds: float = 0, most: int = KEPT
+) -> Path:
+    """The folder `final`. Where it is not there, `fill` makes it under another name, and it gets its own when it is
+    complete: two processes may build the same one at a time.
+
+    Of the folders of the pattern `alike` the newest stay, by ctime: their modification times are all the same.
+    `used_seconds`: another process may be about to read one that is no older.
     """
+    if final.exists():
+        return final
+    final.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".", dir=final.parent))
+    try:
+        fill(work)
+        work.chmod(0o755)
+        try:
+            work.rename(final)
+        except OSError:
+            if not final.exists():
+                raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
     latest = time.time() - used_seconds
-    made = sorted(cache.glob(pattern), key=lambda path: path.stat().st_ctime, reverse=True)
-    for old in (path for path in made[kept:] if path.stat().st_ctime < latest):
+    made = sorted(final.parent.glob(alike), key=lambda path: path.stat().st_ctime, reverse=True)
+    for old in (path for path in made[most:] if path.stat().st_ctime < latest):
         shutil.rmtree(old, ignore_errors=True)
-
-
-class Fresh:
-    """A new folder that gets its final name when it is complete. Two processes may build the same one at a time."""
-
-    def __init__(self, final: Path) -> None:
-        self._final = final
-
-    def __enter__(self) -> Path:
-        self._final.parent.mkdir(parents=True, exist_ok=True)
-        self._work = Path(tempfile.mkdtemp(prefix=".", dir=self._final.parent))
-        return self._work
-
-    def __exit__(self, failed: object, *_: object) -> None:
-        if failed is None:
-            try:
-                self._work.chmod(0o755)
-                self._work.rename(self._final)
-                return
-            except OSError:
-                if not self._final.exists():
-                    raise
-        shutil.rmtree(self._work, ignore_errors=True)
+    return final
 
 
 def _unreached(needed: Reach) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from acta_engine.tools.registry import from_spec
 from acta_engine.tools.tenant.definition import Unusable
 from acta_engine.tools.tool import PythonTool
 from acta_infra.environments import Environment
-from acta_infra.packaging.bundle import CACHE, ROOT, Fresh, add_to, forget_old
+from acta_infra.packaging.bundle import CACHE, ROOT, add_to, cached
 from acta_infra.packaging.install import (
     InstallFailed,
     Target,
@@ -152,12 +152,9 @@ def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
     sdk = [(path, path.relative_to(root)) for path in _sdk(root)]
     for path, place in (*own, *sdk):
         add_to(digest, place, path.read_bytes())
-    done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
-    if done.exists():
-        return done
-    libraries = _libraries(folder, target, root)
-    with Fresh(done) as work:
-        shutil.copytree(libraries, work, dirs_exist_ok=True)
+
+    def fill(work: Path) -> None:
+        shutil.copytree(_libraries(folder, target, root), work, dirs_exist_ok=True)
         for path, place in (*own, *sdk):
             if (work / place).exists():
                 raise BadFolder(f"{path}: a library of the folder's has this name. Rename the file.")
@@ -166,8 +163,9 @@ def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
         if target.python == sys.version_info[:2]:
             compile_bytecode(work, work)
         normalise(work)
-    forget_old(done.parent, f"tools.{folder.name}.*", USED_SECONDS)
-    return done
+
+    done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
+    return cached(done, f"tools.{folder.name}.*", fill, used_seconds=USED_SECONDS)
 
 
 def _sdk(root: Path) -> list[Path]:
@@ -183,19 +181,18 @@ def _libraries_key(folder: ToolFolder, target: Target, root: Path) -> str:
 
 
 def _libraries(folder: ToolFolder, target: Target, root: Path) -> Path:
+    def fill(work: Path) -> None:
+        install(root / LOCK, work, target)
+        if folder.requirements is not None:
+            install_open(folder.requirements, root / LOCK, work, target)
+        prune_open(work)
+        normalise(work)
+
     done = root / CACHE / f"tools-libraries.{_libraries_key(folder, target, root)[:20]}"
-    if not done.exists():
-        try:
-            with Fresh(done) as work:
-                install(root / LOCK, work, target)
-                if folder.requirements is not None:
-                    install_open(folder.requirements, root / LOCK, work, target)
-                prune_open(work)
-                normalise(work)
-        except InstallFailed as failed:
-            raise BadFolder(f"{folder.path}: its requirements cannot be installed. {failed}") from None
-        forget_old(done.parent, "tools-libraries.*", USED_SECONDS)
-    return done
+    try:
+        return cached(done, "tools-libraries.*", fill, used_seconds=USED_SECONDS)
+    except InstallFailed as failed:
+        raise BadFolder(f"{folder.path}: its requirements cannot be installed. {failed}") from None
 
 
 def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
