@@ -1,52 +1,13 @@
 """What the document says beside its operations: how to read it, tags, headers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 Json = dict[str, Any]
 
-DESCRIPTION = """\
-Autonomous LLM agents: give one a goal, go away, and be asked when a person has to decide.
-
-**Token.** Send `Authorization: Bearer <token>`. Tenant, person and roles come from the token alone. What needs the
-role `admin` says so. Without a token, and with one that is not valid, 401 is the gateway's own: `{"message":
-"Unauthorized"}`. Another tenant's thing does not exist for you: 404.
-
-**Answers.** Success is `{"success": true, "data": …}`, an error `{"success": false, "error": {"code", "message",
-"details"?}}`. React to the code; it is stable. A few refusals are the gateway's own, `{"message": …}`. Fields may be
-added to answers: ignore what you do not know. Times are RFC 3339 in UTC, ids are opaque. Unknown fields of a body and
-unknown query parameters are refused. A method that a path does not have is 405, with `Allow`.
-
-**First steps.** `POST /v1/sessions` with a `content` starts a session and answers at once. Follow it with `GET
-/v1/sessions/{session_id}?after=<cursor>&wait=20`: each answer has the session, the events since the cursor, and the
-next `cursor`. Ask again after `poll_after_ms`, at once where `has_more` is true. In the states `completed`, `failed`
-and `cancelled` the run is over. `completed` alone is no success: look at `result.goal_met`. `result.answer` has the
-answer, `result.reason` why the run ended, and the `status` of `plan.steps` which step failed. In `waiting_for_user`
-look at `interventions`, and decide with `…/resolve`; where `state_reason` is `paused`, a person paused it: `…/resume`.
-
-**Idempotency.** A `POST` or `PATCH` that takes `Idempotency-Key` does what it does once for a key: send the same
-request again under the same key and you get the same answer. Keys are a person's and a path's, and live for 24
-hours. The same key with another body is 422.
-
-**Pages.** A list is `{"items": […], "next_cursor": …}`. Send `next_cursor` as `cursor` until it is null. A page may
-be shorter than `limit`, and a filtered one may have no items and yet a `next_cursor`: nothing so far. Cursors are
-opaque.
-
-**Changes.** `ETag` and `If-Match` keep you from overwriting what somebody else has changed since you read it: 409, and
-412 of a plan, whose edits need `If-Match` (428 without).
-The polling endpoint answers `If-None-Match` with 304 where nothing happened.
-
-**Too much.** 429 and 503 are worth another try, after `Retry-After` seconds where they say so. A deployment may limit
-what a tenant uses: runs it begins in a minute, sessions it has open, requests in ten seconds, polls that wait.
-`RateLimit-Policy` names the limits that a route is about, `RateLimit` what is left of the requests. A poll for which no
-place is left is answered at once, and `poll_after_ms` says when to come again. What stops a session, and what decides,
-is refused for none of these.
-
-Every answer of Acta has `X-Content-Type-Options: nosniff`, `X-Frame-Options: DENY`,
-`Referrer-Policy: strict-origin-when-cross-origin` and `Cache-Control: no-store`.
-"""
-
+DESCRIPTION = Path(__file__).with_name("description.md").read_text(encoding="utf-8")
 TAG_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "Sessions": "A goal and the work on it.",

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -240,21 +241,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",  # with no-referrer a browser sends a form without its origin
     "Cache-Control": "no-store",
 }
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Sign in to Acta's local stack</title>
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<style>body{{font:1rem/1.5 system-ui,sans-serif;max-width:26em;margin:3em auto;padding:0 1em}}
-label{{display:block;margin:.6em 0}}
-input,button{{font:inherit}}button{{padding:.3em 1em}}</style>
-<h1>Sign in to the local stack</h1>
-<p>Nothing is checked here: say who you want to be. In AWS your identity provider's page stands here.</p>
-<form method="post" action="{action}">{hidden}
-<label>Tenant <input name="tenant" value="demo" required maxlength="64"></label>
-<label>User <input name="user" value="you" required maxlength="64"></label>
-{roles}
-<button>Sign in</button>
-</form></html>
-"""
+PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
 
 
 class Granted(NamedTuple):
@@ -307,7 +294,7 @@ class SignInPage:
             f" {role}</label>"
             for role in ROLES
         )
-        return _page(200, PAGE.format(action=AUTHORIZE, hidden=hidden, roles=roles))
+        return _page(200, PAGE.substitute(action=AUTHORIZE, hidden=hidden, roles=roles))
 
     def _wrong(self, asked: Mapping[str, str]) -> str:
         """Why nobody is sent back; empty: all is well."""

@@ -50,7 +50,7 @@ MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (
             "functions/**/*.py",
             "shared/**/*.py",
-            "infra/acta_infra/document/**/*.py",
+            "infra/acta_infra/document/*.*",
             "pyproject.toml",
             "requirements/dev.txt",
         ),
