@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from acta_engine.aws.errors import NOT_FOUND
-from acta_infra.deployed.account import Account
+from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
+from acta_infra.deployed.account import AWS_ERRORS, Account
 from acta_infra.names import ALIAS, function_name
 
 READ_SECONDS = 90
@@ -27,40 +28,30 @@ def lambda_client(account: Account) -> Any:
     return account.client("lambda", read_seconds=READ_SECONDS, attempts=ATTEMPTS)
 
 
-def recovery_function(environment: str) -> str:
-    return function_name(environment, "recover")
-
-
-def run_recovery(client: Any, environment: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Waits for the function and returns its answer. Raises RecoveryFailed."""
-    answer = _invoke(client, environment, "RequestResponse", request)
-    payload: Mapping[str, Any] = json.loads(answer["Payload"].read() or b"{}")
-    if "FunctionError" in answer:
-        kind = payload.get("errorType", "an error")
-        raise RecoveryFailed(f"{recovery_function(environment)} failed with {kind}; see its log")
-    return payload
-
-
-def start_recovery(client: Any, environment: str, request: Mapping[str, Any]) -> None:
-    """Starts the function and does not wait for its answer. Raises RecoveryFailed."""
-    _invoke(client, environment, "Event", request)
-
-
-def _invoke(client: Any, environment: str, kind: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    function = recovery_function(environment)
+def run_recovery(
+    client: Any, environment: str, request: Mapping[str, Any], *, wait: bool = True
+) -> Mapping[str, Any]:
+    """Runs the function and returns its answer; `wait` False: an empty one, at once. Raises RecoveryFailed."""
+    function = function_name(environment, "recover")
     try:
-        answer: Mapping[str, Any] = client.invoke(
-            FunctionName=function, Qualifier=ALIAS, InvocationType=kind, Payload=json.dumps(request).encode()
+        answer = Service("lambda", client).call(
+            "invoke",
+            FunctionName=function,
+            Qualifier=ALIAS,
+            InvocationType="RequestResponse" if wait else "Event",
+            Payload=json.dumps(request).encode(),
         )
-    except ClientError as error:
-        if error.response["Error"]["Code"] == NOT_FOUND:
+    except AwsRefused as refused:
+        if refused.code == NOT_FOUND:
             raise RecoveryFailed(
                 f"there is no function {function} in this account and region: deploy {environment}, or name another "
                 "environment"
             ) from None
-        raise RecoveryFailed(f"{function}: {error.response['Error']['Code']}") from None
-    except BotoCoreError as error:
+        raise RecoveryFailed(f"{function}: {refused.code}") from None
+    except AWS_ERRORS as error:
         raise RecoveryFailed(f"{function}: {error}") from None
-    return answer
+    payload: Mapping[str, Any] = json.loads(answer["Payload"].read() or b"{}")
+    if "FunctionError" in answer:
+        kind = payload.get("errorType", "an error")
+        raise RecoveryFailed(f"{function} failed with {kind}; see its log")
+    return payload

@@ -12,7 +12,7 @@ import httpx
 
 from acta_engine.settings import SettingsError
 from acta_infra.deployed.account import Account
-from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, start_recovery
+from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, lambda_client, run_recovery
 from acta_infra.deployed.session_logs import logs_client
 from acta_infra.environments import LOCAL, UnusableValue, every_environment
 from acta_infra.local.config import ONLY_FOR, LocalConfig
@@ -245,7 +245,7 @@ class LocalStack:
     def resume_sessions(self) -> None:
         """The executions ended with the last emulator; recovery starts new ones."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
-            start_recovery(self.lambdas(), "local", ALL_SESSIONS)
+            run_recovery(self.lambdas(), "local", ALL_SESSIONS, wait=False)
 
     def answers(self, deployment: Deployment) -> bool:
         """Point the front at the deployed API and ask that for its health."""
