@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from aws_cdk import Duration, Fn, Stack
@@ -27,7 +28,16 @@ READ = (
     .with_custom_attributes("tenant")
 )
 WRITTEN = cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True)
-"""By clients. Never the tenant."""
+"""By clients. Never the tenant: a client without a list may write every attribute."""
+EVERY_CLIENT: Mapping[str, Any] = {
+    # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
+    "auth_flows": cognito.AuthFlow(user_srp=False),
+    "supported_identity_providers": [cognito.UserPoolClientIdentityProvider.COGNITO],
+    "enable_token_revocation": True,
+    "prevent_user_existence_errors": True,
+    "read_attributes": READ,
+    "write_attributes": WRITTEN,
+}
 LOOPBACK_URLS = tuple(f"http://127.0.0.1:{port}/callback" for port in (22820, 22821, 22822))
 """Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito compares ports, too, so a few
 are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, CallbackURLs."""
@@ -128,17 +138,12 @@ class UserPool(Construct):
             name: self.pool.add_client(
                 f"Machine-{name}",
                 generate_secret=True,
-                auth_flows=cognito.AuthFlow(user_srp=False),
                 o_auth=cognito.OAuthSettings(
                     flows=cognito.OAuthFlows(client_credentials=True),
                     scopes=[cognito.OAuthScope.resource_server(server, scope)],
                 ),
-                supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
                 access_token_validity=token,
-                enable_token_revocation=True,
-                prevent_user_existence_errors=True,
-                read_attributes=READ,
-                write_attributes=WRITTEN,
+                **EVERY_CLIENT,
             ).user_pool_client_id
             for name, scope in scopes.items()
         }
@@ -152,31 +157,22 @@ def public_client(
     callback_urls: Sequence[str],
     sign_in: Duration,
 ) -> cognito.UserPoolClient:
-    """A client without a secret, which gets its tokens by the code grant alone.
-
-    What it may read and write is listed: a client without a list may write every attribute, the tenant too.
-    """
+    """A client without a secret, which gets its tokens by the code grant alone."""
     token = Duration.minutes(auth.token_minutes)
     return cognito.UserPoolClient(
         scope,
         name,
         user_pool=pool,
         generate_secret=False,
-        # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
-        auth_flows=cognito.AuthFlow(user_srp=False),
         o_auth=cognito.OAuthSettings(
             flows=cognito.OAuthFlows(authorization_code_grant=True, implicit_code_grant=False),
             scopes=[cognito.OAuthScope.custom(each) for each in SCOPES],
             callback_urls=list(callback_urls),
         ),
-        supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
         id_token_validity=token,
         access_token_validity=token,
         refresh_token_validity=sign_in,
-        enable_token_revocation=True,
-        prevent_user_existence_errors=True,
-        read_attributes=READ,
-        write_attributes=WRITTEN,
+        **EVERY_CLIENT,
     )
 
 
