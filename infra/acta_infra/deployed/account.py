@@ -158,17 +158,14 @@ def check_bootstrap(environment: Environment, account: str, region: str, client:
             found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
             raise NotBootstrapped(
                 f"account {account}, region {each} is {found} for deployments. Once: "
-                f"{command(environment, account, each)} (docs/deploy.md, Who may deploy: how to give it fewer rights)"
+                f"npx cdk bootstrap aws://{account}/{each} -c env={environment.name} "
+                "(docs/deploy.md, Who may deploy: how to give it fewer rights)"
             )
 
 
 def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
     """Those that the environment's stacks are in."""
     return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
-
-
-def command(environment: Environment, account: str, region: str) -> str:
-    return f"npx cdk bootstrap aws://{account}/{region} -c env={environment.name}"
 
 
 def qualifier(cdk_json: Path = CDK_JSON) -> str:
@@ -201,20 +198,12 @@ class QuotaUnknown(RuntimeError):
     """The account's quota could not be read. The message names AWS's error."""
 
 
-def reserved(environment: Environment) -> dict[str, int]:
-    """Function -> concurrent executions, of those that reserve some."""
-    return {
-        name: size.reserved_concurrency
-        for name, size in environment.sizes.items()
-        if size.reserved_concurrency is not None and name in environment.functions
-    }
-
-
 def check_reserved(environment: Environment, client: Any = None) -> None:
     """`client`: a botocore Lambda client; None: of the caller's account and region. Asks nothing where the environment
     reserves nothing. Raises TooMuchReserved and QuotaUnknown.
     """
-    wanted = reserved(environment)
+    sizes = {name: size for name, size in environment.sizes.items() if name in environment.functions}
+    wanted = {name: each.reserved_concurrency for name, each in sizes.items() if each.reserved_concurrency}
     if not wanted:
         return
     from botocore.exceptions import BotoCoreError

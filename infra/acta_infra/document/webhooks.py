@@ -4,6 +4,7 @@ The payloads are the domain's own models (`shared/acta_engine/notifications/noti
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -22,18 +23,7 @@ EVENTS: Mapping[str, tuple[type[Notification], str]] = {
     "intervention.warned": (QuestionNotification, "A question is about to expire"),
     "session.ended": (EndNotification, "A run has completed, failed or was cancelled"),
 }
-ABOUT = """\
-Sent to the URL of `PUT /v1/notifications` and to a session's `notify_url`.
-
-**Signature.** As Standard Webhooks (https://www.standardwebhooks.com) has it, whose libraries check it. By hand: join
-`webhook-id`, `webhook-timestamp` and the raw bytes of the body with dots, make the HMAC-SHA256 of that with the key,
-and compare `v1,` and its base64 with `webhook-signature`, in constant time. The key is the bytes of the tenant's
-secret; of a secret that begins with `whsec_` it is what the base64 behind that stands for. Refuse a timestamp that is
-more than five minutes away.
-
-**Repeats.** What is neither taken (2xx) nor refused for good comes again each minute, for six hours, with the same
-`webhook-id`: drop ids that you have seen. Expect no order. Redirects are not followed.
-"""
+ABOUT = Path(__file__).with_name("webhooks.md").read_text(encoding="utf-8")
 SIGNED: Mapping[str, str] = {
     "webhook-id": "The same for each repeat.",
     "webhook-timestamp": "When it was sent, in whole seconds since 1970.",
