@@ -24,9 +24,9 @@ from acta_infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
     lambda_client,
-    recovery_function,
     run_recovery,
 )
+from acta_infra.names import function_name
 
 OUTCOMES = {  # of one session
     "nothing": "needs no repair",
@@ -105,7 +105,7 @@ def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
     done = [words.format(tally[count]) for count, words in COUNTS.items() if tally[count]]
     yield f"{looked}: {', '.join(done) or 'nothing to repair'}"
     if tally["unreadable"]:
-        log = recovery_function(environment)
+        log = function_name(environment, "recover")
         yield f"{tally['unreadable']} could not be looked at: the log of {log} says which and why"
     if tally["unanswered"]:
         yield f"AWS throttled or did not answer {tally['unanswered']} of the requests: repair again"
