@@ -22,12 +22,12 @@ from acta.tools.define import Tool
 from acta.tools.run import Event
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
 from acta_engine.app import App
+from acta_engine.clock import SystemClock
 from acta_engine.errors import EngineError
-from acta_engine.log.attempt import AttemptStore, Partials
+from acta_engine.log.beside import AttemptStore, Partials
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.head import Head, Wait
+from acta_engine.log.head import Head, SessionSettings, Wait
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session_settings import SessionSettings
 from acta_engine.memories.memory import RelevantMemories
 from acta_engine.models.model import Model
 from acta_engine.people.intervention import Intervention
@@ -41,7 +41,6 @@ from acta_engine.sessions import control
 from acta_engine.sessions.history import History
 from acta_engine.sessions.start import NewSession, post_message, start
 from acta_engine.settings import Settings
-from acta_engine.system_clock import SystemClock
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.tools.port import Registry
 from acta_engine.tools.registry import TenantRegistry
@@ -103,6 +102,7 @@ class InProcess:
         )
         self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
+        self.turns_told: list[dict[str, object]] = []
         self.runtime = self.app().tool_runtime
         self.resolve_deps = self.app().resolving
         self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
@@ -151,6 +151,7 @@ class InProcess:
             "python_tools": self._python_tools,
             "models": _OneModel(self),
             "key_refused": self.on_key_refused,
+            "turn_told": lambda at, counts: self.turns_told.append({"turn": at.turn, **counts}),
             "running_text": self._running_text(),
             "lines": self.line,
             "admission": self.admission,

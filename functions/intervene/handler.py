@@ -8,7 +8,7 @@ from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import Refused
 from acta_engine.log.head import Wait
 from acta_engine.people.routes import build
-from acta_engine.turn.engine_event import EngineEvent, engine_event
+from acta_engine.turn.engine import EngineEvent, engine_event
 
 _app = App()
 _api = build(_app)

@@ -9,7 +9,7 @@ from acta_engine.errors import Refused
 from acta_engine.models.agent_model import AgentModels
 from acta_engine.settings import settings
 from acta_engine.telemetry import Handler, Telemetry
-from acta_engine.turn.engine_event import EngineEvent, engine_event, seconds_for_work
+from acta_engine.turn.engine import EngineEvent, engine_event, seconds_for_work
 from acta_engine.turn.fused_turns import take_turns
 
 _models = AgentModels(settings())

@@ -9,7 +9,7 @@ from acta_engine.errors import Refused
 from acta_engine.telemetry import Telemetry
 from acta_engine.tools.execute import abandon_call, run_call
 from acta_engine.tools.operations import answer, is_asked, operations_of
-from acta_engine.turn.engine_event import EngineEvent, engine_event, seconds_for_work
+from acta_engine.turn.engine import EngineEvent, engine_event, seconds_for_work
 
 _app = App()
 _runtime = _app.tool_runtime

@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from acta_engine.limits.limiter import Limiter
     from acta_engine.limits.long_polls import LongPollLimit
     from acta_engine.limits.store import LoadMeter, LongPollStore
-    from acta_engine.log.attempt import AttemptStore, Partials
+    from acta_engine.log.beside import AttemptStore, BlobStore, Partials
     from acta_engine.log.commit import Position
     from acta_engine.log.repository import SessionRepository
     from acta_engine.log.store import SessionIndex, SessionLog
-    from acta_engine.log.texts import BlobStore
     from acta_engine.memories.memory import MemoryStore, RelevantMemories
     from acta_engine.models.model import ModelChooser
     from acta_engine.notifications.notification import Notifier, OwnReceivers, TenantReceivers
@@ -61,11 +60,10 @@ if TYPE_CHECKING:
     from acta_engine.tools.tool import ToolSpec
     from acta_engine.traces.export import TraceExport
     from acta_engine.turn.context import TurnDeps
-    from acta_engine.turn.engine import Timeouts
+    from acta_engine.turn.engine import Timeouts, Workflow
     from acta_engine.turn.final_answer import CheckedAnswer
     from acta_engine.turn.fused_turns import StepDeps
     from acta_engine.turn.running_text import RunningText
-    from acta_engine.turn.workflow import Workflow
     from acta_engine.usage.aws_estimate import AwsRates
     from acta_engine.usage.dynamodb import DynamoUsage
     from acta_engine.usage.usage_count import UsageCount
@@ -84,7 +82,7 @@ class App:
 
     @cached_property
     def clock(self) -> Clock:
-        from acta_engine.system_clock import SystemClock
+        from acta_engine.clock import SystemClock
 
         return SystemClock()
 
@@ -281,6 +279,7 @@ class App:
             check_answer=self._check_answer,
             running_text=self.running_text,
             on_key_refused=self.key_refused,
+            on_turn=self.turn_told,
             admission=self.admission,
         )
 
@@ -294,6 +293,11 @@ class App:
     def key_refused(self) -> Callable[[Position, str], None]:
         """Tells an operator that a key or a quota was refused: where the run stands, and the code."""
         return self.telemetry.key_refused
+
+    @cached_property
+    def turn_told(self) -> Callable[[Position, Mapping[str, object]], None]:
+        """Tells an operator how a turn went."""
+        return self.telemetry.turn
 
     @cached_property
     def memories_of_run(self) -> RelevantMemories:

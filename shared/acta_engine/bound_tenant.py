@@ -1,4 +1,4 @@
-"""Whose work this invocation does (ADR 48), and who asks for it (ADR 50).
+"""Whose work this invocation does (ADR 48), who asks for it (ADR 50), and how log lines name the tenant (ADR 77).
 
 The tenant is bound once, where a handler knows it for certain: from the verified token, or from the engine's payload.
 From there on the store gives this invocation that tenant's data and no other's, whatever tenant the code below names
@@ -7,11 +7,16 @@ From there on the store gives this invocation that tenant's data and no other's,
 
 from __future__ import annotations
 
+import hmac
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+
+from acta_engine.settings import PREFIX
 
 if TYPE_CHECKING:  # who may see what asks here who is bound
     from acta_engine.people.visibility import Viewer
@@ -72,3 +77,16 @@ def _set(binding: Binding | None) -> Iterator[None]:
         yield
     finally:
         _bound.reset(before)
+
+
+HASH_CHARS = 16
+
+
+def tenant_hash(tenant: str, deployment: str | None = None) -> str:
+    """How log lines name a tenant: by a hash that is the same in all functions of a deployment.
+
+    `deployment`: the name of its table, which no log has; None: this function's. It keeps names of tenants out of logs
+    that are sent elsewhere. Whoever may read the deployment's configuration can try names.
+    """
+    key = os.environ.get(f"{PREFIX}TABLE", "") if deployment is None else deployment
+    return hmac.new(key.encode(), tenant.encode("utf-8", "surrogatepass"), sha256).hexdigest()[:HASH_CHARS]

@@ -27,10 +27,9 @@ from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 if TYPE_CHECKING:
     from acta_engine.limits.caps import Caps
     from acta_engine.limits.tenant_limits import LimitsByTenant
-    from acta_engine.models.providers import AllowedModels
+    from acta_engine.models.providers import AllowedModels, AnswerTime
     from acta_engine.queue.places import ProviderLimits
     from acta_engine.recovery.outage import OutageLimits
-    from acta_engine.turn.answer_time import AnswerTime
     from acta_engine.usage.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
@@ -475,12 +474,12 @@ class Settings:
     first_token_seconds: float = setting(30.0, above=0)
     """How long a model may take to begin."""
     output_tokens_per_second: float = setting(0.0, least=0)
-    """How fast the models write. 0: each as it is rated (`shared/acta_engine/turn/answer_time.py`)."""
+    """How fast the models write. 0: each as it is rated (`shared/acta_engine/models/providers.py`)."""
     longest_model_seconds: float = setting(840.0, above=0)
     """The most that a model call may take. The deployment sets it from the timeout of `step`."""
     background_seconds: float = setting(3_600.0, least=0, most=7_200)
     """The most that a model call in the background may take, for which no function waits
-    (`shared/acta_engine/turn/answer_time.py`). 0: no agent may ask for one.
+    (`shared/acta_engine/models/providers.py`). 0: no agent may ask for one.
     """
     longest_tool_seconds: int = setting(600, least=1)
     """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
@@ -651,7 +650,7 @@ class Settings:
     @property
     def answer_time(self) -> AnswerTime:
         """How long model calls may take."""
-        from acta_engine.turn.answer_time import AnswerTime
+        from acta_engine.models.providers import AnswerTime
 
         return AnswerTime(
             least=self.step_deadline_seconds,

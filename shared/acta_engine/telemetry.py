@@ -1,25 +1,101 @@
 """Logs and metrics of one function: ids, counts, states and durations, never content (docs/design/usage.md 7).
 
+Some metrics are written as a part of a log line, so that both say the same and neither costs a request (ADR 77).
+CloudWatch reads them out of the line (Embedded Metric Format). Each name with each set of values of its dimensions is
+one metric on the bill, so dimensions have few values: never a tenant, a session or a person.
+
 Lambda itself traces each invocation (`infra/acta_infra/lambdas/function.py`). A tracer of our own would add the
 handler's name and cost a fifth of a cold start (ADR 59).
 """
 
 import gc
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 from aws_lambda_powertools import Logger, Metrics
 
-from acta_engine.embedded_metrics import FAILURE_METRICS, Units, embedded
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.errors import Fenced, TransientError
-from acta_engine.tenant_hash import tenant_hash
 
 if TYPE_CHECKING:
     from acta_engine.log.commit import Position
-    from acta_engine.turn.engine_event import EngineEvent
+    from acta_engine.turn.engine import EngineEvent
+
+Unit = Literal["Count", "Seconds", "None"]
+Units = Mapping[str, Unit]
+
+RUN_METRICS: Units = MappingProxyType(
+    {
+        "RunsEnded": "Count",
+        "RunTokens": "Count",
+        "RunCostUsd": "None",
+        "RunSeconds": "Seconds",
+        "RunTurns": "Count",
+    }
+)
+"""Of each finished run. `RunsEnded` also by `end`."""
+BATCH_METRICS: Units = MappingProxyType(
+    {
+        "RunsStarted": "Count",
+        "PlansCreated": "Count",
+        "PlansCompleted": "Count",
+        "QuestionsAsked": "Count",
+        "QuestionsClosed": "Count",
+        "ToolCalls": "Count",
+        "ToolsFailed": "Count",
+        "ModelCalls": "Count",
+        "Tokens": "Count",
+        "CostUsd": "None",
+        "Unread": "Count",
+    }
+)
+"""Of what all sessions did since they were counted before, a minute or two ago."""
+FAILURE_METRICS: Units = MappingProxyType(
+    {"Failures": "Count", "Retries": "Count", "ProviderErrors": "Count"}
+)
+"""Of each failed invocation of the engine: all, those that it tries again, those that a model's provider was in the way
+of. `Failures` also by `error`, the name of the class.
+"""
+SWEEP_METRICS: Units = MappingProxyType({"SessionsRecovered": "Count", "SessionsStuck": "Count"})
+"""Of each scan of `recover`: sessions that went on by its doing, and those that stand still and that it cannot help."""
+ROUND_METRICS: Units = MappingProxyType({"RecoveryRounds": "Count"})
+"""Of each round of `recover` that came to its end, by `round`. An alarm watches each
+(`infra/acta_infra/watching/alarms.py`)."""
+LINE_METRICS: Units = MappingProxyType({"SessionsInLine": "Count"})
+"""Of each minute in which sessions wait for their provider, by `provider`: how many `recover` has seen in its line at
+once. Of a long line it looks at no more than it can admit, so there are at least so many.
+"""
+
+
+def embedded(
+    namespace: str,
+    units: Units,
+    dimensions: Sequence[Sequence[str]] = ((),),
+    at: float | None = None,
+) -> dict[str, Any]:
+    """The member `_aws` of a line whose other members have the values of the metrics and of the dimensions.
+
+    `units`: metric -> its unit. `dimensions`: sets of names of members; the empty one is the sum over everything.
+    `at`: seconds since 1970; None: now.
+    """
+    return {
+        "_aws": {
+            "Timestamp": round((time.time() if at is None else at) * 1_000),
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": namespace,
+                    "Dimensions": [list(names) for names in dimensions],
+                    "Metrics": [{"Name": name, "Unit": unit} for name, unit in units.items()],
+                }
+            ],
+        }
+    }
+
 
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/acta_infra/watching/alarms.py`)."""
@@ -72,10 +148,13 @@ class Telemetry:
         """A line with metrics in it. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
         self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics, dimensions)})
 
+    def turn(self, at: "Position", counts: Mapping[str, object]) -> None:
+        """A line about a turn that was made, so that an operator can follow a session turn by turn."""
+        self.logger.info("turn made", extra={**_ids(at), **counts})
+
     def key_refused(self, at: "Position", code: str) -> None:
         """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
-        ids = {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}
-        self.logger.error("a key or a quota was refused", extra={**ids, "code": code})
+        self.logger.error("a key or a quota was refused", extra={**_ids(at), "code": code})
         self.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
 
     def not_recorded(self, error: Exception, route: str, missing: str) -> None:
@@ -128,3 +207,7 @@ class Telemetry:
             trace = trace.tb_next
         where = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}" if trace else "unknown"
         self.logger.error("failed", extra={"error": type(error).__name__, "where": where, **ids})
+
+
+def _ids(at: "Position") -> dict[str, object]:
+    return {"session_id": at.session_id, "turn": at.turn, "generation": at.generation}

@@ -147,7 +147,7 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
 def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:
     program = (
         "import sys\n"
-        "import acta_engine.aws.errors, acta_engine.system_clock, acta_engine.log.dynamodb_index\n"
+        "import acta_engine.aws.errors, acta_engine.clock, acta_engine.log.dynamodb_index\n"
         "import acta_engine.log.dynamodb, acta_engine.log.s3, acta_engine.files.s3\n"
         "from acta_engine.aws.step_functions import StepFunctionsWorkflow\n"
         "StepFunctionsWorkflow('arn')\n"

@@ -6,9 +6,7 @@ from datetime import UTC
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.clock import Clock
-from acta_engine.ids import SESSION
-from acta_engine.system_clock import SystemClock
+from acta_engine.clock import SESSION, Clock, SystemClock
 
 pytestmark = pytest.mark.contract
 

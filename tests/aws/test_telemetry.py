@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from acta_engine.audit.trail import KeyedPseudonyms
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.errors import Fenced, ProviderTimeout, StoreThrottled
 from acta_engine.log.commit import Position
 from acta_engine.telemetry import Telemetry
-from acta_engine.tenant_hash import tenant_hash
-from acta_engine.turn.engine_event import EngineEvent
+from acta_engine.turn.engine import EngineEvent
 from tests.api.gateway import Gateway, claims
 from tests.api.samples import start_api
 from tests.doubles.audit import memory_audit

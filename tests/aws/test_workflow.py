@@ -14,7 +14,7 @@ from acta_engine.aws.clients import make_client
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.errors import StoreThrottled
 from acta_engine.log.commit import Decision
-from acta_engine.turn.workflow import TokenGone, Workflow
+from acta_engine.turn.engine import TokenGone, Workflow
 from tests.stores.documents import ID, decision_at
 
 pytestmark = pytest.mark.contract

@@ -3,7 +3,7 @@
 from acta.testing.memory.clock import FakeClock
 from acta_engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord, RecordExists
 from acta_engine.clock import Clock
-from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.keys import from_cursor, to_cursor
 
 
 class MemoryTrail:

@@ -8,7 +8,7 @@ from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
-from acta_engine.store.documents import to_commit
+from acta_engine.store.table_layout import to_commit
 from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
 

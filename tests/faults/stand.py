@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from acta_engine.aws.clients import make_client
+from acta_engine.clock import SystemClock
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
-from acta_engine.system_clock import SystemClock
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_infra.local.deploy import Progress, Silent
 from acta_infra.local.stack import LocalStack

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from acta_engine.errors import AwsDenied
 from acta_engine.files.s3 import S3Files
 from acta_engine.files.store import FileMissing
+from acta_engine.log.beside import BlobMissing
 from acta_engine.log.s3 import S3Blobs
-from acta_engine.log.texts import BlobMissing
 from tests.stores.backends import Aws
 
 pytestmark = pytest.mark.contract

@@ -84,7 +84,7 @@ TABLE = {
     "shared/acta_engine/models/providers.py speed_of": Met("names of models", held="_SPEEDS"),
     "shared/acta_engine/models/providers.py is_model_of": Met("names of models", held="_MODEL_NAMES"),
     "shared/acta_engine/turn/next_action.py ends_with_question": Met("a model's reply"),
-    "shared/acta_engine/models/prices.py _SNAPSHOT": Met("names of models"),
+    "shared/acta_engine/models/providers.py _SNAPSHOT": Met("names of models"),
     "shared/acta_engine/settings.py FUNCTION_PATTERN": Met("a setting of the deployment"),
     "shared/acta_engine/settings.py ROLE_PATTERN": Met("a setting of the deployment"),
     "shared/acta_engine/settings.py read": Met("a setting of the deployment", held="PATTERNS"),

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from acta_engine.clock import Clock
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, StepRecord
+from acta_engine.log.beside import BlobStore, offloaded
+from acta_engine.log.commit import Change, Commit, StepRecord
 from acta_engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
 from acta_engine.log.events import (
     PlanCreated,
@@ -18,7 +18,6 @@ from acta_engine.log.events import (
     UserMessage,
 )
 from acta_engine.log.head import Budget, Head, OpenCall, Run
-from acta_engine.log.texts import BlobStore, offloaded
 from acta_engine.plans.plan import ExecutionPlan, PlanStep
 
 CALLS = 2

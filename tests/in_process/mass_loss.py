@@ -23,7 +23,7 @@ from acta_engine.log.store import LivePage
 from acta_engine.recovery.aws import to_event
 from acta_engine.recovery.recovery import THREADS
 from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
-from acta_engine.turn.workflow import ExecutionStatus
+from acta_engine.turn.engine import ExecutionStatus
 from acta_infra.sizing import SIZES
 from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, House

@@ -10,7 +10,7 @@ from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.head import Head
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, Row
-from acta_engine.store.documents import to_commit
+from acta_engine.store.table_layout import to_commit
 
 ROWS = 7
 """Of a page: few, so that every history a test looks at has several."""

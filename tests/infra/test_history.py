@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta_engine.log.head import MAX_CALLS
+from acta_engine.models.providers import looks
 from acta_engine.settings import Settings
-from acta_engine.turn.answer_time import looks
 from acta_engine.turn.engine import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN, MOST_EVENTS
 from acta_infra.engine.workflow import definition, states
 from acta_infra.environments import LOCAL

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine import embedded_metrics
+from acta_engine import telemetry
 from acta_engine.recovery.store import ROUNDS
 from acta_infra.environments import PROD, STAGING, Environment
 from acta_infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
@@ -32,11 +32,11 @@ TOLD = replace(
     ),
 )
 OWN = {
-    *embedded_metrics.RUN_METRICS,
-    *embedded_metrics.BATCH_METRICS,
-    *embedded_metrics.FAILURE_METRICS,
-    *embedded_metrics.SWEEP_METRICS,
-    *embedded_metrics.ROUND_METRICS,
+    *telemetry.RUN_METRICS,
+    *telemetry.BATCH_METRICS,
+    *telemetry.FAILURE_METRICS,
+    *telemetry.SWEEP_METRICS,
+    *telemetry.ROUND_METRICS,
 }
 
 

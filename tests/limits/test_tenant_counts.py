@@ -15,7 +15,7 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.resolve import ResolveDeps
 from acta_engine.recovery.repair import repair
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.store.documents import to_commit
+from acta_engine.store.table_layout import to_commit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.recovery.failed_runs import fail_from_outside

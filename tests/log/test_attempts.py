@@ -5,11 +5,11 @@ import json
 import pytest
 
 from acta_engine.errors import Fenced, PoisonedSession, SchemaUnknown
-from acta_engine.log.attempt import Attempt, AttemptsChanged, Marker
+from acta_engine.log.beside import Attempt, AttemptsChanged, Marker
 from acta_engine.log.dynamodb import DynamoAttempts
 from acta_engine.store import table_layout as items
-from acta_engine.store.documents import pack, unpack
 from acta_engine.store.schema import CURRENT, NEXT
+from acta_engine.store.table_layout import pack, unpack
 from tests.stores.backends import SPOILED, Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit
 

@@ -3,8 +3,7 @@
 import pytest
 
 from acta_engine.errors import SchemaUnknown
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Position
+from acta_engine.log.commit import Change, Position
 from acta_engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
@@ -16,8 +15,7 @@ from acta_engine.log.conversation import (
     UserEntry,
 )
 from acta_engine.log.head import Run
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.turn.engine import position
 from tests.stores.backends import Stores
 from tests.stores.documents import make_head

@@ -9,23 +9,23 @@ from hypothesis import HealthCheck, given, settings
 
 from acta_engine.agents.dynamodb_items import to_agent, to_prompt
 from acta_engine.errors import PoisonedSession, SchemaUnknown
+from acta_engine.log.beside import load_entry, read_compacted
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import AssistantEntry, Content
-from acta_engine.log.texts import load_entry, read_compacted
 from acta_engine.memories.dynamodb import to_memory
 from acta_engine.people.intervention import Intervention
-from acta_engine.store.documents import (
+from acta_engine.store.schema import CURRENT, NEXT
+from acta_engine.store.table_layout import (
     BY_CHECKSUM,
     from_commit,
     from_intervention,
+    item_commit,
     load_json,
     pack,
     to_commit,
     to_intervention,
     unpack,
 )
-from acta_engine.store.schema import CURRENT, NEXT
-from acta_engine.store.table_layout import item_commit
 from acta_engine.tools.dynamodb import to_tool
 from tests.stores.documents import full_commit, largest_commit, make_commit
 from tests.stores.strategies import documents

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from acta_engine.log.attempt import Partial
+from acta_engine.log.beside import BlobMissing, Partial
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import (
     Erasure,
@@ -16,7 +16,6 @@ from acta_engine.log.store import (
     TransactionItems,
     live_shard,
 )
-from acta_engine.log.texts import BlobMissing
 from acta_engine.store import table_layout as items
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit, make_intervention

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.log.change import Change
+from acta_engine.log.commit import Change
 from acta_engine.log.events import RunStarted
 from acta_engine.log.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 import pytest
 
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
+from acta_engine.log.beside import pointers, read_compacted
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import Entry, ToolEntry
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.log.texts import pointers, read_compacted
 from acta_engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.errors import SchemaUnknown
-from acta_engine.log.attempt import PARTIAL_LIFE, Partial
+from acta_engine.log.beside import PARTIAL_LIFE, Partial
 from acta_engine.store import table_layout as items
 from acta_engine.store.schema import NEXT
 from tests.stores.backends import Aws, Stores, aws_stores

@@ -6,12 +6,17 @@ import pytest
 
 from acta.testing.memory.log import MemoryBlobs
 from acta_engine.errors import StoreUnavailable
+from acta_engine.log.beside import (
+    SEGMENT_COMMITS,
+    SEGMENT_PREFIX,
+    SEGMENTS_AT_ONCE,
+    BlobMissing,
+    BlobStore,
+)
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.conversation import Content, Entry
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.log.store import LogPage
-from acta_engine.log.texts import SEGMENT_COMMITS, SEGMENT_PREFIX, SEGMENTS_AT_ONCE, BlobMissing, BlobStore
 from acta_engine.store.schema import NEXT
 from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House

@@ -14,7 +14,7 @@ from acta_engine.log.conversation import (
     ToolEntry,
     UserEntry,
 )
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from tests.stores.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

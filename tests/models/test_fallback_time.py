@@ -12,7 +12,7 @@ from acta_engine.errors import (
 )
 from acta_engine.models.fallback import AskedModel, ModelChain, with_fallbacks
 from acta_engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
-from acta_engine.turn.answer_time import AnswerTime
+from acta_engine.models.providers import AnswerTime
 from tests.in_process.scripted import ScriptedModel, says
 
 ASKED = ModelRequest("m", "", (), (), "", 100)

@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta_engine.models.model import TokenUsage
-from acta_engine.models.prices import (
+from acta_engine.models.providers import (
+    OFFLINE,
+    PRICED_AT,
+    PROVIDERS,
     NamedModel,
+    Rates,
     charged_tokens,
     cost_microdollars,
     cost_usd,
@@ -18,7 +22,6 @@ from acta_engine.models.prices import (
     most_usd,
     price_of,
 )
-from acta_engine.models.providers import OFFLINE, PRICED_AT, PROVIDERS, Rates
 
 MILLION = 1_000_000
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from acta.testing.memory.clock import FakeClock
+from acta_engine.clock import SystemClock
 from acta_engine.notifications.notification import (
     NotDelivered,
     Notification,
@@ -20,7 +21,6 @@ from acta_engine.notifications.notification import (
 )
 from acta_engine.notifications.webhooks import DeploymentWebhook
 from acta_engine.settings import Settings, SettingsError
-from acta_engine.system_clock import SystemClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_intervention
 

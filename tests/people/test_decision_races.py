@@ -14,7 +14,7 @@ from acta_engine.people.intervention import Intervention
 from acta_engine.people.requester import Requester
 from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
 from acta_engine.people.wait import ask
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow
 from tests.in_process.house import TENANT, House
 from tests.people.policies import files, recorded, waiting
 from tests.tools.test_effect_ledger import Crash

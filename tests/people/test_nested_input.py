@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.store.documents import from_commit, to_commit
+from acta_engine.store.table_layout import from_commit, to_commit
 from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

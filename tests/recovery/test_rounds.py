@@ -7,7 +7,7 @@ from acta_engine.log.store import LIVE_SHARDS, LiveKind
 from acta_engine.queue.places import GrantPrice
 from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
-from acta_engine.turn.workflow import ExecutionStatus
+from acta_engine.turn.engine import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse

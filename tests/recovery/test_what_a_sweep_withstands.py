@@ -20,7 +20,7 @@ from acta_engine.errors import (
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
 from acta_engine.recovery.store import RoundCounts
-from acta_engine.turn.workflow import ExecutionStatus
+from acta_engine.turn.engine import ExecutionStatus
 from tests.in_process.house import House
 from tests.runs.fragile import GRACE, FragileHouse
 

@@ -10,8 +10,8 @@ import pytest
 
 from acta_engine.errors import SchemaUnknown
 from acta_engine.log.commit import Commit
-from acta_engine.store.documents import from_commit, to_commit, unpack
 from acta_engine.store.schema import CURRENT, NEXT
+from acta_engine.store.table_layout import from_commit, to_commit, unpack
 from tests.releases.following import FIELD, run
 from tests.stores.documents import full_commit, largest_commit, make_commit
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.contract
 COMMITS = (make_commit("t", "ses_1", 1), full_commit("t", "ses_1", 1), largest_commit("t", "ses_1"))
 WRITES_AGAIN = """
 import base64, json, sys
-from acta_engine.store.documents import dump, to_commit
-from acta_engine.log.texts import in_version
+from acta_engine.store.table_layout import dump, to_commit
+from acta_engine.log.beside import in_version
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 def written(commit, version):
     return base64.b64encode(dump(in_version(commit, version), version)).decode()

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from acta_engine.errors import PoisonedSession
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, Position
-from acta_engine.store.documents import from_commit, pack, to_commit, to_intervention, unpack
+from acta_engine.log.commit import Change, Commit, Position
 from acta_engine.store.schema import CURRENT, NEXT, left_out, read_json, to_json
+from acta_engine.store.table_layout import from_commit, pack, to_commit, to_intervention, unpack
 from tests.stores.documents import NOW, decision_at, full_commit, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract

@@ -7,8 +7,7 @@ import pytest
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import Conflict, SessionNotFound, ValidationFailed
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
-from acta_engine.log.head import Head
-from acta_engine.log.session_settings import SessionSettings
+from acta_engine.log.head import Head, SessionSettings
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.requester import Requester
 from acta_engine.sessions.fork import NOTE, fork, parent_at

@@ -18,7 +18,7 @@ from acta_engine.sessions.history import History, HistoryCursor, Row
 from acta_engine.sessions.history_routes import message_view
 from acta_engine.sessions.pages import Page, bounded, json_bytes, page_of_rows
 from acta_engine.sessions.poll import PAGE_COMMITS, Cursor
-from acta_engine.store.documents import from_commit
+from acta_engine.store.table_layout import from_commit
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process import longlog

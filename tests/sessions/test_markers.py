@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.attempt import Partial
+from acta_engine.log.beside import Partial
 from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.people.answers import intervention_view
 from acta_engine.sessions.answers import partial_view

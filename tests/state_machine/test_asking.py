@@ -3,7 +3,7 @@
 import math
 import time
 
-from acta_engine.turn.engine_event import engine_event
+from acta_engine.turn.engine import engine_event
 from local_aws.testing import refusal
 from tests.state_machine.machine import Json, Machine, answers, raises
 

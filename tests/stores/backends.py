@@ -23,23 +23,22 @@ from acta_engine.agents.store import DefinitionStore, McpServerStore, ToolSecret
 from acta_engine.audit.record import AuditTrail
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import make_client
+from acta_engine.clock import SystemClock
 from acta_engine.files.s3 import S3Files
 from acta_engine.files.store import FileStore
-from acta_engine.log.attempt import AttemptStore, Partials
+from acta_engine.log.beside import AttemptStore, BlobStore, Partials
 from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog, DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import IndexEntry, SessionIndex, SessionLog
-from acta_engine.log.texts import BlobStore
 from acta_engine.memories.dynamodb import DynamoMemories
 from acta_engine.memories.memory import MemoryStore
 from acta_engine.notifications.dynamodb import DynamoTenantReceivers
 from acta_engine.notifications.notification import TenantReceivers
 from acta_engine.people.intervention import Intervention
 from acta_engine.store import table_layout as items
-from acta_engine.store.documents import from_intervention
 from acta_engine.store.schema import CURRENT
-from acta_engine.system_clock import SystemClock
+from acta_engine.store.table_layout import from_intervention
 from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolSecretNames, DynamoToolStore
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers

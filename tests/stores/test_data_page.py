@@ -15,7 +15,7 @@ from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
 from acta_engine.limits.hour import LeaseChange
 from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
-from acta_engine.log.attempt import Marker, Partial
+from acta_engine.log.beside import Marker, Partial, Segment, keep_segments
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
@@ -26,7 +26,6 @@ from acta_engine.log.store import (
     TransactionItems,
     mark,
 )
-from acta_engine.log.texts import Segment, keep_segments
 from acta_engine.memories.memory import Memory
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.prompts import prompt as prompts

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.store.cursors import from_cursor, to_cursor
-from acta_engine.store.keys import MAX_PART_BYTES, key_part, part_text
+from acta_engine.store.keys import MAX_PART_BYTES, from_cursor, key_part, part_text, to_cursor
 
 pytestmark = pytest.mark.contract
 

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.audit.record import AuditFilter
 from acta_engine.log.store import LogPage
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from acta_engine.store.cursors import to_cursor
+from acta_engine.store.keys import to_cursor
 from tests.stores.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

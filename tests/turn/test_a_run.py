@@ -145,3 +145,18 @@ def test_the_offline_provider_summarises_a_storage() -> None:
     head = house.head(session)
     assert (head.state, head.result and head.result.goal_met) == ("completed", True)
     assert b"a.txt" in house.files.read(TENANT, "summary.md")
+
+
+def test_an_operator_follows_a_run_turn_by_turn_in_ids_and_counts() -> None:
+    worked = says("", step(1, "completed", "read"))
+    house = house_with_files(
+        ScriptedModel([plans("read"), says("Reading.", READS[0]), worked, completes("Done.")])
+    )
+    house.start("Read the secret file")
+    house.run()
+    told = [{**turn} for turn in house.turns_told]
+    assert [turn.pop("next") for turn in told] == ["think", "act", "think", "done"]
+    assert [turn["turn"] for turn in told] == [1, 2, 3, 4]
+    stops = {turn.pop("stop") for turn in told}
+    assert stops <= {"end", "tools"}
+    assert all(isinstance(count, int) for turn in told for count in turn.values())

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.models.providers import PROVIDERS, UNKNOWN_SPEED, speed_of
-from acta_engine.turn.answer_time import DEFAULT_SPEED, AnswerTime
+from acta_engine.models.providers import DEFAULT_SPEED, PROVIDERS, UNKNOWN_SPEED, AnswerTime, speed_of
 
 MODELS = st.lists(
     st.sampled_from(["claude-sonnet-5-5", "gpt-6-sol", "own", ""]), min_size=1, max_size=4, unique=True

@@ -17,9 +17,9 @@ from acta_engine.errors import (
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.head import Head
 from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.models.providers import next_wait
 from acta_engine.plans.edit import AddStep
 from acta_engine.recovery.recover import recover
-from acta_engine.turn.answer_time import next_wait
 from acta_engine.turn.turn import take_turn
 from tests.in_process.background import AGENT, BackgroundModel, begun, patient_house
 from tests.in_process.house import TENANT, House

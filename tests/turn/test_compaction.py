@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from acta_engine.log.beside import SEGMENT_COMMITS, covered_before
 from acta_engine.log.commit import Decision
 from acta_engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import LogPage
-from acta_engine.log.texts import SEGMENT_COMMITS, covered_before
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.compaction import request_limits
 from acta_engine.turn.model_call import request_bytes

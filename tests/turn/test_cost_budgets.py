@@ -8,8 +8,7 @@ from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, M
 from acta_engine.errors import ProviderOverloaded, ValidationFailed
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import Model, TokenUsage
-from acta_engine.models.prices import cost_usd
-from acta_engine.models.providers import OFFLINE
+from acta_engine.models.providers import OFFLINE, cost_usd
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

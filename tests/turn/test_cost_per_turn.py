@@ -11,10 +11,9 @@ import pytest
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.limits.hour import CHUNK_TOKENS
-from acta_engine.log.attempt import AttemptStore, Marker
+from acta_engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.log.texts import SEGMENT_COMMITS
 from acta_engine.models.model import ModelReply
 from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House

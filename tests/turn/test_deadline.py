@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acta_engine.aws.clients import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS
-from acta_engine.turn.engine_event import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
+from acta_engine.turn.engine import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
 from acta_engine.turn.model_call import ROOM
 from acta_infra.environments import ENVIRONMENTS
 from acta_infra.sizing import MARGIN

@@ -19,7 +19,7 @@ from acta_engine.log.conversation import AssistantEntry
 from acta_engine.log.head import Head
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.prices import cost_usd
+from acta_engine.models.providers import cost_usd
 from acta_engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.in_process.scripted import USAGE, ScriptedModel, Turn, completes, plans, says, step

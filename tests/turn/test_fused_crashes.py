@@ -9,7 +9,7 @@ import pytest
 
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.errors import EngineError, Fenced, FinalError
-from acta_engine.log.attempt import Marker
+from acta_engine.log.beside import Marker
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems

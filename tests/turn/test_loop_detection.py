@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from acta_engine.log.head import Progress
-from acta_engine.turn.loop_detection import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
+from acta_engine.turn.next_action import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
 
 REPLIES = count()
 

@@ -23,14 +23,14 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.log.attempt import Attempt, Marker
+from acta_engine.log.beside import Attempt, Marker
 from acta_engine.log.commit import Commit, Decision, StepRecord
 from acta_engine.log.conversation import AssistantEntry
 from acta_engine.log.head import Head
 from acta_engine.log.store import NO_ITEMS, TransactionItems
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
-from acta_engine.models.prices import cost_usd
+from acta_engine.models.providers import cost_usd
 from acta_engine.recovery.handle_error import handle_error
 from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
 from acta_engine.turn.final_answer import claims_completion
-from acta_engine.turn.loop_detection import Reaction, Stuck
 from acta_engine.turn.next_action import (
     MAX_TEXT_REPLIES,
     NO_ANSWER,
@@ -18,6 +17,8 @@ from acta_engine.turn.next_action import (
     Facts,
     Fail,
     NextAction,
+    Reaction,
+    Stuck,
     ThinkAgain,
     ends_with_question,
     next_action,

@@ -8,7 +8,7 @@ import pytest
 
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from acta_engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
-from acta_engine.log.attempt import Marker
+from acta_engine.log.beside import Marker
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, TransactionItems
 from acta_engine.models.model import ModelReply, ModelRequest

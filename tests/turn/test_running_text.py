@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
-from acta_engine.log.attempt import MAX_PARTIAL_BYTES, Partial, Partials
+from acta_engine.log.beside import MAX_PARTIAL_BYTES, Partial, Partials
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.running_text import RunningText, running_text
 from tests.in_process.house import TENANT, House

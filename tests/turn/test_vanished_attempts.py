@@ -9,7 +9,7 @@ from acta.testing.memory.log import MemoryAttempts
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
 from acta_engine.limits.hour import hour_of
-from acta_engine.log.attempt import Marker
+from acta_engine.log.beside import Marker
 from acta_engine.log.commit import Decision, StepRecord
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.recovery.handle_error import handle_error

@@ -12,12 +12,12 @@ from aws_lambda_powertools import Logger
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from acta_engine.ids import RUN, SESSION, made_at, make_id
-from acta_engine.log.change import Change
+from acta_engine.bound_tenant import tenant_hash
+from acta_engine.clock import RUN, SESSION, made_at, make_id
+from acta_engine.log.commit import Change
 from acta_engine.log.head import Head, Result, Usage
 from acta_engine.log.store import Erasure, TransactionItems
 from acta_engine.sessions.start import begin_run
-from acta_engine.tenant_hash import tenant_hash
 from acta_engine.traces.spans import RunName
 from acta_engine.turn.endings import cancelled, completed, failed
 from acta_engine.usage.fold import Addition, fold

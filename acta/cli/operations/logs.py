@@ -14,7 +14,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import Target, local_account, not_deployed, target
 from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line, visible
-from acta_engine.ids import EFFECT, is_id, made_at
+from acta_engine.clock import EFFECT, is_id, made_at
 from acta_infra.deployed.session_logs import (
     LogLine,
     LogsUnreadable,
@@ -211,6 +211,16 @@ def _made(fields: Fields) -> str:
     return f"{made}, then met {fields['ended_by']}" if fields.get("ended_by") else made
 
 
+def _turn(fields: Fields) -> str:
+    tokens = (
+        f", {fields['tokens_in']} tokens in and {fields['tokens_out']} out" if "tokens_in" in fields else ""
+    )
+    error = f", met {fields['error']}" if fields.get("error") else ""
+    return (
+        f"turn {fields.get('turn')}: commit {fields.get('commit')}{tokens}{error}, next: {fields.get('next')}"
+    )
+
+
 def _answered(fields: Fields) -> str:
     code = f" {fields['code']}" if fields.get("code") else ""
     return f"{fields.get('route')} answered {fields.get('status')}{code}"
@@ -288,6 +298,7 @@ WORDS: Mapping[str, Callable[[Fields], str]] = {
     "tool": _work,
     "engine": _work,
     "step made": _made,
+    "turn made": _turn,
     "answered": _answered,
     "refused": _refused,
     "failed": _failed,

@@ -17,7 +17,7 @@ from acta_engine.errors import TransientError
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
-from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_engine.tools.dynamodb import from_server, from_tool, to_server, to_tool
 from acta_engine.tools.mcp.server import McpServer

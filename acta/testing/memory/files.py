@@ -18,7 +18,7 @@ from acta_engine.files.store import (
     FilePage,
     FileVersion,
 )
-from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.untrusted.path import check_path, listed_path, stored_path
 
 

@@ -24,8 +24,8 @@ from acta_engine.log.store import (
 )
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visibility import check_by_listing, is_visible, viewer
-from acta_engine.store.cursors import from_cursor, time_of, to_cursor
-from acta_engine.store.documents import skip_damaged, to_intervention
+from acta_engine.store.keys import from_cursor, time_of, to_cursor
+from acta_engine.store.table_layout import skip_damaged, to_intervention
 
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
 """Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does; while it has found

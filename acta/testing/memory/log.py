@@ -10,7 +10,7 @@ from acta.testing.memory.table import MemoryTable, StoredCommit, StoredDocument,
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced
 from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.attempt import PARTIAL_VERSION, AttemptsChanged, Marker, Partial
+from acta_engine.log.beside import PARTIAL_VERSION, AttemptsChanged, BlobMissing, Marker, Partial
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
 from acta_engine.log.store import (
@@ -22,10 +22,9 @@ from acta_engine.log.store import (
     Places,
     TransactionItems,
 )
-from acta_engine.log.texts import BlobMissing
 from acta_engine.people.visibility import check_visible
-from acta_engine.store.documents import from_commit, from_intervention, to_commit
 from acta_engine.store.schema import CURRENT
+from acta_engine.store.table_layout import from_commit, from_intervention, to_commit
 from acta_engine.usage.usage import counted
 
 KEPT = 4_096

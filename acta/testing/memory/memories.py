@@ -13,7 +13,7 @@ from acta_engine.memories.memory import (
     MemoryKind,
     MemoryPage,
 )
-from acta_engine.store.cursors import from_cursor, to_cursor
+from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT
 
 

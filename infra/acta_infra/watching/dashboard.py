@@ -169,7 +169,7 @@ class Dashboard(Construct):
     def _metric(
         self, metric: str, label: str, statistic: str = "Sum", namespace: str = "", **dimensions: str
     ) -> cloudwatch.Metric:
-        """`namespace` empty: what the functions count themselves (`shared/acta_engine/embedded_metrics.py`)."""
+        """`namespace` empty: what the functions count themselves (`shared/acta_engine/telemetry.py`)."""
         return cloudwatch.Metric(
             namespace=namespace or self._namespace,
             metric_name=metric,

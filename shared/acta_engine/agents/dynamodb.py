@@ -18,9 +18,8 @@ from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
-from acta_engine.store.cursors import from_cursor, to_cursor
 from acta_engine.store.dynamodb import FREE, Action, ClockedTable, delete, get_item, put
-from acta_engine.store.keys import tenant_pk
+from acta_engine.store.keys import from_cursor, tenant_pk, to_cursor
 from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item
 from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolStore

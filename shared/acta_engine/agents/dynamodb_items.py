@@ -19,11 +19,10 @@ from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
 from acta_engine.prompts.prompt import Prompt
-from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import Action, ConditionFailed, put, put_record, transact
 from acta_engine.store.keys import key_part, tenant_pk
 from acta_engine.store.schema import OLDEST_WRITTEN
-from acta_engine.store.table_layout import Item, item_key, stored
+from acta_engine.store.table_layout import Item, dump, item_key, load, stored
 
 
 def from_agent(agent: AgentDefinition, version: int) -> bytes:

@@ -14,8 +14,8 @@ from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
+from acta_engine.clock import AGENT
 from acta_engine.errors import Conflict, FieldsInvalid
-from acta_engine.ids import AGENT
 from acta_engine.limits.caps import NO_CAPS, Limited, beyond
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.people.policies import default_problem

@@ -31,7 +31,8 @@ from acta_engine.api.operation import Function, Operation
 from acta_engine.api.operations import operations_in
 from acta_engine.audit.record import Audit
 from acta_engine.audit.recorder import Recorder
-from acta_engine.bound_tenant import bound_to
+from acta_engine.bound_tenant import bound_to, tenant_hash
+from acta_engine.clock import SESSION, is_id
 from acta_engine.errors import (
     LimitReached,
     NotFound,
@@ -40,12 +41,10 @@ from acta_engine.errors import (
     TransientError,
     Unauthorized,
 )
-from acta_engine.ids import SESSION, is_id
 from acta_engine.limits.limiter import Limiter
 from acta_engine.people.visibility import Viewer
 from acta_engine.settings import Settings
 from acta_engine.telemetry import Handler, Telemetry
-from acta_engine.tenant_hash import tenant_hash
 
 REFUSED = (401, 403)
 RouteHandler = Callable[..., Response]

@@ -11,8 +11,8 @@ from acta_engine.api.envelope import Response
 from acta_engine.api.identity import Caller
 from acta_engine.api.incoming import Request
 from acta_engine.audit.record import MAX_ROLES, UNKNOWN, Audit, AuditRecord, outcome_of, shortened
+from acta_engine.clock import AUDIT
 from acta_engine.errors import TransientError, Unauthorized
-from acta_engine.ids import AUDIT
 from acta_engine.untrusted.path import is_private
 
 if TYPE_CHECKING:  # types alone: no cold start loads them

@@ -21,13 +21,11 @@ from acta_engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord,
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.secrets import SecretUnreadable, secret_text
-from acta_engine.clock import Clock
+from acta_engine.clock import AUDIT, Clock, make_id
 from acta_engine.errors import StoreUnavailable
-from acta_engine.ids import AUDIT, make_id
 from acta_engine.settings import Settings
-from acta_engine.store.cursors import from_cursor, to_cursor
 from acta_engine.store.dynamodb import query
-from acta_engine.store.keys import tenant_pk
+from acta_engine.store.keys import from_cursor, tenant_pk, to_cursor
 from acta_engine.store.schema import read_json, to_json
 from acta_engine.store.table_layout import Item
 

@@ -7,7 +7,7 @@ from typing import Any
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.log.commit import Decision
-from acta_engine.turn.workflow import EndedExecution, ExecutionStatus, TokenGone
+from acta_engine.turn.engine import EndedExecution, ExecutionStatus, TokenGone
 
 PAGE = 1_000
 """The most executions that one answer lists."""

@@ -19,8 +19,7 @@ from acta_engine.files.store import (
     FilePage,
     FileVersion,
 )
-from acta_engine.store.cursors import from_cursor, to_cursor
-from acta_engine.store.keys import FILES, tenant_prefix
+from acta_engine.store.keys import FILES, from_cursor, tenant_prefix, to_cursor
 from acta_engine.store.objects import MISSING, read_metadata, read_object
 from acta_engine.untrusted.path import AFTER_PRIVATE, PathRefused, check_path, listed_path, stored_path
 

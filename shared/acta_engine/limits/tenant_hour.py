@@ -12,10 +12,9 @@ from acta_engine.limits.hour import (
     tokens_missing,
     with_grant,
 )
-from acta_engine.log.attempt import Attempt
+from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
 from acta_engine.people.policies import NO_POLICIES, Policies

@@ -11,7 +11,7 @@ from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
 from acta_engine.limits.hour import LeaseChange
-from acta_engine.log.attempt import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, Partial
+from acta_engine.log.beside import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, Partial
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (
     NO_ITEMS,
@@ -26,7 +26,6 @@ from acta_engine.log.store import (
 )
 from acta_engine.people.visibility import check_visible
 from acta_engine.store import table_layout as items
-from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
@@ -40,6 +39,7 @@ from acta_engine.store.dynamodb import (
     query,
     transact,
 )
+from acta_engine.store.table_layout import dump, load
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3

@@ -25,10 +25,9 @@ from acta_engine.log.store import (
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visibility import Viewer, check_by_listing, is_visible, viewer
 from acta_engine.store import table_layout as items
-from acta_engine.store.cursors import from_cursor, position_near, time_of, to_cursor
-from acta_engine.store.documents import skip_damaged
 from acta_engine.store.dynamodb import BATCH, ClockedTable, batch_get, get_item, newest_commit, query
-from acta_engine.store.keys import key_part, tenant_pk
+from acta_engine.store.keys import from_cursor, key_part, position_near, tenant_pk, time_of, to_cursor
+from acta_engine.store.table_layout import skip_damaged
 
 FILTERED_LIMIT = 200
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000

@@ -12,14 +12,46 @@ from pydantic import Field
 from acta_engine.errors import Conflict
 from acta_engine.limits.hour import Lease
 from acta_engine.log.conversation import ToolCall
-from acta_engine.log.session_settings import SessionSettings
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus
 from acta_engine.recovery.outage import Delay, Outage
 from acta_engine.store.schema import StoredModel, VersionedModel
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
+from acta_engine.untrusted.texts import READABLE, InRequests, Name
 from acta_engine.untrusted.visible import visible
 from acta_engine.usage.tally import Tally
+
+Visibility = Literal["private", "tenant"]
+MOST_PROMPT_VERSIONS = 9_999_999_999
+
+Metadata = Annotated[dict[Name, Annotated[str, Field(max_length=256), READABLE]], Field(max_length=16)]
+PromptVersions = Annotated[
+    dict[Name, Annotated[int, Field(ge=1, le=MOST_PROMPT_VERSIONS)]], Field(max_length=16)
+]
+
+
+class SessionSettings(StoredModel):
+    """Fields that the bodies of a start and of a fork take, and that the head keeps. To add one, write it here and use
+    it; where people see it, write it into `Session` in `shared/acta_engine/sessions/answers.py`, too.
+    """
+
+    metadata: Annotated[dict[str, str], InRequests(Metadata)] = Field(default_factory=dict)
+    """Names and values of your own, which are told with the session."""
+    visibility: Visibility = "tenant"
+    """`private`: nobody else sees it. A fork of a private session is always private. Absent: the deployment's default.
+    """
+    prompts: Annotated[dict[str, int], InRequests(PromptVersions)] = Field(default_factory=dict)
+    """For admins: versions of managed prompts to try in this session, by name, instead of those in force. Absent: none,
+    also in a fork of a session that tries some."""
+
+    def kept(self) -> dict[str, Any]:
+        """The settings alone, as fields of a head."""
+        return {name: getattr(self, name) for name in SessionSettings.model_fields}
+
+
+NO_SETTINGS = SessionSettings.model_construct()
+"""Made without a validator, which would be built at every cold start."""
+
 
 FRESH_GENERATIONS = 1_000_000
 """After a point-in-time restore, skip this many generation numbers: executions that the restored table no longer knows
@@ -290,7 +322,7 @@ class Wait(StoredModel):
 
 class Progress(StoredModel):
     """The counters that decide whether a run goes on or is stuck. They are stored, so that a crash cannot reset them
-    (docs/design/turn.md 24). Fingerprints of replies and calls are made by `acta_engine.turn.loop_detection`.
+    (docs/design/turn.md 24). Fingerprints of replies and calls are made by `acta_engine.turn.next_action`.
     """
 
     text_replies: int = 0
@@ -330,7 +362,7 @@ class RunningResponse(StoredModel):
 
     response_id: str
     place: str
-    """As `place_of` in `shared/acta_engine/turn/kept_replies.py` makes it."""
+    """As `place_of` in `shared/acta_engine/turn/model_call.py` makes it."""
     attempt_id: str
     """The attempt that began it."""
     provider: str

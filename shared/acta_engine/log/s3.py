@@ -11,7 +11,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import PoisonedSession
-from acta_engine.log.texts import BlobMissing
+from acta_engine.log.beside import BlobMissing
 from acta_engine.store.keys import SESSIONS, key_part, tenant_prefix
 from acta_engine.store.objects import MISSING, StoredObject, erase_prefix, read_object
 

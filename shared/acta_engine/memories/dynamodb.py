@@ -27,8 +27,6 @@ from acta_engine.memories.memory import (
     MemoryKind,
     MemoryPage,
 )
-from acta_engine.store.cursors import from_cursor, position_near, to_cursor
-from acta_engine.store.documents import dump, load
 from acta_engine.store.dynamodb import (
     ATTEMPTS,
     FREE,
@@ -43,9 +41,9 @@ from acta_engine.store.dynamodb import (
     query,
     transact,
 )
-from acta_engine.store.keys import key_part, tenant_pk
+from acta_engine.store.keys import from_cursor, key_part, position_near, tenant_pk, to_cursor
 from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import Item, item_key, stored
+from acta_engine.store.table_layout import Item, dump, item_key, load, stored
 
 
 def from_memory(memory: Memory, version: int) -> bytes:

@@ -13,8 +13,8 @@ from acta_engine.api.json_body import RequestBody
 from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
 from acta_engine.app import App
+from acta_engine.clock import MEMORY
 from acta_engine.errors import Conflict, ValidationFailed
-from acta_engine.ids import MEMORY
 from acta_engine.memories.answers import memory_view
 from acta_engine.memories.memory import (
     MAX_PER_AGENT,

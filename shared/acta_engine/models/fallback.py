@@ -19,7 +19,7 @@ from acta_engine.errors import (
     StreamBroken,
 )
 from acta_engine.models.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
-from acta_engine.turn.answer_time import AnswerTime
+from acta_engine.models.providers import AnswerTime
 
 MIN_SECONDS = 1.0
 """With less time left no other model is asked."""

@@ -8,13 +8,19 @@ neither an agent nor the deployment names a provider, the first one with a key i
 Prices are as published on `PRICED_AT`: standard processing, global endpoints, no volume discount. Sources:
 platform.claude.com/docs/en/about-claude/pricing and the models' overview pages; developers.openai.com/api/docs/pricing
 and the models' pages. The price of writing to the cache is that of the shortest retention, which Acta uses.
+
+What a call costs and how long it may take follow from the rows, too. All numbers of costs are integers. Prices are
+thousandths of a dollar per million tokens, so tokens times price are billionths of a dollar. The sum is rounded once,
+half up, to millionths. The time follows from the tokens that a call may write and the speed of its model
+(docs/design/providers.md 13); where less is left of the invocation it gets less
+(`shared/acta_engine/turn/model_call.py`). Speeds are estimates, and a setting replaces them all.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 PRICED_AT = "2026-11-18"
 OFFLINE = "offline"
@@ -228,6 +234,7 @@ PROVIDERS: Mapping[str, Provider] = {each.name: each for each in (ANTHROPIC, OPE
 
 WITH_KEY = tuple(each for each in PROVIDERS.values() if each.key_variable)
 
+
 if TYPE_CHECKING:
     ProviderName = str
 else:
@@ -291,3 +298,179 @@ class AllowedModels(NamedTuple):
             "No model of this provider is called like that. To allow it all the same, an operator names it in "
             "`allowed_models` of the environment, with every other model that agents may have."
         )
+
+
+_SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})\Z")
+_BILLIONTHS = 1_000
+
+
+class PricedTokens(Protocol):
+    """The tokens of a call. `input` includes `cached_input` (read from the cache) and `cache_write` (written to it)."""
+
+    @property
+    def input(self) -> int: ...
+    @property
+    def output(self) -> int: ...
+    @property
+    def cached_input(self) -> int: ...
+    @property
+    def cache_write(self) -> int: ...
+
+
+def cost_usd(provider: str, model: str, used: PricedTokens) -> float | None:
+    """US dollars, with six decimals; None: the model's price is unknown."""
+    cost = cost_microdollars(provider, model, used)
+    return None if cost is None else cost / 1_000_000
+
+
+def cost_microdollars(provider: str, model: str, used: PricedTokens) -> int | None:
+    """Millionths of a US dollar; None: the model's price is unknown."""
+    price = price_of(provider, model)
+    if price is None:
+        return None
+    rates = _rates(price, used.input)
+    read = min(used.cached_input, used.input)
+    written = min(used.cache_write, used.input - read)
+    billionths = (
+        (used.input - read - written) * rates.input
+        + read * rates.cached_input
+        + written * rates.cache_write
+        + used.output * rates.output
+    )
+    return (billionths + _BILLIONTHS // 2) // _BILLIONTHS
+
+
+class NamedModel(NamedTuple):
+    """A model, and the provider that is asked for it."""
+
+    provider: str
+    model: str
+
+
+def most_usd(models: Sequence[NamedModel], input_tokens: int, output_tokens: int) -> float | None:
+    """US dollars that a call may cost, whichever of the models answers: nothing is read from the cache, and all of the
+    input may be written to it. None: no model has a known price.
+    """
+    costs = [
+        input_tokens * rates.dearest_input + output_tokens * rates.output
+        for rates in _known_rates(models, input_tokens)
+    ]
+    return -(-max(costs) // _BILLIONTHS) / 1_000_000 if costs else None
+
+
+def most_output(models: Sequence[NamedModel], input_tokens: int, usd: float, at_most: int) -> int:
+    """The tokens of output, `at_most` or fewer, that `usd` US dollars carry after the input, whichever model answers.
+    Below 0: not even the input. A model without a known price is not looked at.
+    """
+    billionths = int(usd * 1_000_000) * _BILLIONTHS
+    return min(
+        (
+            (billionths - input_tokens * rates.dearest_input) // rates.output
+            for rates in _known_rates(models, input_tokens)
+            if rates.output
+        ),
+        default=at_most,
+    )
+
+
+def charged_tokens(model: NamedModel, used: PricedTokens) -> int:
+    """The tokens that a call counts in a token budget: input that was read from the cache counts by its price relative
+    to fresh input, rounded up. Where the price is unknown it counts in full.
+    """
+    price = price_of(*model)
+    rates = _rates(price, used.input) if price is not None else None
+    read = min(used.cached_input, used.input)
+    if rates is None or not rates.input:
+        return used.input + used.output
+    return used.input - read + -(-read * rates.cached_input // rates.input) + used.output
+
+
+_FREE = Price(Rates(0, 0, 0, 0))
+
+
+def price_of(provider: str, model: str) -> Price | None:
+    """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
+    date. The price of a similar model is never taken.
+    """
+    row = PROVIDERS.get(provider)
+    if row is None:
+        return None
+    return _FREE if row.is_free else row.prices.get(model) or row.prices.get(_SNAPSHOT.sub("", model))
+
+
+def is_priced(provider: str, model: str) -> bool:
+    """Whether the cost of a call is known."""
+    return price_of(provider, model) is not None
+
+
+def _known_rates(models: Sequence[NamedModel], input_tokens: int) -> list[Rates]:
+    prices = (price_of(provider, model) for provider, model in models)
+    return [_rates(price, input_tokens) for price in prices if price is not None]
+
+
+def _rates(price: Price, prompt_tokens: int) -> Rates:
+    if price.long is not None and price.long_above is not None and prompt_tokens > price.long_above:
+        return price.long
+    return price.rates
+
+
+DEFAULT_SPEED = 50
+"""Of the providers' default models, the slowest. For where it is not known yet which of them is asked."""
+
+
+class AnswerTime(NamedTuple):
+    """All times are in seconds."""
+
+    least: float = 120
+    """What a call gets at least, however little it needs."""
+    most: float = 840
+    first_token: float = 30
+    """What a model may take to begin its answer."""
+    tokens_per_second: float = 0
+    """The speed of every model. 0: each has its own."""
+
+    def speed(self, model: str) -> float:
+        """`model` empty: a default model."""
+        return self.tokens_per_second or (speed_of(model) if model else DEFAULT_SPEED)
+
+    def of_answer(self, model: str, max_tokens: int) -> float:
+        """What one model needs, from the request to the last token."""
+        return self.first_token + max_tokens / self.speed(model)
+
+    def of_call(self, models: Iterable[str], max_tokens: int) -> float:
+        """What a call gets that asks these models one after the other until one answers."""
+        return min(self.most, max(self.least, sum(self.of_answer(model, max_tokens) for model in models)))
+
+    def most_tokens(self, models: Sequence[str]) -> int:
+        """The longest answer that fits into a call: of the slowest of the models, after the others did not begin."""
+        writing = self.most - self.first_token * len(models)
+        return max(1, int(writing * min(self.speed(model) for model in models)))
+
+    def begins_within(self, left: float, others: Sequence[str], max_tokens: int) -> float:
+        """How long a model may be silent before the next of `others` is asked: an equal share of the time that is
+        `left`, but no more than leaves one of them its whole answer, nor less than a model needs to begin.
+        """
+        share = left / (len(others) + 1)
+        spare = left - max(self.of_answer(model, max_tokens) for model in others)
+        return min(share, max(self.first_token, spare))
+
+
+FIRST_WAIT = 10
+LONGEST_WAIT = 240
+"""Under five minutes: providers keep an answer for ten at least, and a cancel is not passed on late."""
+SHARE = 0.5
+"""Of the time that has passed, until the next look."""
+
+
+def next_wait(passed: float, first: float = FIRST_WAIT) -> int:
+    """Whole seconds until the next look. `passed`: since the call was made. `first`: the shortest wait."""
+    return round(min(LONGEST_WAIT, max(first, SHARE * passed)))
+
+
+def looks(passed: float) -> int:
+    """How many looks there have been at most in so much time, none of them by chance."""
+    count, at = 0, 0.0
+    while at < passed:
+        at += next_wait(at)
+        count += 1
+    return count

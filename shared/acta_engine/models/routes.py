@@ -6,8 +6,7 @@ from acta_engine.agents.store import all_agents
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.app import App
-from acta_engine.models.prices import price_of
-from acta_engine.models.providers import PRICED_AT, Rates
+from acta_engine.models.providers import PRICED_AT, Rates, price_of
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.models import answers as definitions

@@ -10,11 +10,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.store.documents import ATTRIBUTES_VERSION
 from acta_engine.store.dynamodb import OneTable, get_item
 from acta_engine.store.keys import key_part, tenant_pk
 from acta_engine.store.schema import check_version
-from acta_engine.store.table_layout import LISTING, Item, receiver_key
+from acta_engine.store.table_layout import ATTRIBUTES_VERSION, LISTING, Item, receiver_key
 
 
 class DynamoTenantReceivers(OneTable):

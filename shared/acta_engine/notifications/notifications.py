@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.notifications.notification import (
     Addresses,
     ChangeReader,
@@ -27,7 +28,6 @@ from acta_engine.notifications.notification import (
 )
 from acta_engine.store.keys import TENANT, part_text
 from acta_engine.telemetry import Telemetry
-from acta_engine.tenant_hash import tenant_hash
 
 
 @dataclass

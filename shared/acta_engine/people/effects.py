@@ -6,8 +6,7 @@ A person's answer and an expiry's default do the same; the record of who decided
 
 from typing import Any
 
-from acta_engine.log.change import Change
-from acta_engine.log.commit import StepRecord
+from acta_engine.log.commit import Change, StepRecord
 from acta_engine.log.conversation import Content, ToolEntry, input_hash
 from acta_engine.log.events import QuestionExpired, QuestionResolved, ToolFinished
 from acta_engine.log.head import OpenCall, Result

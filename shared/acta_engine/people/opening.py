@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from acta_engine.clock import Clock
-from acta_engine.ids import INTERVENTION
-from acta_engine.log.change import Change
+from acta_engine.clock import INTERVENTION, Clock
+from acta_engine.log.commit import Change
 from acta_engine.log.conversation import ToolCall, input_hash
 from acta_engine.people.intervention import (
     Intervention,

@@ -13,8 +13,8 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import Definitions
+from acta_engine.clock import MESSAGE
 from acta_engine.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
-from acta_engine.ids import MESSAGE
 from acta_engine.limits.caps import (
     MAX_COST_BUDGET_USD,
     MAX_TOKEN_BUDGET,
@@ -36,7 +36,7 @@ from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.budget import spent_usd, tokens_used
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow
 from acta_engine.untrusted.validation_messages import error_sentence, too_long
 from acta_engine.untrusted.visible import is_blank
 

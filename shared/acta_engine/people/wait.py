@@ -11,16 +11,21 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision, Position
+from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.events import QuestionWarned
 from acta_engine.log.head import Head, Wait
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention, is_pause
-from acta_engine.turn.engine import EVENTS_PER_ASK, Timeouts, is_overtaken, next_decision, wait_decision
-from acta_engine.turn.workflow import TokenGone, Workflow
+from acta_engine.turn.engine import (
+    EVENTS_PER_ASK,
+    Timeouts,
+    TokenGone,
+    Workflow,
+    is_overtaken,
+    next_decision,
+    wait_decision,
+)
 
 
 def has_due(head: Head, now: datetime) -> bool:

@@ -17,8 +17,8 @@ from pydantic import AfterValidator, ConfigDict, Field, Strict
 
 from acta_engine.agents.agent import require_start_role
 from acta_engine.agents.store import Definitions
+from acta_engine.clock import MESSAGE
 from acta_engine.errors import Conflict, PlanNotFound, PlanRefused, PreconditionFailed, ValidationFailed
-from acta_engine.ids import MESSAGE
 from acta_engine.log.events import PlanRevised
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
@@ -39,8 +39,7 @@ from acta_engine.sessions.start import tell
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.engine import next_turn_kind
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow, next_turn_kind
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.visible import one_line
 

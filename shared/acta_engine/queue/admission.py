@@ -13,11 +13,11 @@ from contextlib import suppress
 
 from acta_engine.clock import Clock
 from acta_engine.errors import SessionError, TransientError
-from acta_engine.log.attempt import Attempt
+from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Decision
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelReply
-from acta_engine.models.prices import NamedModel, charged_tokens
+from acta_engine.models.providers import NamedModel, charged_tokens
 from acta_engine.queue.places import (
     ASKS_AGAIN,
     LEARN,

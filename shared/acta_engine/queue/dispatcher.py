@@ -23,8 +23,7 @@ from typing import Literal, NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.queue.places import (
     LEARN,
     LINE,
@@ -39,8 +38,7 @@ from acta_engine.queue.places import (
 )
 from acta_engine.recovery.recover import restart, try_now
 from acta_engine.recovery.store import SHARE, PaidPlaces, RecoveryWorkers
-from acta_engine.turn.engine import next_decision, position
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow, next_decision, position
 
 SESSIONS_PER_SECOND = 25.0
 """Of one invocation. They need half of the CPU that it has (ADR 108)."""

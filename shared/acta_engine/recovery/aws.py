@@ -18,7 +18,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.step_functions import named
 from acta_engine.errors import AwsDenied, Refused, TransientError
 from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
-from acta_engine.turn.workflow import EndedExecution
+from acta_engine.turn.engine import EndedExecution
 
 MOST_BYTES = 240_000
 

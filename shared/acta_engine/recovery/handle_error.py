@@ -14,11 +14,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from acta_engine.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
-from acta_engine.log.attempt import Attempt, AttemptStore, Marker, open_attempts
+from acta_engine.log.beside import Attempt, AttemptStore, Marker, open_attempts
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.opening import AskingRules
 from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.recovery.outage import cause_of
@@ -35,7 +34,7 @@ from acta_engine.turn.engine import (
     next_turn_kind,
     wait_or_go_on,
 )
-from acta_engine.turn.kept_replies import SUMMARY, KeptReply, kept
+from acta_engine.turn.model_call import SUMMARY, KeptReply, kept
 
 POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). An operator has to look.")
 

@@ -13,16 +13,23 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from acta_engine.errors import Fenced, SessionNotFound
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Position
+from acta_engine.log.commit import Change, Position
 from acta_engine.log.head import Head, Restarts, Run
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.log.store import LiveKind, SessionIndex, live_shard
 from acta_engine.recovery.outage import DEFAULT_LIMITS, EXECUTION_LOST, OutageLimits, failed_again
 from acta_engine.turn.endings import leaves_work
-from acta_engine.turn.engine import check_run, is_due, is_overtaken, next_decision, outage_wait, position
-from acta_engine.turn.workflow import EndedExecution, TokenGone, Workflow
+from acta_engine.turn.engine import (
+    EndedExecution,
+    TokenGone,
+    Workflow,
+    check_run,
+    is_due,
+    is_overtaken,
+    next_decision,
+    outage_wait,
+    position,
+)
 
 MOST_RESTARTS = 5
 """Restarts of one turn at once. Something ends its engine each time, so before each further one there is a pause."""

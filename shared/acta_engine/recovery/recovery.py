@@ -29,7 +29,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from acta_engine.embedded_metrics import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionName
@@ -51,9 +51,8 @@ from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lo
 from acta_engine.sessions.housekeeping import Housekeeping
 from acta_engine.settings import Settings
 from acta_engine.store.schema import FrozenModel
-from acta_engine.telemetry import Telemetry
-from acta_engine.tenant_hash import tenant_hash
-from acta_engine.turn.workflow import ExecutionEvents, Workflow
+from acta_engine.telemetry import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS, Telemetry
+from acta_engine.turn.engine import ExecutionEvents, Workflow
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""

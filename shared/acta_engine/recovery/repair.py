@@ -26,8 +26,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import FailedPage, SessionIndex, SessionName
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, begin_next_generation, recover
-from acta_engine.turn.engine import is_overtaken, next_turn_kind, position
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow, is_overtaken, next_turn_kind, position
 
 REPAIRABLE = ("STEP_FAILED", "PROVIDER_")
 """Codes, or beginnings of codes, of failures that lie outside of the session: another try may succeed."""

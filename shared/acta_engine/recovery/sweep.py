@@ -30,8 +30,7 @@ from acta_engine.log.store import LIVE_SHARDS, LiveKind, LiveSession, SessionInd
 from acta_engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
 from acta_engine.recovery.recover import RecoveryResult, recover
 from acta_engine.recovery.store import LostSessions, RecoveryWorkers, RoundCounts
-from acta_engine.turn.engine import LEAD
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import LEAD, Workflow
 
 LONGEST_PAUSE = timedelta(hours=1)
 MOST_REMEMBERED = 10_000

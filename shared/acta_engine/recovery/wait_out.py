@@ -4,8 +4,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import ModelRetried
 from acta_engine.people.opening import AskingRules, open_outage_question, wait_for_people
 from acta_engine.recovery.outage import (

@@ -9,11 +9,10 @@ from pydantic import Field
 
 from acta_engine.api.answers import TypedDict, copied, instant, instant_or_none
 from acta_engine.api.formats import Counter, Instant
-from acta_engine.log import attempt, events
+from acta_engine.log import beside, events
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.events import EVENTS
-from acta_engine.log.head import Ending, Head, SessionState
-from acta_engine.log.session_settings import Visibility
+from acta_engine.log.head import Ending, Head, SessionState, Visibility
 from acta_engine.people.answers import Intervention, intervention_view
 from acta_engine.people.intervention import is_about_outage
 from acta_engine.plans.answers import Plan, plan_view
@@ -436,7 +435,7 @@ def _queue(delay: Delay | None) -> Queue | None:
     return {"since": instant(delay.since), "position": delay.position}
 
 
-def partial_view(partial: attempt.Partial, head: Head) -> Partial:
+def partial_view(partial: beside.Partial, head: Head) -> Partial:
     """The end of the running turn's text; `iteration` as in the session's `run`."""
     return copied(
         Partial,

@@ -10,7 +10,7 @@ from pydantic import Field
 from acta_engine.api.json_body import RequestBody, optional
 from acta_engine.errors import ValidationFailed
 from acta_engine.limits import caps
-from acta_engine.log.session_settings import SessionSettings
+from acta_engine.log.head import SessionSettings
 from acta_engine.notifications.receiver import MAX_URL_CHARS
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import too_long

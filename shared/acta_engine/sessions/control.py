@@ -12,8 +12,8 @@ from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.limits.caps import Caps, Limited, refuse_beyond
-from acta_engine.log.attempt import AttemptStore
-from acta_engine.log.change import Change
+from acta_engine.log.beside import AttemptStore
+from acta_engine.log.commit import Change
 from acta_engine.log.conversation import Content, ToolEntry
 from acta_engine.log.events import StateChanged
 from acta_engine.log.head import FRESH_GENERATIONS, Head, Restarts
@@ -55,7 +55,7 @@ from acta_engine.turn.budget import (
     with_limits,
 )
 from acta_engine.turn.endings import cancelled, withdraw
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow
 
 PAUSE = "Paused."
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound
+from acta_engine.log.beside import BlobStore
 from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import (
@@ -28,12 +29,11 @@ from acta_engine.log.store import (
     SessionLog,
     SessionName,
 )
-from acta_engine.log.texts import BlobStore
 from acta_engine.people.requester import Requester
 from acta_engine.recovery.recover import end_engine
 from acta_engine.recovery.store import EndedPlace
 from acta_engine.sessions.control import cancel
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow
 
 
 def delete(

@@ -6,21 +6,18 @@ under way stays behind: approvals, questions, open calls, ids of effects, leases
 
 from collections.abc import Sequence
 
+from acta_engine.clock import MESSAGE, RUN, SESSION
 from acta_engine.errors import Conflict, PoisonedSession, ValidationFailed
-from acta_engine.ids import MESSAGE, RUN, SESSION
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit, Decision
+from acta_engine.log.beside import BlobMissing
+from acta_engine.log.commit import Change, Commit, Decision
 from acta_engine.log.conversation import AssistantEntry, Compacted, Content, Entry, ToolEntry, UserEntry
 from acta_engine.log.events import RunStarted
 from acta_engine.log.head import MAX_WRITERS, ForkedFrom, Head, Progress, Run
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
-from acta_engine.log.texts import BlobMissing
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.requester import Requester
 from acta_engine.plans.plan import without_permissions
 from acta_engine.sessions.start import NewSession, begin_run, create, empty_head
-from acta_engine.turn.engine import next_turn_kind, position
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow, next_turn_kind, position
 
 PIECE = 50
 """Commits of one read, while the end of a turn is looked for."""

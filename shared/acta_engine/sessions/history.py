@@ -21,6 +21,14 @@ from acta_engine.errors import (
     SessionNotFound,
     ValidationFailed,
 )
+from acta_engine.log.beside import (
+    BlobMissing,
+    BlobStore,
+    load_call,
+    load_entry,
+    pointers,
+    read_compacted,
+)
 from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.conversation import (
     AssistantEntry,
@@ -33,9 +41,8 @@ from acta_engine.log.conversation import (
     input_hash,
 )
 from acta_engine.log.head import MAX_ANSWER_CHARS, Head
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from acta_engine.log.store import SessionLog
-from acta_engine.log.texts import BlobMissing, BlobStore, load_call, load_entry, pointers, read_compacted
 from acta_engine.people.intervention import Intervention, PendingCall, reviewed_calls
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.turn.final_answer import without_marker

@@ -9,9 +9,9 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.etag import plan_tag
 from acta_engine.errors import PlanNotFound, ValidationFailed
+from acta_engine.log.beside import BlobStore
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.store import SessionLog
-from acta_engine.log.texts import BlobStore
 from acta_engine.plans.answers import plan_view
 from acta_engine.sessions.answers import step_view
 from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, part_of, whole_answer

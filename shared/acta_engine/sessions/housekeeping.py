@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from acta_engine.clock import Clock
 from acta_engine.limits.long_polls import limit_long_polls
 from acta_engine.limits.store import LoadMeter, LongPollStore
+from acta_engine.log.beside import BlobStore
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex, SessionLog
-from acta_engine.log.texts import BlobStore
 from acta_engine.recovery.store import HousekeepingPlace, RecoveryScans
 from acta_engine.sessions.delete import ErasureDeps, RetentionDeps, delete_ended, erase_again
 from acta_engine.settings import Settings

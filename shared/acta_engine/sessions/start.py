@@ -5,20 +5,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.store import Definitions
+from acta_engine.clock import MESSAGE, RUN, SESSION
 from acta_engine.errors import Conflict
-from acta_engine.ids import MESSAGE, RUN, SESSION
 from acta_engine.limits.caps import NO_CAPS, Caps, Limited, chosen
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import RunStarted
-from acta_engine.log.head import MAX_GOAL_CHARS, MAX_UNDELIVERED, Budget, Head, Progress, Run
+from acta_engine.log.head import (
+    MAX_GOAL_CHARS,
+    MAX_UNDELIVERED,
+    NO_SETTINGS,
+    Budget,
+    Head,
+    Progress,
+    Run,
+    SessionSettings,
+)
 from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session_settings import NO_SETTINGS, SessionSettings
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
 from acta_engine.people.requester import Requester, agent_of
-from acta_engine.turn.engine import position
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow, position
 
 if TYPE_CHECKING:
     from acta_engine.people.requester import OnDecided

@@ -14,8 +14,7 @@ from acta_engine.audit.recorder import Decided
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
 from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.log.head import Head
-from acta_engine.log.session_settings import SessionSettings
+from acta_engine.log.head import Head, SessionSettings
 from acta_engine.sessions.answers import fork_view, session_view
 from acta_engine.sessions.bodies import (
     ForkSession,

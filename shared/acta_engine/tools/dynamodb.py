@@ -19,7 +19,6 @@ from acta_engine.agents.dynamodb_items import change_definition
 from acta_engine.agents.store import DefinitionChanged, ServerChanged, ToolChanged, ToolExists
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
-from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
@@ -35,7 +34,7 @@ from acta_engine.store.dynamodb import (
 )
 from acta_engine.store.keys import key_part, tenant_pk
 from acta_engine.store.schema import check_version
-from acta_engine.store.table_layout import Item, item_key, record_key, stored
+from acta_engine.store.table_layout import ATTRIBUTES_VERSION, Item, dump, item_key, load, record_key, stored
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.tools.mcp.server import McpServer

@@ -9,13 +9,11 @@ reached no tool for certain: then its start is taken back.
 from typing import Literal
 
 from acta_engine.errors import Refused, ToolAsks, ToolNotRun, ToolWaits
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Position
+from acta_engine.log.commit import Change, Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import Head, OpenCall, input_to_run
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.opening import AskingRules
 from acta_engine.people.policies import approval_reason
 from acta_engine.recovery.outage import Cause, cause_of_lost_call
@@ -57,7 +55,7 @@ def run_call(runtime: ToolRuntime, at: Position, call_id: str, attempt: int, dea
     """Runs the call unless its finish is logged already.
 
     `attempt`: the engine's retry count. `deadline_seconds`: what the invocation leaves the tool (`seconds_for_work` in
-    `shared/acta_engine/turn/engine_event.py`). Raises what the engine retries.
+    `shared/acta_engine/turn/engine.py`). Raises what the engine retries.
     """
     run_held_call(runtime, runtime.repository.turn(at), at, call_id, attempt, deadline_seconds)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from acta_engine.app import App
-from acta_engine.bound_tenant import bound_to
+from acta_engine.bound_tenant import bound_to, tenant_hash
 from acta_engine.clock import Clock
 from acta_engine.errors import (
     AwsDenied,
@@ -32,7 +32,6 @@ from acta_engine.errors import (
 )
 from acta_engine.log.commit import milliseconds
 from acta_engine.telemetry import Telemetry
-from acta_engine.tenant_hash import tenant_hash
 from acta_engine.tools.mcp.server import McpAuth, McpConnection
 from acta_engine.tools.port import (
     OPERATION_SECONDS,

@@ -21,9 +21,9 @@ from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
+from acta_engine.clock import EFFECT
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
-from acta_engine.ids import EFFECT
 from acta_engine.log.commit import IdempotencyRecord, milliseconds
 from acta_engine.people.policies import RoleName
 from acta_engine.settings import Settings

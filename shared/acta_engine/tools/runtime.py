@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, built_in, policies_of
 from acta_engine.errors import ModelFeedback, ToolFailed
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Position, StepRecord, milliseconds
+from acta_engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta_engine.log.conversation import Content, ToolCall, ToolEntry
 from acta_engine.log.events import ToolFinished, ToolStarted
 from acta_engine.log.head import Head
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.opening import (
     AskingRules,
     amended_note,

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
-from acta_engine.ids import RUN, made_at
+from acta_engine.clock import RUN, made_at
 from acta_engine.log.commit import Commit, StepRecord
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.head import Head

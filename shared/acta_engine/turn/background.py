@@ -19,14 +19,12 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.log.attempt import Attempt, open_attempts
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision, Position
+from acta_engine.log.beside import Attempt, open_attempts
+from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.head import Head, RunningResponse
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
-from acta_engine.models.prices import NamedModel
-from acta_engine.turn.answer_time import looks, next_wait
+from acta_engine.models.providers import NamedModel, looks, next_wait
 from acta_engine.turn.budget import charge_attempts, settle_call, with_outcome
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.engine import (
@@ -38,8 +36,7 @@ from acta_engine.turn.engine import (
     position,
     turn_again,
 )
-from acta_engine.turn.kept_replies import place_of
-from acta_engine.turn.model_call import ModelCall, failed, patient_attempts
+from acta_engine.turn.model_call import ModelCall, failed, patient_attempts, place_of
 
 REQUEST_SECONDS = 60.0
 """For a request to the provider: none of them waits for an answer."""

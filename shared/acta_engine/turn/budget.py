@@ -17,13 +17,12 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.log.attempt import ANSWERED, Attempt, AttemptStore, open_attempts
-from acta_engine.log.change import Change
-from acta_engine.log.commit import StepRecord, milliseconds
+from acta_engine.log.beside import ANSWERED, Attempt, AttemptStore, open_attempts
+from acta_engine.log.commit import Change, StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head
 from acta_engine.models.model import ModelReply
-from acta_engine.models.prices import NamedModel, charged_tokens, cost_usd, most_output, most_usd
+from acta_engine.models.providers import NamedModel, charged_tokens, cost_usd, most_output, most_usd
 from acta_engine.usage.tally import ModelUse
 
 MIN_OUTPUT_TOKENS = 256
@@ -69,19 +68,19 @@ def tokens_left(head: Head) -> int:
     return max(0, head.budget.token_budget - tokens_used(head))
 
 
-def renewed(head: Head, now: datetime, window: float) -> Budget:
+def renewed(budget: Budget, now: datetime, window: float) -> Budget:
     """The budget as it is for a call that begins now: of a new window, where the last one has ended.
 
     `window`: seconds; 0: there are none.
     """
-    budget = head.budget
     is_running = budget.window_ends is not None and now < budget.window_ends
     if not window or is_running:
         return budget
     ends = now + timedelta(seconds=window)
     if budget.window_ends is None:  # what was used before the first window counts in it
         return budget.model_copy(update={"window_ends": ends})
-    return budget.model_copy(update={"window_ends": ends, "window_base": all_tokens(head), "warned": False})
+    used = budget.charged_tokens + budget.vanished_tokens
+    return budget.model_copy(update={"window_ends": ends, "window_base": used, "warned": False})
 
 
 def spent_usd(head: Head) -> float:
@@ -239,14 +238,17 @@ def charge_attempts(
     response = change.head.background
     running = response.attempt_id if response is not None and not with_running else ""
     known = tuple(one for one in attempts if one.attempt_id != running)
+    if not known:
+        return
+    budget = change.head.budget
     for one in open_attempts(change.head, known):
-        change.set(budget=renewed(change.head, one.started, window))
+        budget = renewed(budget, one.started, window)
         if one.outcome != ANSWERED:
             change.failed_attempt(_row(one, change))
-        _estimate(change, one.estimated_tokens, one.estimated_usd)
-    if known:
-        settled = tuple(one.attempt_id for one in known)
-        change.set(budget=change.head.budget.model_copy(update={"settled": settled}))
+        budget = _with_estimate(budget, one.estimated_tokens, one.estimated_usd)
+        charge_lease(change, one.estimated_tokens)
+    settled = tuple(one.attempt_id for one in known)
+    change.set(budget=budget.model_copy(update={"settled": settled}))
 
 
 def _row(one: Attempt, change: Change) -> StepRecord:
@@ -266,14 +268,15 @@ def _row(one: Attempt, change: Change) -> StepRecord:
     )
 
 
-def _estimate(change: Change, tokens: int, usd: float) -> None:
-    before = change.head.budget
+def _with_estimate(budget: Budget, tokens: int, usd: float) -> Budget:
+    """The budget, charged with what nobody has counted."""
+    if not tokens and not usd:
+        return budget
     charged = {
-        "vanished_tokens": before.vanished_tokens + tokens,
-        "charged_usd": round(spent_usd(change.head) + usd, 6),
+        "vanished_tokens": budget.vanished_tokens + tokens,
+        "charged_usd": round(budget.charged_usd + usd, 6),
     }
-    change.set(budget=before.model_copy(update=charged))
-    charge_lease(change, tokens)
+    return budget.model_copy(update=charged)
 
 
 def keep_what_is_uncharged(change: Change) -> None:
@@ -302,7 +305,6 @@ def settle_call(
     charge_attempts(change, attempts, window)
     taken_back = own.model_copy(update={"billed": own.billed - 1}) if was_charged else None
     record_call(change, asked, reply, own, taken_back)
-    charge_lease(change, charged_tokens(_answered_by(asked, reply), reply.usage))
     if warning_due(change.head):
         warn(change)
 
@@ -318,14 +320,16 @@ def warn(change: Change) -> None:
 def record_call(
     change: Change, asked: NamedModel, reply: ModelReply, attempt: Attempt, taken_back: Attempt | None = None
 ) -> None:
-    """Adds a model call to the step log and to the session's sums, from the same numbers (docs/design/api.md 25).
+    """Adds a model call to the step log, to the session's sums and to the tenant's hour, from the same numbers
+    (docs/design/api.md 25).
 
     The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
     charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
     been charged for it, below 0; None: nothing.
     """
-    provider, model = _answered_by(asked, reply)
-    used, cost = reply.usage, cost_usd(provider, model, reply.usage)
+    answered = NamedModel(reply.provider or asked.provider, reply.model or asked.model)
+    model, used, cost = answered.model, reply.usage, cost_usd(*answered, reply.usage)
+    tokens, head = charged_tokens(answered, used), change.head
     started, ended = attempt.started, attempt.ended or change.now
     estimated = (
         (taken_back.estimated_tokens, taken_back.estimated_usd) if taken_back is not None else (0, 0.0)
@@ -347,10 +351,9 @@ def record_call(
             estimated_cost_usd=estimated[1],
         )
     )
-    _estimate(change, *estimated)
     for one in reply.failed_models:
         change.event(ModelRetried(code=one.code, wait_seconds=0, model=one.model, answered_by=model))
-    before = change.head.usage
+    before = head.usage
     total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
     sums = {
         "input_tokens": before.input_tokens + used.input,
@@ -360,12 +363,11 @@ def record_call(
         "cost_usd": round(total, 6) if total is not None else None,
     }
     charged = cost if cost is not None else cost_usd(*asked, used)
-    of_budget = change.head.budget
     charges = {
-        "charged_usd": round(spent_usd(change.head) + (charged or 0.0), 6),
-        "charged_tokens": of_budget.charged_tokens + charged_tokens(NamedModel(provider, model), used),
+        "vanished_tokens": head.budget.vanished_tokens + estimated[0],
+        "charged_usd": round(head.budget.charged_usd + estimated[1] + (charged or 0.0), 6),
+        "charged_tokens": head.budget.charged_tokens + tokens,
     }
-    change.set(usage=before.model_copy(update=sums), budget=of_budget.model_copy(update=charges))
     use = ModelUse(
         calls=1,
         input=used.input,
@@ -374,11 +376,12 @@ def record_call(
         microdollars=round((cost or 0.0) * 1_000_000),
         unpriced=int(cost is None),
     )
-    change.set(tally=change.head.tally.with_call(model, use))
-
-
-def _answered_by(asked: NamedModel, reply: ModelReply) -> NamedModel:
-    return NamedModel(reply.provider or asked.provider, reply.model or asked.model)
+    change.set(
+        usage=before.model_copy(update=sums),
+        budget=head.budget.model_copy(update=charges),
+        tally=head.tally.with_call(model, use),
+    )
+    charge_lease(change, estimated[0] + tokens)
 
 
 def figures(head: Head) -> dict[str, Any]:

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from acta_engine.clock import MESSAGE
 from acta_engine.errors import ProviderKeyRefused, ProviderQuotaExceeded, TransientError
-from acta_engine.ids import MESSAGE
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from acta_engine.log.commit import Change, Decision
 from acta_engine.log.conversation import (
     AssistantEntry,
     Compacted,
@@ -31,8 +30,8 @@ from acta_engine.turn.budget import calibrated, charge_attempts, settle_call
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine import check_turn
 from acta_engine.turn.final_answer import GOAL_COMPLETE
-from acta_engine.turn.kept_replies import SUMMARY
 from acta_engine.turn.model_call import (
+    SUMMARY,
     BudgetTooLow,
     ModelCall,
     complete,

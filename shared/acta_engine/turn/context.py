@@ -9,13 +9,12 @@ from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import Clock
 from acta_engine.limits.tenant_hour import TenantHour
-from acta_engine.log.attempt import AttemptStore
+from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Position
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.memories.memory import Notes, RelevantMemories
 from acta_engine.models.model import Model
-from acta_engine.models.prices import NamedModel
+from acta_engine.models.providers import NamedModel
 from acta_engine.people.opening import AskingRules
 from acta_engine.recovery.wait_out import OutageRules
 from acta_engine.settings import Settings
@@ -57,6 +56,8 @@ class TurnDeps:
     """Where people read a reply while it is written. None: nowhere."""
     on_key_refused: Callable[[Position, str], None] = lambda at, code: None
     """Tells an operator that a provider refused the key or its quota. Gets the position and the error's code."""
+    on_turn: Callable[[Position, Mapping[str, object]], None] = lambda at, counts: None
+    """Tells an operator how a turn went: its position, and ids and counts. Never content."""
     admission: "Admission | None" = None
     """What the providers take. None: no limit of theirs is known."""
 

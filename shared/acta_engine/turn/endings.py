@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
 from acta_engine.log.head import Ending, Failure, Head, Result
 from acta_engine.plans.plan import without_permissions

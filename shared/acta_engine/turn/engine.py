@@ -1,5 +1,6 @@
-"""Where a session stands, and what the engine does next: calls, the next turn, a wait for people, the end
-(docs/design/engine.md 9).
+"""The engine is a state machine of Step Functions. Here is what it sends a Lambda, where a session stands, what the
+engine does next (calls, the next turn, a wait for people, the end), and how executions are started and woken
+(docs/design/engine.md 3, 9). What goes to and from it are ids, counters and the decision, never content.
 
 Fencing says whether another run, generation or turn has taken over, so that a late worker commits and starts nothing. A
 cancel is no fencing: a result that comes after it is still recorded (`_finish` in
@@ -19,13 +20,17 @@ Not decided here: how long an outage is waited out (`shared/acta_engine/recovery
 """
 
 import math
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from math import inf
+from typing import Any, Literal, NamedTuple, Protocol
 
-from acta_engine.errors import Fenced
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision, Position
+from pydantic import AwareDatetime, ValidationError
+
+from acta_engine.errors import Fenced, Refused
+from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.head import Head, Run
+from acta_engine.store.schema import FrozenModel
 
 # Entries that a run leaves in the history of its Step Functions execution. Each figure is an upper bound, every retry
 # that the state machine allows included. `tests/infra/test_history.py` computes them from the definition and its retry
@@ -250,3 +255,104 @@ def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:
         return False
     at = resumes_at(head, warn)
     return at is None or at - now >= LEAST
+
+
+COMMIT_SECONDS = 30
+"""Kept back of an invocation's time for reading and committing: a commit that begins at the last moment (`ROOM` in
+`shared/acta_engine/turn/model_call.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
+LEAST_SECONDS = 1.0
+
+Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "roll_over", "park"]
+
+
+class EngineEvent(FrozenModel):
+    """`attempt`: how often the engine has retried this state. `error`: the name of the error class that it caught.
+    `entered`: of `ask`, when it came to this state.
+    """
+
+    op: Op
+    at: Position
+    attempt: int = 0
+    call_id: str = ""
+    task_token: str = ""
+    entered: AwareDatetime | None = None
+    error: str = ""
+
+    @property
+    def ids(self) -> dict[str, Any]:
+        """For the log line: no token, no content."""
+        at = self.at
+        ids = {"op": self.op, "session_id": at.session_id, "turn": at.turn, "generation": at.generation}
+        return ids | ({"call_id": self.call_id} if self.call_id else {}) | {"attempt": self.attempt}
+
+
+def engine_event(event: Mapping[str, Any]) -> EngineEvent:
+    """Raises Refused for an event that this release does not know."""
+    try:
+        return EngineEvent.model_validate(event)
+    except ValidationError as error:
+        raise Refused(f"not an event of this engine: {error.error_count()} fields are wrong") from None
+
+
+def seconds_for_work(remaining_ms: int, at_most: float = inf) -> float:
+    """How long a model or a tool may take: what is left of the invocation once there is room to commit
+    (docs/design/turn.md 31).
+
+    `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more:
+    `Settings.step_deadline_seconds` for a turn, none for a tool, whose own limit comes in `_run` of
+    `shared/acta_engine/tools/execute.py`.
+    """
+    return max(LEAST_SECONDS, min(at_most, remaining_ms / 1_000 - COMMIT_SECONDS))
+
+
+ExecutionStatus = Literal["absent", "running", "closed"]
+"""`absent`: it was never started, or the engine has forgotten it. A closed execution never runs again."""
+
+
+class EndedExecution(NamedTuple):
+    """An execution that was stopped, failed or ran out of time, as the engine tells it.
+
+    `tenant` None: the engine does not say whose session it was. `run_id` empty: it has no name of Acta's, so a person
+    has started it.
+    """
+
+    session_id: str
+    tenant: str | None = None
+    run_id: str = ""
+    generation: int = 0
+
+
+class ExecutionEvents(Protocol):
+    def is_one(self, event: Mapping[str, Any]) -> bool:
+        """Whether the function was called because an execution has ended."""
+
+    def ended(self, event: Mapping[str, Any]) -> EndedExecution | None:
+        """None: the execution was no session's. Raises Refused for an event of another form."""
+
+
+class TokenGone(Exception):
+    """The engine does not wait for this token any more."""
+
+
+class Workflow(Protocol):
+    """All methods raise StoreThrottled and StoreUnavailable."""
+
+    def start(self, decision: Decision) -> bool:
+        """Starts the execution that the decision's session, run and generation name. Starting it twice is harmless.
+
+        False: this execution was started before and is closed.
+        """
+
+    def wake(self, token: str, decision: Decision) -> None:
+        """The execution that waits for this token goes on with `decision`. Raises TokenGone."""
+
+    def stop(self, session_id: str, run_id: str, generation: int) -> None:
+        """Ends the execution, if it runs. This only tidies up: commits of a worker that runs on are refused by
+        the log.
+        """
+
+    def status(self, session_id: str, run_id: str, generation: int) -> ExecutionStatus:
+        """The execution's status. One that was started a moment ago may still be `absent`."""
+
+    def running(self) -> Iterable[str]:
+        """The ids of the sessions with a running execution. Eventually consistent; an id may come twice."""

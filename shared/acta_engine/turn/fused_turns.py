@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from acta_engine.errors import Fenced
 from acta_engine.log.commit import Decision, Position
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from acta_engine.tools.tool import BuiltinTool
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.engine import is_overtaken, next_decision, or_roll_over, turn_again, wait_or_go_on

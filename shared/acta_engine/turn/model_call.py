@@ -5,31 +5,123 @@ In the ordinary case that is one write, to an item beside the log. Where a worke
 the call there: it counts before the model is asked again, and the commit that follows charges it. A fallback model is
 another attempt, with a write of its own.
 
-A reply is committed for as long as there is time. Where the log's store does not take it, the reply is kept elsewhere
-(`kept_replies.py`) and the next worker commits it.
+A reply is committed for as long as there is time. Where the log's store does not take it, the reply is kept elsewhere,
+so that the next attempt at its turn commits it and does not buy it again: as an object of the session, or in the marker
+of its model calls where it is small. While one store is away the other one may be there.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
-from acta_engine.errors import CommitContention, Fenced, ProviderOverloaded, SessionError, TransientError
-from acta_engine.ids import ATTEMPT
-from acta_engine.log.attempt import Attempt, AttemptsChanged, Marker, open_attempts
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision
+from pydantic import ValidationError
+
+from acta_engine.clock import ATTEMPT
+from acta_engine.errors import (
+    CommitContention,
+    EngineError,
+    Fenced,
+    PoisonedSession,
+    ProviderOverloaded,
+    SessionError,
+    TransientError,
+)
+from acta_engine.log.beside import Attempt, AttemptsChanged, AttemptStore, BlobMissing, Marker, open_attempts
+from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import EndedTurns, total_bytes
 from acta_engine.log.head import Head
+from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.prices import NamedModel
+from acta_engine.models.providers import NamedModel
 from acta_engine.people.policies import NO_POLICIES, Policies
+from acta_engine.store.schema import StoredModel
 from acta_engine.turn.budget import CallReservation, Pending, carries, renewed, reserve, with_outcome
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine import is_at
-from acta_engine.turn.kept_replies import KeptReply, is_next, keep, kept, place_of
-from acta_engine.turn.loop_detection import CallAndResult
+from acta_engine.turn.next_action import CallAndResult
+
+SUMMARY = "compact"
+"""The kind of a summary."""
+MOST_BYTES_IN_MARKER = 200_000
+"""DynamoDB's items have at most 400 KB."""
+
+
+class KeptReply(StoredModel):
+    """`place`: as of `place_of`. `attempt`: the one that it answered, as it began. `ended`: when it was answered.
+    `delivered`: ids of the users' messages that its request showed.
+    """
+
+    place: str
+    attempt: Attempt
+    ended: datetime
+    delivered: tuple[str, ...]
+    reply: ModelReply
+
+
+def place_of(head: Head, kind: str) -> str:
+    """Where in the session a reply belongs: behind all that were committed before. Waits and restarts come between
+    without changing it. `kind`: what the commit key of the reply ends with.
+    """
+    run_id = head.run.run_id if head.run is not None else ""
+    return f"{run_id}/{head.usage.llm_calls}/{kind}"
+
+
+def keep(
+    repository: SessionRepository,
+    attempts: AttemptStore,
+    at: Position,
+    reply: KeptReply,
+    open_ones: tuple[Attempt, ...],
+) -> bool:
+    """Whether one of the stores took it. `open_ones`: what the marker holds, the reply's own attempt the last."""
+    text = reply.model_dump_json()
+    with suppress(EngineError):
+        repository.keep_named(at, _name(reply.place), text)
+        return True
+    if len(text.encode()) > MOST_BYTES_IN_MARKER:
+        return False
+    marker = Marker(attempts=open_ones, reply=text)
+    with suppress(EngineError, AttemptsChanged):
+        attempts.write(at.tenant, at.session_id, marker, after=marker.last_id)
+        return True
+    return False
+
+
+def kept(repository: SessionRepository, head: Head, kind: str, marker: Marker) -> KeptReply | None:
+    """The session's next reply, where it was kept; None: there is none. `marker`: as it is now. Raises what the blob
+    store raises; it is not asked where the marker has the reply, or where every attempt is known to have failed.
+    """
+    place = place_of(head, kind)
+    if not any(place.startswith(f"{one.run_id}/") and not one.outcome for one in marker.attempts):
+        return None
+    found = _read(marker.reply) if marker.reply else None
+    if found is not None and found.place == place:
+        return found
+    with suppress(BlobMissing, PoisonedSession):  # a damaged one is bought again, too
+        return _read(repository.text(head, _name(place)))
+    return None
+
+
+def is_next(head: Head, reply: KeptReply) -> bool:
+    """Whether the run still waits for this reply: no other one was committed in its place."""
+    is_live = head.run is not None and not head.is_over and not head.deleted
+    return is_live and reply.place == place_of(head, reply.place.rpartition("/")[2])
+
+
+def _read(text: str) -> KeptReply | None:
+    """None: it is damaged, or of another release. The model is asked again."""
+    try:
+        return KeptReply.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _name(place: str) -> str:
+    return "reply-" + hashlib.sha256(place.encode()).hexdigest()
+
 
 RACES = 12
 """Races for the marker lost in a row, before the engine is asked to try again later."""
@@ -243,7 +335,9 @@ def _in_window(turn: Turn) -> Head:
     """The head with the budget of the window in which the call begins. The call's own commit makes it so."""
     head = turn.session.head
     return head.model_copy(
-        update={"budget": renewed(head, turn.deps.clock.now(), turn.deps.settings.token_window_seconds)}
+        update={
+            "budget": renewed(head.budget, turn.deps.clock.now(), turn.deps.settings.token_window_seconds)
+        }
     )
 
 

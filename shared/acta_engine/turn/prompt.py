@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import Snapshot
-from acta_engine.log.change import Change
+from acta_engine.log.commit import Change
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, OfferedTool
@@ -16,7 +16,7 @@ from acta_engine.plans.plan import UPDATE_PLAN, PlanStep
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
-from acta_engine.turn.loop_detection import repeated_failure
+from acta_engine.turn.next_action import repeated_failure
 from acta_engine.untrusted.visible import one_line
 
 PLAN_RETRIES = 3

@@ -10,9 +10,9 @@ in the next reply. After a second cut-off in a row the model is told to work in 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from acta_engine.clock import CALL, EFFECT, MESSAGE
 from acta_engine.errors import ModelFeedback, PlanRefused
-from acta_engine.ids import CALL, EFFECT, MESSAGE
-from acta_engine.log.change import Change
+from acta_engine.log.commit import Change
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from acta_engine.bound_tenant import carried
 from acta_engine.clock import Clock
 from acta_engine.errors import EngineError
-from acta_engine.log.attempt import Partial, Partials, last_part
+from acta_engine.log.beside import Partial, Partials, last_part
 from acta_engine.log.commit import Position
 from acta_engine.log.head import Head
 from acta_engine.turn.engine import position

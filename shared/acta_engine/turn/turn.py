@@ -27,15 +27,14 @@ from acta_engine.errors import (
     SessionError,
     TransientError,
 )
-from acta_engine.log.attempt import Attempt
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Decision, Position
+from acta_engine.log.beside import Attempt
+from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import HintInjected, PlanRejected
 from acta_engine.log.head import Ending, Failure, Result
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, in_background
-from acta_engine.models.prices import is_priced
+from acta_engine.models.providers import is_priced
 from acta_engine.people.intervention import is_pause
 from acta_engine.people.opening import (
     MAX_SAID_CHARS,
@@ -85,7 +84,6 @@ from acta_engine.turn.engine import (
     wait_or_go_on,
 )
 from acta_engine.turn.final_answer import ANSWER_RETRIES, final_answer
-from acta_engine.turn.loop_detection import CallAndResult, detect_loop
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
@@ -98,7 +96,17 @@ from acta_engine.turn.model_call import (
     reply_kept,
     request_bytes,
 )
-from acta_engine.turn.next_action import Act, AskPerson, Complete, Facts, Fail, ThinkAgain, next_action
+from acta_engine.turn.next_action import (
+    Act,
+    AskPerson,
+    CallAndResult,
+    Complete,
+    Facts,
+    Fail,
+    ThinkAgain,
+    detect_loop,
+    next_action,
+)
 from acta_engine.turn.prompt import PLAN_RETRIES, hint, system_prompt, turn_request
 from acta_engine.turn.reply import (
     ReplyOutcome,
@@ -140,6 +148,7 @@ def take_turn(
     session = deps.repository.conversation(at)
     turn = load(deps, session, kind, at, attempt, timeout)
     if isinstance(turn, Decision):
+        deps.on_turn(at, {"commit": session.number, "next": turn.next})  # no model was asked
         return TurnResult(turn, session)
     if fused:
         if turn.seconds_left < turn.seconds_for(turn.max_output_tokens):
@@ -147,8 +156,17 @@ def take_turn(
         turn = replace(turn, is_fused=True)
     call = _ask_if_open(turn, prepare(turn))
     if isinstance(call, Decision):
+        deps.on_turn(at, {"commit": session.number, "next": call.next})
         return TurnResult(call, session)
-    return commit(turn, call)
+    result, answer = commit(turn, call), call.answer
+    counts: dict[str, object] = {"commit": session.number, "next": result.decision.next}
+    counts |= {"attempts": len(call.attempts), "request_bytes": call.bytes}
+    if isinstance(answer, ModelReply):
+        counts |= {"tokens_in": answer.usage.input, "tokens_out": answer.usage.output, "stop": answer.stop}
+    elif answer is not None:
+        counts["error"] = type(answer).__name__
+    deps.on_turn(at, counts)
+    return result
 
 
 # ---- load
@@ -347,7 +365,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
             if change.head.interventions or change.head.is_over:
                 break
             charge_attempts(change, uncharged, window)
-            change.set(budget=renewed(change.head, change.now, window))
+            change.set(budget=renewed(change.head.budget, change.now, window))
             needed = needed_limits(change.head, call.bytes, most, models)
             if any(needed):  # otherwise the budget renewed in the meantime, and the call fits now
                 warn(change)
@@ -358,7 +376,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
         check_turn(change.head, turn.at)
         window_ends = change.head.budget.window_ends
         charge_attempts(change, uncharged, window)
-        change.set(budget=renewed(change.head, change.now, window))
+        change.set(budget=renewed(change.head.budget, change.now, window))
         if window_ends is None or window_ends > change.now:
             warn(change)
             change.commit(wait_for_tokens(change, deps.outage_rules))
@@ -422,14 +440,14 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
     if not isinstance(answer, ModelReply):
         assert answer is not None
         return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
-    reply, running = with_ids(turn, answer), session.head.background
-    with reply_kept(turn, call, turn.key) as keep_elsewhere:
-        for change in patient_attempts(turn, turn.key, keep_elsewhere):
+    reply, running, key = with_ids(turn, answer), session.head.background, turn.key
+    with reply_kept(turn, call, key) as keep_elsewhere:
+        for change in patient_attempts(turn, key, keep_elsewhere):
             apply(turn, call, reply, change)
     if running is not None:
         forget(turn, running)
     is_ours = session.last_reply == reply.message_id
-    return TurnResult(session.decided(turn.key), session, turn if is_ours else None)
+    return TurnResult(session.decided(key), session, turn if is_ours else None)
 
 
 def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None:
@@ -461,9 +479,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     change.set(
         undelivered=tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered),
         progress=progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs}),
+        read_outside=change.head.read_outside or turn.notes.outside,
     )
-    if turn.notes.outside:
-        change.set(read_outside=True)
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
     outcome = apply_reply(turn, reply, change)
@@ -539,7 +556,7 @@ def _after_thinking(
     does it. `previous`: the calls before this reply and how they went.
     """
     answer, called = reply.answer, bool(reply.calls)
-    # Whether a run in circles gets a hint, a question or the end is decided in `loop_detection.py`.
+    # Whether a run in circles gets a hint, a question or the end is decided in `next_action.py`.
     progress, stuck = detect_loop(
         turn.specs,
         change.head.progress,

@@ -25,7 +25,6 @@ from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store import table_layout as table_items
-from acta_engine.store.documents import ATTRIBUTES_VERSION, dump, load
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
@@ -38,7 +37,7 @@ from acta_engine.store.dynamodb import (
     transact,
 )
 from acta_engine.store.keys import key_part, part_text, tenant_pk
-from acta_engine.store.table_layout import COMMIT, Item, number_sk, sortable
+from acta_engine.store.table_layout import ATTRIBUTES_VERSION, COMMIT, Item, dump, load, number_sk, sortable
 from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, counted, hour_of
 

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from acta_engine.audit.record import Pseudonyms
+from acta_engine.clock import made_at
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
-from acta_engine.ids import made_at
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import TERMINAL, Head, UsedBefore
 from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition, UsageStore

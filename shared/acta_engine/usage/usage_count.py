@@ -15,11 +15,10 @@ from aws_lambda_powertools import Logger
 
 from acta_engine.audit.record import Pseudonyms
 from acta_engine.aws.errors import AwsRefused
-from acta_engine.embedded_metrics import BATCH_METRICS, RUN_METRICS, embedded
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.store.keys import part_text
-from acta_engine.telemetry import Telemetry
-from acta_engine.tenant_hash import tenant_hash
+from acta_engine.telemetry import BATCH_METRICS, RUN_METRICS, Telemetry, embedded
 from acta_engine.traces.spans import CommitName, CommitQueue, RunName
 from acta_engine.usage.dynamodb import committed_in
 from acta_engine.usage.fold import Addition, EndedRun, FoldResult, fold

@@ -21,11 +21,11 @@ from typing import Any
 import httpx
 
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.clock import SystemClock
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.store import TransactionItems
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.system_clock import SystemClock
 from acta_infra.local.config import PROVIDER_LIMITS
 from acta_infra.local.deploy import Progress
 from tests.bench.figures.latency import percentile

@@ -24,7 +24,7 @@ from acta_engine.models import providers
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.models.openai import responses as openai_responses_request
-from acta_engine.models.prices import cost_usd
+from acta_engine.models.providers import cost_usd
 from tests.bench.stand.script import Reply, note, reading
 from tests.bench.stand.stand import GOAL
 from tests.bench.table import columns, heading, number

@@ -13,12 +13,12 @@ from typing import Any, Self, get_args
 import httpx
 
 from acta_engine.aws.clients import make_client
+from acta_engine.clock import SystemClock
 from acta_engine.files.s3 import S3Files
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
-from acta_engine.system_clock import SystemClock
 from acta_infra.local.deploy import Progress
 from acta_infra.local.issuer import Role
 from acta_infra.local.stack import LocalStack

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import ActaError
-from acta_engine.store.documents import unpack
+from acta_engine.store.table_layout import unpack
 from tests.doubles.http_sink import Heard, Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, as_text

@@ -15,6 +15,7 @@ import pytest
 
 from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
+from acta_engine.clock import SystemClock
 from acta_engine.errors import AwsDenied
 from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
@@ -23,7 +24,6 @@ from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
-from acta_engine.system_clock import SystemClock
 from acta_infra.lambdas.grants import GRANTS
 from tests.api.gateway import Answer, Gateway, claims
 from tests.aws.test_tenant_credentials import ATTEMPTS, Function

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.system_clock import SystemClock
+from acta_engine.clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoToolStore
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Sink

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from acta.testing.memory.log import MemoryBlobs
+from acta_engine.clock import SystemClock
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.system_clock import SystemClock
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from acta_engine.clock import SystemClock
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.queue.dynamodb import DynamoAdmission
 from acta_engine.queue.places import ProviderLimits, in_milliseconds
-from acta_engine.system_clock import SystemClock
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person, Seen

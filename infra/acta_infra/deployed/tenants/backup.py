@@ -29,8 +29,8 @@ from acta_engine.agents.store import all_agents
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import PoisonedSession, SchemaUnknown
+from acta_engine.log.beside import BlobMissing
 from acta_engine.log.commit import Commit
-from acta_engine.log.texts import BlobMissing
 from acta_engine.prompts.prompt import SEEDS
 from acta_engine.store.keys import FILES as FILE_KEYS
 from acta_engine.store.keys import SESSIONS as TEXT_KEYS

@@ -17,8 +17,8 @@ from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import Service
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
+from acta_engine.clock import AUDIT
 from acta_engine.errors import PoisonedSession, SessionNotFound
-from acta_engine.ids import AUDIT
 from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
 from acta_engine.people.requester import Requester
 from acta_engine.sessions.delete import delete
@@ -33,7 +33,7 @@ from acta_engine.store.keys import (
     tool_secrets_prefix,
 )
 from acta_engine.store.objects import erase_prefix
-from acta_engine.turn.workflow import Workflow
+from acta_engine.turn.engine import Workflow
 from acta_engine.untrusted.path import private_folder
 from acta_infra.deployed.account import Account, pages
 from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, in_pages, key_of, stores_in

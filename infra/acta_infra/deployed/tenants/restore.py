@@ -21,10 +21,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import AgentExists, DefinitionChanged, ServerChanged, ToolChanged, ToolExists
 from acta_engine.aws.errors import AwsRefused
+from acta_engine.clock import RUN
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
-from acta_engine.ids import RUN
-from acta_engine.log.change import Change
-from acta_engine.log.commit import Commit
+from acta_engine.log.commit import Change, Commit
 from acta_engine.log.store import IndexEntry, Listed, NumberTaken, SessionReceiver, TransactionItems
 from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta_engine.notifications.receiver import TenantReceiver

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from acta_engine.agents.dynamodb import DynamoDefinitions
 from acta_engine.aws.clients import Service
-from acta_engine.clock import Clock
+from acta_engine.clock import Clock, SystemClock
 from acta_engine.log.dynamodb import DynamoLog, write_in_batches
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.repository import SessionRepository
@@ -23,7 +23,6 @@ from acta_engine.notifications.dynamodb import DynamoTenantReceivers
 from acta_engine.people.intervention import Intervention
 from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item, receiver_key, session_pk
-from acta_engine.system_clock import SystemClock
 from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_infra.deployed.account import Account, pages
 from acta_infra.deployed.stacks import OutputsUnknown, stack_outputs

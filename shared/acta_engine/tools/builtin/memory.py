@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from acta_engine.clock import MEMORY
 from acta_engine.errors import ToolFailed
-from acta_engine.ids import MEMORY
 from acta_engine.memories.memory import (
     MAX_PER_AGENT,
     MAX_TEXT_CHARS,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from acta_engine.errors import ModelFeedback, ToolFailed
+from acta_engine.log.beside import BlobMissing
 from acta_engine.log.conversation import Content
-from acta_engine.log.texts import BlobMissing
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, fields, text
 from acta_engine.untrusted.quoting import OutsideText, quoted

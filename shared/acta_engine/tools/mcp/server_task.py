@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from acta_engine.models.providers import next_wait
 from acta_engine.store.schema import StoredModel
-from acta_engine.turn.answer_time import next_wait
 
 MAX_TASK_ID_CHARS = 1_000
 LONGEST_INTERVAL = 240

@@ -15,7 +15,7 @@ from acta_engine.log.commit import Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import OpenCall
-from acta_engine.log.session import Session
+from acta_engine.log.repository import Session
 from acta_engine.tools.mcp.server_task import ServerTask, TaskNews
 from acta_engine.tools.port import CallContext, ServerTasks
 from acta_engine.tools.runtime import (

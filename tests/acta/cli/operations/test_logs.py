@@ -22,7 +22,7 @@ from acta.cli.operations.logs import (
     show_line,
     tell,
 )
-from acta_engine.ids import EFFECT, SESSION, make_id
+from acta_engine.clock import EFFECT, SESSION, make_id
 from acta_infra.deployed.session_logs import LogsUnreadable, own_tool_functions, read_lines
 from acta_infra.environments import LOCAL
 from acta_infra.sizing import FunctionName
