@@ -53,12 +53,12 @@ USES: Mapping[str, AwsUse] = MappingProxyType(
     {
         "run": AwsUse(transitions=2, api_invocations=1, api_ms=30, reads=2, read_units=2, writes=3, write_units=10),
         "model call": AwsUse(step_ms=30, reads=2, read_units=2, writes=2, write_units=3, puts=0.05),
-        "turn that is a state": AwsUse(transitions=2, step_invocations=1, step_ms=45),
+        "turn that is a state": AwsUse(transitions=2, step_invocations=1, step_ms=30),
         "state with calls": AwsUse(transitions=1),
         "call": AwsUse(writes=1, write_units=3, gets=1),
-        "call that is a state": AwsUse(transitions=1, tool_invocations=1, tool_ms=70, reads=1, read_units=1),
+        "call that is a state": AwsUse(transitions=1, tool_invocations=1, tool_ms=50, reads=1, read_units=1),
         # Calls at once lose races for the next commit number, and read and write again.
-        "further call at once": AwsUse(tool_ms=150, reads=1.3, read_units=2.4, writes=1.2, write_units=3.6),
+        "further call at once": AwsUse(tool_ms=20, reads=1.3, read_units=2.4, writes=1.2, write_units=3.6),
         # The bench's call with an effect puts a file where another one gets it.
         "start of a call": AwsUse(writes=1, write_units=2, gets=-1, puts=1),
         "question": AwsUse(transitions=2, api_invocations=2, api_ms=60, reads=3, read_units=3, writes=4,
