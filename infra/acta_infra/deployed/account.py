@@ -96,6 +96,16 @@ def client_in(region: str | None, service: str) -> Any:
     return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
 
 
+def unless(code: str, service: Service, operation: str, **parameters: Any) -> Any:
+    """AWS's answer; None: it refused with this error code. Raises what `Service.call` raises."""
+    try:
+        return service.call(operation, **parameters)
+    except AwsRefused as refused:
+        if refused.code == code:
+            return None
+        raise
+
+
 def pages(
     service: Service, operation: str, cursor: str, sent_as: str = "", **parameters: Any
 ) -> Iterator[Any]:
@@ -177,12 +187,8 @@ def qualifier(cdk_json: Path = CDK_JSON) -> str:
 def _version(client: Any) -> int | None:
     """None: there is none. Raises what `Service.call` raises."""
     name = f"/cdk-bootstrap/{qualifier()}/version"
-    try:
-        return int(Service("ssm", client).call("get_parameter", Name=name)["Parameter"]["Value"])
-    except AwsRefused as refused:
-        if refused.code == ABSENT:
-            return None
-        raise
+    answer = unless(ABSENT, Service("ssm", client), "get_parameter", Name=name)
+    return None if answer is None else int(answer["Parameter"]["Value"])
 
 
 ALWAYS_UNRESERVED = 100
@@ -233,11 +239,6 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
 
 def reserved_now(lambdas: Service, function: str) -> int | None:
     """What the deployed function reserves; None: nothing, or it is not there."""
-    try:
-        answer = lambdas.call("get_function_concurrency", FunctionName=function)
-    except AwsRefused as refused:
-        if refused.code == NOT_FOUND:
-            return None
-        raise
+    answer = unless(NOT_FOUND, lambdas, "get_function_concurrency", FunctionName=function) or {}
     found: int | None = answer.get("ReservedConcurrentExecutions")
     return found

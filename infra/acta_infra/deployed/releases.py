@@ -19,7 +19,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_engine.settings import PREFIX
 from acta_engine.store.schema import CURRENT
-from acta_infra.deployed.account import AWS_ERRORS, pages
+from acta_infra.deployed.account import AWS_ERRORS, pages, unless
 from acta_infra.deployed.stacks import described
 from acta_infra.environments import Environment
 from acta_infra.names import ALIAS, READS_VERSION, function_name, own_tool_function, stateless_stack
@@ -109,15 +109,12 @@ def look(environment: str, lambdas: Any) -> Deployed:
         versions = _versions(service, function_name(environment, name))
         if not versions:
             continue  # an environment without notifications has no function for them
-        try:
-            alias = service.call("get_alias", FunctionName=function_name(environment, name), Name=ALIAS)
-        except AwsRefused as refused:
-            if refused.code != NOT_FOUND:
-                raise
+        function = function_name(environment, name)
+        alias = unless(NOT_FOUND, service, "get_alias", FunctionName=function, Name=ALIAS)
+        if alias is None:
             raise NotPossible(
-                f"{function_name(environment, name)} has no alias {ALIAS}: it was deployed by a release that has none; "
-                "deploy this one first"
-            ) from None
+                f"{function} has no alias {ALIAS}: it was deployed by a release that has none; deploy this one first"
+            )
         found[name], live[name] = versions, alias["FunctionVersion"]
         revisions[name] = alias.get("RevisionId", "")
         if (alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights"):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from acta_engine.aws.clients import Service
-from acta_engine.aws.errors import AwsRefused
 from acta_engine.settings import PREFIX
 from acta_infra.deployed.account import (
     AWS_ERRORS,
@@ -20,6 +19,7 @@ from acta_infra.deployed.account import (
     caller,
     client_in,
     require_credentials,
+    unless,
 )
 from acta_infra.environments import Environment, UnusableValue, every_environment, select
 from acta_infra.names import edge_stack, sessions_stack, stateful_stack, stateless_stack
@@ -65,12 +65,7 @@ def described(stack: str, client: Any) -> Mapping[str, Any] | None:
 
 def unless_absent(client: Any, operation: str, **parameters: Any) -> Any:
     """CloudFormation's answer; None: there is no such stack. Raises what `Service.call` raises."""
-    try:
-        return Service("cloudformation", client).call(operation, **parameters)
-    except AwsRefused as refused:
-        if refused.code == NO_SUCH_STACK:
-            return None
-        raise
+    return unless(NO_SUCH_STACK, Service("cloudformation", client), operation, **parameters)
 
 
 def names_of(environment: Environment) -> tuple[str, ...]:

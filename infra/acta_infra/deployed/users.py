@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from acta_engine.aws.clients import Service
-from acta_engine.aws.errors import AwsRefused
-from acta_infra.deployed.account import pages
+from acta_infra.deployed.account import pages, unless
 
+NO_USER = "UserNotFoundException"
 PAGE = 60
 """The most that Cognito lists at once."""
 
@@ -59,19 +59,16 @@ class Users:
         attributes = {"email": email, "email_verified": "true", "custom:tenant": tenant}
         given = [{"Name": name, "Value": value} for name, value in attributes.items()]
         how = {"DesiredDeliveryMediums": ["EMAIL"]} if invite else {"MessageAction": "SUPPRESS"}
-        try:
-            self._call("admin_create_user", Username=email, UserAttributes=given, **how)
-            is_new = True
-        except AwsRefused as refused:
-            if refused.code != "UsernameExistsException":
-                raise
-            is_new = False
-            there = self._find(email)
-            if there.get("custom:tenant", "") != tenant:
-                raise OtherTenant(there.get("custom:tenant", "")) from None
+        made = self._call_unless(
+            "UsernameExistsException", "admin_create_user", Username=email, UserAttributes=given, **how
+        )
+        if made is None:
+            its_tenant = self._find(email).get("custom:tenant", "")
+            if its_tenant != tenant:
+                raise OtherTenant(its_tenant)
         for role in roles:
             self._put_into_group(email, role)
-        return is_new
+        return made is not None
 
     def list(self) -> Iterator[User]:
         """All of them, with their roles."""
@@ -109,36 +106,26 @@ class Users:
         """By user name; says how many were there. Tokens that they have stay valid for as long as the pool says
         (`OwnPool.token_minutes`).
         """
-        deleted = 0
-        for name in names:
-            try:
-                self._call("admin_delete_user", Username=name)
-                deleted += 1
-            except AwsRefused as refused:
-                if refused.code != "UserNotFoundException":
-                    raise
-        return deleted
+        deleted = [self._call_unless(NO_USER, "admin_delete_user", Username=name) for name in names]
+        return sum(each is not None for each in deleted)
 
     def _find(self, email: str) -> Mapping[str, str]:
         """Their attributes. Raises NoSuchUser."""
-        try:
-            return attributes_of(self._call("admin_get_user", Username=email)["UserAttributes"])
-        except AwsRefused as refused:
-            if refused.code == "UserNotFoundException":
-                raise NoSuchUser(email) from None
-            raise
+        found = self._call_unless(NO_USER, "admin_get_user", Username=email)
+        if found is None:
+            raise NoSuchUser(email)
+        return attributes_of(found["UserAttributes"])
 
     def _put_into_group(self, email: str, role: str) -> None:
-        try:
-            self._call("create_group", GroupName=role)
-        except AwsRefused as refused:
-            if refused.code != "GroupExistsException":
-                raise
+        self._call_unless("GroupExistsException", "create_group", GroupName=role)
         self._call("admin_add_user_to_group", Username=email, GroupName=role)
 
     def _pages(self, operation: str, items: str, cursor: str, **parameters: Any) -> Iterator[Any]:
         for page in pages(self._cognito, operation, cursor, **self._pool, Limit=PAGE, **parameters):
             yield from page[items]
+
+    def _call_unless(self, code: str, operation: str, **parameters: Any) -> Any:
+        return unless(code, self._cognito, operation, **self._pool, **parameters)
 
     def _call(self, operation: str, **parameters: Any) -> Any:
         return self._cognito.call(operation, **self._pool, **parameters)
