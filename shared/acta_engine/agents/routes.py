@@ -11,7 +11,7 @@ from acta_engine.agents.store import AgentExists, DefinitionChanged
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.clock import AGENT
@@ -23,7 +23,6 @@ from acta_engine.settings import Settings
 from acta_engine.tools.routes import registered
 from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
 
-MAX_PAGE = 100
 WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short, whatever the agent says."""
 ABOUT_CALLS = ("approval_required", "error_recovery")

@@ -10,7 +10,7 @@ from acta_engine.agents.routes import add_agents
 from acta_engine.api.answers import instant, instant_or_none
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
-from acta_engine.api.listing_cursor import Instant, ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, Instant, ListingCursor, listing_cursor
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.app import App
 from acta_engine.audit.record import Audit, AuditFilter, AuditRecord
@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 else:
     Action = Literal[tuple(row.action for row in OPERATIONS if row.action is not None)]
 
-MAX_PAGE = 100
 
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 

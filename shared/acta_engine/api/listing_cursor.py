@@ -1,6 +1,5 @@
-"""Parameters of listings. A store makes the cursors of its own and checks them; callers cannot read them.
-
-A page's size is each route's `limit`.
+"""Parameters of listings: how many entries a page has, and where it begins. A store makes the cursors of its own and
+checks them; callers cannot read them.
 """
 
 from collections.abc import Iterator
@@ -11,6 +10,12 @@ from pydantic import AwareDatetime, BeforeValidator, Field
 
 from acta_engine.errors import CursorInvalid
 
+MAX_PAGE = 100
+"""Entries of a page, at most: the bound of a route's `limit`. What it is without one stands in the route."""
+MAX_LONG_PAGE = 200
+"""Of what is short: messages, events, steps, memories, usage."""
+MAX_FILES = 1_000
+"""As S3 lists them."""
 ListingCursor = Annotated[str | None, Field(max_length=2_048)]
 
 

@@ -8,7 +8,7 @@ from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import of_new_or_known
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_FILES, ListingCursor, listing_cursor
 from acta_engine.app import App
 from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
@@ -17,7 +17,6 @@ from acta_engine.untrusted.path import PathRefused, check_new_path, check_path
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.files import answers as records
 
-MAX_PAGE = 1_000
 TEXT = "text/plain; charset=utf-8"
 """Never a type that a browser would run, whatever the file's name says."""
 BYTES = "application/octet-stream"
@@ -62,7 +61,7 @@ def add_files(api: Api, deps: App) -> None:
     @api.on("listFiles")
     def list_files(
         prefix: str = "",
-        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 100,
+        limit: Annotated[int, Field(ge=1, le=MAX_FILES)] = 100,
         cursor: ListingCursor = None,
         deleted: Literal["", "1"] = "",
     ) -> Response:

@@ -10,7 +10,7 @@ from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import etag
 from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored_answer
 from acta_engine.api.json_body import RequestBody
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_LONG_PAGE, ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
 from acta_engine.app import App
 from acta_engine.clock import MEMORY
@@ -28,8 +28,6 @@ from acta_engine.memories.memory import (
     Tag,
 )
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE
-
-MAX_PAGE = 200
 
 
 class MemoryBody(RequestBody):
@@ -102,7 +100,7 @@ def add_memories(api: Api, deps: App) -> None:
     def list_memories(
         agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
         kind: MemoryKind | None = None,
-        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50,
+        limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 50,
         cursor: ListingCursor = None,
     ) -> Response:
         with listing_cursor():

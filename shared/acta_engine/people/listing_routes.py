@@ -6,7 +6,7 @@ from pydantic import Field
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.app import App
 from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.people import answers as shapes
 
 State = Literal[InterventionState, "all"]
-Limit = Annotated[int, Field(ge=1, le=100)]
+Limit = Annotated[int, Field(ge=1, le=MAX_PAGE)]
 
 
 def add_interventions(api: Api, deps: App) -> None:

@@ -10,7 +10,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.errors import FieldsInvalid, NotFound
@@ -24,8 +24,6 @@ from acta_engine.prompts.prompt import (
     Prompt,
 )
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE
-
-MAX_PAGE = 100
 
 
 class PutPrompt(Applicable):

@@ -8,6 +8,7 @@ from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.etag import plan_tag
+from acta_engine.api.listing_cursor import MAX_LONG_PAGE
 from acta_engine.errors import PlanNotFound, ValidationFailed
 from acta_engine.log.beside import BlobStore
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
@@ -26,7 +27,7 @@ INCLUDED = frozenset({"answer", "results"})
 MAX_ANSWER = 500_000
 """Characters: of a longer one the conversation has all."""
 MAX_PART_BYTES = 400_000
-Limit = Annotated[int, Field(ge=1, le=200)]
+Limit = Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)]
 
 
 def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response
-from acta_engine.api.listing_cursor import ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.app import App
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
@@ -33,7 +33,7 @@ def add_listing(api: Api, deps: App) -> None:
         metadata: Annotated[str, Field(pattern="^[^=]{1,64}=")] | None = None,
         goal: Annotated[str, Field(min_length=1, max_length=LISTED_GOAL_CHARS)] | None = None,
         goal_met: Literal["true", "false"] | None = None,
-        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 20,
         cursor: ListingCursor = None,
     ) -> Response:
         """Those that the caller may see. The index has one state for all active sessions; the heads have all of it.

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
-from acta_engine.api.listing_cursor import Instant, ListingCursor
+from acta_engine.api.listing_cursor import MAX_LONG_PAGE, Instant, ListingCursor
 from acta_engine.app import App
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.usage.answers import usage_view
@@ -25,7 +25,7 @@ def add_usage(api: Api, deps: App) -> None:
         from_: Instant | None = None,
         to: Instant | None = None,
         by: By = "day",
-        limit: Annotated[int, Field(ge=1, le=200)] = 100,
+        limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 100,
         cursor: ListingCursor = None,
     ) -> Response:
         caller = api.caller
