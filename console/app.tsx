@@ -88,7 +88,7 @@ function Environment() {
 function SignInAgain() {
   return (
     <div class="notice warning" role="alert">
-      You are not signed in any more. What you see may be old.{" "}
+      You are no longer signed in. This page may be out of date.{" "}
       <button type="button" onClick={() => void leaveToSignIn(location.pathname + location.search)}>
         Sign in again
       </button>

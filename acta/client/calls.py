@@ -25,8 +25,8 @@ class ApiCalls(Calls[C]):
         output_schema: Mapping[str, Any] | None = None, idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.Session]:
         """Start a session. Gives an agent a goal and returns at once. Without `content` the session stays `idle`
-        until somebody writes to it. Limits that are not named are the agent's, else the deployment's. Raises
-        Conflict, RateLimited, TooManyOpenSessions.
+        until somebody writes to it. For limits that you do not name, those of the agent apply, or else those of
+        the deployment. Raises Conflict, RateLimited, TooManyOpenSessions.
         """
         return data(
             Request("POST", path_of("sessions"), body=given(content=content, agent_id=agent_id, max_steps=max_steps,
@@ -44,10 +44,10 @@ class ApiCalls(Calls[C]):
         notify_url: str | None = None, output_schema: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None, **more: Any
     ) -> Flow[shapes.ForkedSession]:
-        """Fork a session. A new session of yours that goes on from the end of a turn, with a copy of the
-        conversation, the plan and the notes. Approvals, open calls and questions, and what was spent stay behind.
-        Files are as they are now. The session itself is not changed, and may be deleted. Admins try versions of
-        prompts with it (`prompts`): 403 for everybody else. Raises SessionNotFound, Conflict, RateLimited,
+        """Fork a session. Creates a new session of yours that goes on from the end of a turn, with a copy of the
+        conversation, the plan and the notes. It does not take over approvals, open calls, questions and costs.
+        Files are as they are now. The original session does not change, and may be deleted. Admins may try
+        versions of prompts (`prompts`); others get 403 for that. Raises SessionNotFound, Conflict, RateLimited,
         TooManyOpenSessions.
         """
         return data(
@@ -73,8 +73,8 @@ class ApiCalls(Calls[C]):
     def text_part(
         self, session_id: str, text_id: str, offset: int | None = None, limit: int | None = None
     ) -> Flow[shapes.TextPart]:
-        """Read a long text, part by part. A message has only the beginning of a long result; this is all of it.
-        Send `next_offset` as `offset` until it is null. Raises SessionNotFound.
+        """Read a long text, part by part. A message has only the beginning of a long result; this route has the
+        whole text. Send `next_offset` as `offset` until it is null. Raises SessionNotFound.
         """
         return data(
             Request("GET", path_of("sessions", session_id, "texts", text_id), {"offset": offset, "limit": limit})
@@ -107,11 +107,11 @@ class ApiCalls(Calls[C]):
         self, session_id: str, max_steps: int | None = None, token_budget: int | None = None, *,
         cost_budget_usd: float | None = None, review_every: int | None = None, idempotency_key: str | None = None
     ) -> Flow[shapes.Session]:
-        """Raise or lower limits. The new limits hold for the run at work and for those that follow; `limits` of
-        the answer shows them, also of a session that is over. A field that is absent or null stays as it was; a
-        limit cannot be removed. More than the caps allow is 403, or 400 for an admin. A limit that is used up
-        already is refused. A run that waits for tokens goes on at once with a higher budget. While a question
-        about the budget is open, decide it with `raise` instead. Raises SessionNotFound, Conflict.
+        """Raise or lower limits. The new limits apply to the present run and to later ones; `limits` of the answer
+        shows them. A field that is absent or null does not change its limit; a limit cannot be removed. A limit
+        above the caps gets 403, or 400 for an admin. A limit below what is used already is refused. A run that
+        waits for tokens goes on at once with a higher budget. While a question about the budget is open, answer it
+        with `raise` instead. Raises SessionNotFound, Conflict.
         """
         return data(
             Request("PATCH", path_of("sessions", session_id), body=given(max_steps=max_steps,
@@ -132,28 +132,28 @@ class ApiCalls(Calls[C]):
 
     @operation
     def pause(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
-        """Pause the session. Nothing new begins until the session is resumed. What already runs is finished, and
+        """Pause the session. Nothing new begins until the session is resumed. Work that has begun is finished, and
         its results are kept. Pausing a paused session changes nothing. Raises SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "pause"), body={}, headers=key(idempotency_key)))
 
     @operation
     def resume(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
-        """Resume the session. It ends a pause or an open review, or tries at once what the session waits to try
-        again. Raises SessionNotFound, Conflict.
+        """Resume the session. Ends a pause or an open review. A session that waits for its next try makes it at
+        once. Raises SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "resume"), body={}, headers=key(idempotency_key)))
 
     @operation
     def cancel(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.CancelledSession]:
-        """Cancel the session. It ends the run. No call begins after the answer. Cancelling twice is 202 twice.
-        Raises SessionNotFound, Conflict.
+        """Cancel the session. Ends the run. No call begins after the answer. A second cancel also gets 202. Raises
+        SessionNotFound, Conflict.
         """
         return data(Request("POST", path_of("sessions", session_id, "cancel"), body={}, headers=key(idempotency_key)))
 
     @operation
     def delete(self, session_id: str) -> Flow[None]:
-        """Delete the session. It cancels the session if it runs, then erases everything that was stored of it.
+        """Delete the session. Cancels the session if it runs, then erases everything that was stored for it.
         Raises SessionNotFound, Conflict.
         """
         return data(Request("DELETE", path_of("sessions", session_id)))
@@ -165,7 +165,7 @@ class ApiCalls(Calls[C]):
 
     @operation
     def call_input(self, session_id: str, intervention_id: str, call_id: str | None = None) -> Flow[shapes.CallInput]:
-        """Read the whole input of the call that is decided on. Raises SessionNotFound, InterventionNotFound."""
+        """Read the whole input of the call that a question is about. Raises SessionNotFound, InterventionNotFound."""
         return data(
             Request("GET", path_of("sessions", session_id, "interventions", intervention_id, "input"), {"call_id":
             call_id})
@@ -176,9 +176,9 @@ class ApiCalls(Calls[C]):
         self, session_id: str, intervention_id: str, option: str, input: Mapping[str, Any] | None = None,
         comment: str | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Intervention]:
-        """Decide a question. One of the intervention's `options`. Some take an `input`: `modify` the tool's whole
-        input, `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry`
-        `{hint?}`. A second or late decision is 409 with the recorded one. Raises ApproverMustDiffer,
+        """Decide a question. `option` is one of the intervention's `options`. Some take an `input`: `modify` the
+        tool's whole input, `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`,
+        `retry` `{hint?}`. A second or late decision gets 409 with the recorded one. Raises ApproverMustDiffer,
         SessionNotFound, InterventionNotFound, Conflict.
         """
         return data(
@@ -188,7 +188,7 @@ class ApiCalls(Calls[C]):
 
     @operation
     def me(self) -> Flow[shapes.Me]:
-        """Read who asks: tenant, subject and roles."""
+        """Read who you are: tenant, subject and roles."""
         return data(Request("GET", path_of("me")))
 
     @operation
@@ -220,7 +220,7 @@ class ApiCalls(Calls[C]):
 
     @operation
     def health(self) -> Flow[shapes.DeploymentHealth]:
-        """Read which release answers, what it allows the tenant, and when recovery looked last. It is for admins."""
+        """Read the release, the tenant's limits, and when recovery last ran. It is for admins."""
         return data(Request("GET", path_of("admin", "health")))
 
 
@@ -244,15 +244,15 @@ class AgentCalls(Calls[C]):
 
     @operation
     def replace(self, agent_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Agent]:
-        """Replace an agent's definition. The body is the whole definition: absent fields take their defaults.
-        `default` may be replaced, too. It is for admins. Raises NotFound, Conflict.
+        """Replace an agent's definition. The body is the whole definition: absent fields get their defaults. The
+        agent `default` may be replaced, too. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
     def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
-        """Delete an agent. Its memories stay. An agent that is created again under its id has them. It is for
-        admins. Raises NotFound, Conflict.
+        """Delete an agent. Its memories are kept. An agent that is created later with the same id has them. It is
+        for admins. Raises NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
 
@@ -267,10 +267,10 @@ class ToolCalls(Calls[C]):
 
     @operation
     def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Flow[shapes.Tool]:
-        """Add a tool. Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything
-        runs. A header's value is a text only where its name and value are plain; all else refers to a secret.
-        `{name}` in the path of `url` is an argument; `parameters` says of others where they go, as in OpenAPI. It
-        is for admins. Raises Conflict.
+        """Add a tool. Its kind is `http` or `lambda`. The input is validated against `input_schema` before
+        anything runs. A header's value is a text only if its name and value are clearly no credential; all others
+        refer to a secret. `{name}` in the path of `url` is an argument; `parameters` says where other arguments
+        go, as in OpenAPI. It is for admins. Raises Conflict.
         """
         return data(Request("POST", path_of("tools"), body=dict(definition), headers=key(idempotency_key)))
 
@@ -286,8 +286,8 @@ class ToolCalls(Calls[C]):
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
-        """Delete a tool. If agents name the tool, the answer is 409, and `details.agents` says which. With
-        `force=true` they go on without it. It is for admins. Raises NotFound, Conflict.
+        """Delete a tool. If agents name the tool, the answer is 409, and `details.agents` lists them. With
+        `force=true` it is deleted, and they go on without it. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
 
@@ -296,11 +296,11 @@ class ToolCalls(Calls[C]):
         self, name: str, input: Mapping[str, Any] | None = None, confirm: bool = False, *,
         idempotency_key: str | None = None
     ) -> Flow[shapes.ToolTrial]:
-        """Try a tool. Outside a session, with the same checks: the schema, the hosts, the secrets, the functions.
-        At most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an `approver_role` that
-        role (403), and what somebody else has to approve is not tried (403), nor is a built-in tool (409). An
-        input that does not fit the schema: 400. 503: nothing was done. The same `Idempotency-Key` makes no second
-        call: 409. It is for admins. Raises NotFound, Conflict.
+        """Try a tool. Calls the tool outside a session for at most 20 seconds, with the same checks as in a
+        session. A tool of high stakes needs `confirm: true` (else 409), and one with an `approver_role` needs that
+        role (else 403). A tool whose calls somebody else has to approve (403) and a built-in tool (409) cannot be
+        tried. Invalid input gets 400. After 503 nothing was done. A repeat with the same `Idempotency-Key` makes
+        no second call and gets 409. It is for admins. Raises NotFound, Conflict.
         """
         return data(
             Request("POST", path_of("tools", name, "call"), body=given(input=input, confirm=confirm),
@@ -323,7 +323,7 @@ class McpServerCalls(Calls[C]):
 
     @operation
     def write(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.McpServer]:
-        """Name an MCP server, or replace its definition. It is also 409 if a tool is to be confirmed and the
+        """Name an MCP server, or replace its definition. The answer is also 409 if you confirm a tool and the
         server does not answer. It is for admins. Raises Conflict.
         """
         return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
@@ -331,22 +331,22 @@ class McpServerCalls(Calls[C]):
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
         """Delete an MCP server and its tools. If agents name one of its tools, the answer is 409, and
-        `details.agents` says which. With `force=true` they go on without those tools. It is for admins. Raises
-        NotFound, Conflict.
+        `details.agents` lists them. With `force=true` the server is deleted, and the agents go on without its
+        tools. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
 
     @operation
     def refresh(self, name: str) -> Flow[shapes.ListedMcpTools]:
-        """Ask an MCP server what it says of its tools now. The answer is 409 if the server does not answer as an
-        MCP server does. It is for admins. Raises NotFound, Conflict.
+        """Ask an MCP server how it describes its tools now. The answer is 409 if the server does not answer, or
+        not as an MCP server does. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
 
     @operation
     def confirm(self, name: str, tools: Mapping[str, Mapping[str, Any]]) -> Flow[shapes.McpServer]:
-        """Let agents have tools of an MCP server. The answer is 400 if the server describes a tool in another way
-        than the pin says. It is for admins. Raises NotFound, Conflict.
+        """Let agents have tools of an MCP server. The answer is 400 if the server's description of a tool no
+        longer fits the pin. It is for admins. Raises NotFound, Conflict.
         """
         return data(Request("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
 
@@ -377,21 +377,21 @@ class NotificationCalls(Calls[C]):
 
     @operation
     def read(self) -> Flow[shapes.Notifications]:
-        """Read where the tenant is told of questions and ended sessions. It is for admins. Raises NotFound."""
+        """Read where notifications of questions and ended sessions are sent. It is for admins. Raises NotFound."""
         return data(Request("GET", path_of("notifications")))
 
     @operation
     def write(self, url: str | None = None, secret: str | None = None) -> Flow[shapes.Notifications]:
-        """Set where the tenant is told, and what that is signed with. The URL's host must be one that the operator
-        allows; else the answer is 400. Notifications to sessions' own webhooks are signed with the same secret. It
-        is for admins.
+        """Set the URL for notifications and the secret that signs them. The operator must allow the URL's host;
+        otherwise the answer is 400. Notifications to sessions' own webhooks are signed with the same secret. It is
+        for admins.
         """
         return data(Request("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
 
     @operation
     def delete(self) -> Flow[None]:
-        """Delete the URL and the secret. Sessions with a webhook of their own send no more notifications either.
-        It is for admins. Raises NotFound.
+        """Delete the URL and the secret. Sessions with their own webhook then send no notifications either. It is
+        for admins. Raises NotFound.
         """
         return data(Request("DELETE", path_of("notifications")))
 
@@ -414,11 +414,11 @@ class PromptCalls(Calls[C]):
         self, name: str, content: str, comment: str | None = None, expected_version: int | None = None, *,
         active: bool | None = None, applied: Mapping[str, Any] | None = None
     ) -> Flow[shapes.Prompt]:
-        """Write a new version of a prompt. The text is in force at once, for all agents of the tenant: read the
-        present one first, and change what you mean to change. The example is the text of the release, and changes
-        nothing. An earlier version can be restored. With `active` false it is a draft, in force nowhere: a start
-        or a fork names it in `prompts` to try it, and restoring it puts its text in force. It is for admins.
-        Raises NotFound, Conflict.
+        """Write a new version of a prompt. The text is in force at once for all agents of the tenant, so read the
+        present text first and change only what you mean to change. An earlier version can be restored. The example
+        is the release's own text, which changes nothing. With `active` false the version is a draft, which is not
+        in force: name it in `prompts` of a start or a fork to try it, and restore it to put it in force. It is for
+        admins. Raises NotFound, Conflict.
         """
         return data(
             Request("PUT", path_of("admin", "prompts", name), body=given(content=content, comment=comment,
@@ -458,7 +458,7 @@ class MemoryCalls(Calls[C]):
         self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None,
         tags: Sequence[str] | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Memory]:
-        """Write a memory. What a person writes is for all sessions of the agent. Raises Conflict."""
+        """Write a memory. A memory that a person writes is used in all sessions of the agent. Raises Conflict."""
         return data(
             Request("POST", path_of("memories"), body=given(kind=kind, text=text, agent_id=agent_id, tags=tags),
             headers=key(idempotency_key))

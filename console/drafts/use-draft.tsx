@@ -57,7 +57,7 @@ export function Unsent({ of, hasButton = true }: { of: Pick<Draft<unknown>, "dro
   if (!of.isWritten) return null;
   return (
     <p class={of.isKept ? "unsent" : "unsent notice warning"}>
-      {of.isKept ? "Not sent yet, kept in this tab." : "Not sent yet, and too long to be kept: it is lost where you leave this page."}{" "}
+      {of.isKept ? "Not sent yet, kept in this tab." : "Not sent yet and too long to keep: it is lost if you leave this page."}{" "}
       {hasButton && (
         <button type="button" class="quiet" onClick={of.drop}>
           Throw it away

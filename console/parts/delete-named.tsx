@@ -27,7 +27,7 @@ export function DeleteNamed({ title, path, version, onDone, onClose, children }:
     onDone();
   }
   return (
-    <Confirm title={title} act={isNamed ? "Delete all the same" : "Delete"} isDangerous onAct={remove} onClose={onClose}>
+    <Confirm title={title} act={isNamed ? "Delete anyway" : "Delete"} isDangerous onAct={remove} onClose={onClose}>
       {children}
     </Confirm>
   );

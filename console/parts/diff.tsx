@@ -39,7 +39,7 @@ const SAID = { same: "", added: "Added: ", removed: "Removed: ", skipped: "" };
 
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
   const parts = useMemo(() => differences(before, after), [before, after]);
-  if (!parts) return <p class="hint">The texts are too long to be compared here.</p>;
+  if (!parts) return <p class="hint">The texts are too long to compare here.</p>;
   if (!parts.some((part) => part.kind === "added" || part.kind === "removed")) return <p class="hint">Nothing differs.</p>;
   return (
     <div class="diff" role="group" aria-label={label} tabIndex={0} dir="ltr">

@@ -58,7 +58,7 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
               type="button"
               onClick={() => draft.write({ begun: current, text })}
             >
-              Go on with my text, on top of version {current.version}
+              Keep my text, based on version {current.version}
             </button>
           </p>
         </section>

@@ -6,11 +6,11 @@ import type { Rule } from "../api/file-names";
 const RULES: readonly (readonly [Rule, string])[] = [
   ["both", "Keep both: the new one gets a number, such as notes (2).md"],
   ["replace", "Replace: the earlier one stays a version for 30 days"],
-  ["skip", "Leave out the new one"],
+  ["skip", "Skip the new one"],
 ];
 
 export function NameRule({ chosen, onChoose }: { chosen: Rule; onChoose: (rule: Rule) => void }) {
   return (
-    <Choice label="Where a file of that name exists" value={chosen} write={(name) => onChoose(name as Rule)} of={RULES} />
+    <Choice label="If a file of that name exists" value={chosen} write={(name) => onChoose(name as Rule)} of={RULES} />
   );
 }

@@ -6,7 +6,7 @@ import { Text } from "./words";
 export function Owned({ by }: { by: Shapes["AppliedFrom"] | null | undefined }) {
   return by ? (
     <p class="notice warning">
-      The files of the set <Text>{by.set}</Text> own this. A change here is seen when they are applied again.
+      The files of the set <Text>{by.set}</Text> own this. The next `acta apply` shows a change that you make here.
     </p>
   ) : null;
 }

@@ -44,7 +44,7 @@ export function signInSettings(): Promise<PageSignIn> {
 /** Leaves this page for the issuer's; people come back to `place`. Throws SignInFailed. */
 export async function leaveToSignIn(place: string): Promise<void> {
   const { client_id, scope, issuer } = await signInSettings();
-  if (!issuer) throw new SignInFailed("This deployment names no client for this page, so nobody can sign in here.");
+  if (!issuer) throw new SignInFailed("This deployment has no client id for this page, so nobody can sign in here.");
   const attempt: Attempt = { state: random(), verifier: random(), nonce: random(), place };
   sessionStorage.setItem(ATTEMPT, JSON.stringify(attempt));
   const asked = new URLSearchParams({
@@ -111,12 +111,12 @@ async function exchanged(form: Record<string, string>, nonce?: string, renews = 
   const [{ token_endpoint }, { takes }] = await Promise.all([discovered(), signInSettings()]);
   const answer = await fetch(token_endpoint, { method: "POST", body: new URLSearchParams(form), credentials: "omit" });
   if (answer.status >= 500) throw new TypeError("the issuer is not available");
-  if (!answer.ok) throw new SignInFailed("The sign-in is over, or was used already. Sign in again.");
+  if (!answer.ok) throw new SignInFailed("This sign-in has expired or was used already. Sign in again.");
   const granted = (await answer.json()) as Granted;
   const bearer = granted[takes];
   if (!bearer) throw new SignInFailed(`The issuer gave no ${takes}. The operator's settings name the wrong one.`);
   if (nonce !== undefined && granted.id_token && claims(granted.id_token)["nonce"] !== nonce) {
-    throw new SignInFailed("The issuer's answer is of another sign-in. Sign in again.");
+    throw new SignInFailed("The issuer's answer belongs to another sign-in. Sign in again.");
   }
   const seconds = granted.expires_in ?? 3_600;
   return { bearer, renews: granted.refresh_token ?? renews, expires: Date.now() + seconds * 1_000 };

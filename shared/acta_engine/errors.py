@@ -8,12 +8,12 @@
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
-    ├── SessionError         the run ends `failed` with `code`; for a key or a quota it waits once it has had a reply
+    ├── SessionError         the run ends `failed` with `code`; if it has had a reply, it waits for a key or a quota
     │   └── AgentMissing, PriceUnknown, ModelRefused, AnswerInvalid, ProviderRejected, ModelNotAllowed,
     │       ContextTooLong, ProviderKeyRefused, ProviderQuotaExceeded
-    ├── ToolNotRun           `run_call` takes the call's start back and raises what the engine is told
-    ├── ToolAsks             `run_call` asks a person, and makes the call again with what they answer
-    ├── ToolWaits            `run_call` commits that the tool's server works on, and the engine looks again later
+    ├── ToolNotRun           `run_call` takes the call's start back and raises the error for the engine
+    ├── ToolAsks             `run_call` asks a person, and makes the call again with the answer
+    ├── ToolWaits            `run_call` commits that the tool's server is still working; the engine looks again later
     ├── ModelFeedback        the model gets the message as the result of its call, and goes on
     │   └── ToolFailed, ToolInputInvalid, PlanRefused
     └── CallerError          the HTTP caller gets `code`, a status and the message
@@ -33,11 +33,11 @@ class ActaError(Exception):
 
 
 class EngineError(ActaError):
-    """Leaves the Lambda uncaught, so that the state machine sees the class name."""
+    """An error that no Lambda catches, so that the state machine sees the name of its class."""
 
 
 class TransientError(EngineError):
-    """Another attempt may succeed: the engine retries. `code`: what the step log calls it."""
+    """Another attempt may succeed, so the engine retries. `code`: the error's name in the step log."""
 
     code = "STEP_FAILED"
 
@@ -51,35 +51,35 @@ class StoreUnavailable(TransientError):
 
 
 class FunctionUnavailable(TransientError):
-    """Lambda did not run the function of a tenant's tool, or gave no answer of a tool that may run again."""
+    """Lambda did not run the function of a tenant's tool, or gave no answer for a tool that may run again."""
 
     code = "LAMBDA_UNAVAILABLE"
 
 
 class AwsDenied(TransientError):
-    """AWS refused for want of a permission, also one to read a provider's key. A role is mended, or a policy takes
-    effect, while the session waits.
+    """A permission is missing, perhaps the one to read a provider's key. The session waits until somebody mends the
+    role or until a new policy takes effect.
     """
 
     code = "AWS_DENIED"
 
 
 class CommitContention(TransientError):
-    """Each attempt at a commit, or at a lease of the tenant's hour, was overtaken by another writer."""
+    """Another writer was faster at every attempt to commit, or to take tokens of the tenant's hour."""
 
 
 class SchemaUnknown(TransientError):
-    """A stored document has a schema version that this release does not know. The document is left as it is.
+    """A stored document has a schema version that this release does not know. The document is not changed.
 
-    A newer release wrote it: one is being deployed, or was rolled back. The attempt that reaches its Lambda succeeds.
+    A newer release wrote it, which is being deployed or was rolled back. An attempt that reaches its Lambda succeeds.
     """
 
 
 class ProviderOverloaded(TransientError):
     """The provider answered 429, 503 or 529.
 
-    `retry_after`: seconds that the provider asks to wait, which `wait_out` in
-    `shared/acta_engine/recovery/wait_out.py` has the engine do; None: it named none, and the engine retries.
+    `retry_after`: the seconds that the provider asks to wait. The engine waits that long (`wait_out` in
+    `shared/acta_engine/recovery/wait_out.py`). None: the provider named no time, and the engine retries.
     """
 
     code = "PROVIDER_OVERLOADED"
@@ -90,7 +90,7 @@ class ProviderOverloaded(TransientError):
 
 
 class ProviderTimeout(TransientError):
-    """The provider did not finish its answer in time. `began`: whether a part of the answer had arrived."""
+    """The provider did not finish its answer in time. `began`: whether part of the answer had arrived."""
 
     code = "PROVIDER_TIMEOUT"
 
@@ -120,9 +120,9 @@ class ToolUnanswered(EngineError):
 
 
 class ToolNotRun(ActaError):
-    """A call did not reach its tool, for certain: nothing has run, whatever the tool's effect.
+    """It is certain that the call did not reach its tool: nothing has run, whatever the tool's effect.
 
-    `reason`: what the engine is told, so that it makes the call again. Never leaves the Lambda itself.
+    `reason`: the error for the engine, which then makes the call again. This error itself never leaves the Lambda.
     """
 
     def __init__(self, reason: TransientError) -> None:
@@ -147,7 +147,7 @@ class PoisonedSession(FinalError):
 
 
 class SessionError(ActaError):
-    """Ends the run as `failed`, except where a key or a quota is waited for. The user sees `code`, the message, and
+    """Ends the run as `failed`, unless the run waits for a key or a quota. The user sees `code`, the message, and
     `remedy`: what a person can do about it.
     """
 
@@ -167,7 +167,7 @@ class AgentMissing(SessionError):
     """The session's agent was deleted."""
 
     code = "AGENT_NOT_FOUND"
-    remedy = "Make the agent again under its id, or start a session with another one."
+    remedy = "Create the agent again under its id, or start a session with another one."
 
 
 class PriceUnknown(SessionError):
@@ -175,7 +175,7 @@ class PriceUnknown(SessionError):
 
     code = "PRICE_UNKNOWN"
     remedy = (
-        "Start a session with a token budget and without a cost budget, or give the agent models whose prices are "
+        "Start a session with a token budget instead of a cost budget, or give the agent models whose prices are "
         "known and write to the session again."
     )
 
@@ -184,11 +184,11 @@ class ModelRefused(SessionError):
     """The model declined to answer."""
 
     code = "MODEL_REFUSED"
-    remedy = "Put the request in other words, or use another model."
+    remedy = "Phrase the request in another way, or use another model."
 
 
 class AnswerInvalid(SessionError):
-    """The session has an output schema, and the agent's final answers did not fit it, after several tries."""
+    """The session has an output schema, and the agent's final answer did not fit it after several tries."""
 
     code = "ANSWER_INVALID"
     remedy = (
@@ -201,14 +201,14 @@ class ProviderRejected(SessionError):
     """The provider answered 400: it does not accept the request."""
 
     code = "PROVIDER_REJECTED"
-    remedy = "Check that the agent's model exists at this provider and takes tools."
+    remedy = "Check that the agent's model exists at this provider and can use tools."
 
 
 class ModelNotAllowed(ProviderRejected):
-    """The deployment has a list of models, and this one is not in it. No provider was asked."""
+    """The deployment allows only certain models, and this is not one of them. No provider was asked."""
 
     code = "MODEL_NOT_ALLOWED"
-    remedy = "Give the agent a model of the list, or have the list extended, and write to the session again."
+    remedy = "Give the agent an allowed model, or have an operator allow this one; then write to the session again."
 
 
 class ContextTooLong(ProviderRejected):
@@ -216,14 +216,14 @@ class ContextTooLong(ProviderRejected):
 
     code = "CONTEXT_TOO_LONG"
     remedy = (
-        "Use a model with a larger window, or have the deployment's setting for the context window say how small "
-        "this model's is; then write to the session again."
+        "Use a model with a larger window, or have an operator set `context_window_tokens` to the size of this "
+        "model's; then write to the session again."
     )
 
 
 class ProviderKeyRefused(SessionError):
-    """The provider answered 401 or 403: the API key is missing or not accepted. A run that has had a reply waits for a
-    valid one.
+    """The provider answered 401 or 403: the API key is missing or not accepted. A run that has already had a reply
+    waits for a valid key.
     """
 
     code = "PROVIDER_KEY_REFUSED"
@@ -238,8 +238,8 @@ class ProviderKeyRefused(SessionError):
 
 
 class ProviderQuotaExceeded(SessionError):
-    """The provider answered 402, or 429 because the quota is used up. A person must act; a run that has had a reply
-    waits for that.
+    """The provider answered 402, or 429 because the quota is used up. A person must raise it; a run that has already
+    had a reply waits for that.
     """
 
     code = "PROVIDER_QUOTA_EXCEEDED"
@@ -252,11 +252,11 @@ class ModelFeedback(ActaError):
 
 
 class ToolFailed(ModelFeedback):
-    """The tool ran and failed, or could not run. `outside`: a text from outside that belongs to the message. The model
-    gets it quoted as data; the message itself has none.
+    """The tool ran and failed, or could not run. `outside`: a text from outside that explains the failure. The model
+    gets it quoted as data; the message itself contains nothing from outside.
 
-    `ran` False: nothing was done, for certain. `remedy`: what an admin or an operator can do about it; it may name a
-    setting, so no model is told. `status`: of the HTTP answer.
+    `ran` False: it is certain that nothing was done. `remedy`: what an admin or an operator can do about it. Models are
+    not told, because it may name a setting. `status`: the HTTP status of the answer.
     """
 
     def __init__(
@@ -284,7 +284,7 @@ class ToolAsks(ActaError):
 
 
 class ToolWaits(ActaError):
-    """The server of a tool works on the call by itself: what comes of it is looked for later. `news`: a `TaskNews`."""
+    """The server of a tool works on the call by itself, and Acta asks later for the result. `news`: a `TaskNews`."""
 
     def __init__(self, news: Any) -> None:
         super().__init__("a tool's server works on a call by itself")
@@ -304,10 +304,10 @@ class PlanRefused(ModelFeedback):
 
 
 class CallerError(ActaError):
-    """Something went wrong on Acta's side. Sending it again may help; with an `Idempotency-Key` it does no harm.
+    """Something went wrong on Acta's side. Sending the request again may help; with an `Idempotency-Key` that is safe.
 
-    The HTTP answer is an error envelope. `details`: by field, sentences about what is wrong with it. The first
-    paragraph of a class with a `code` of its own stands in the catalogue of errors (docs/reference/errors.md).
+    The HTTP answer is an error envelope. `details`: field -> sentences about what is wrong with it. The first
+    paragraph of a class with its own `code` is printed in docs/reference/errors.md.
     """
 
     code = "INTERNAL_ERROR"
@@ -318,13 +318,13 @@ class CallerError(ActaError):
 
 
 class ValidationFailed(CallerError):
-    """The request cannot be used as it is. `details` says what is wrong, by field, parameter or header."""
+    """The request is not valid. `details` says for each field, parameter or header what is wrong."""
 
     code = "VALIDATION_ERROR"
 
 
 class FieldsInvalid(ValidationFailed):
-    """The message names the fields. `wrong`: by field, sentences about what is wrong with it."""
+    """The message names the fields. `wrong`: field -> sentences about what is wrong with it."""
 
     def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
         super().__init__(f"The request is not valid: {', '.join(wrong)}.", wrong)
@@ -339,13 +339,13 @@ class CursorInvalid(ValidationFailed):
 
 
 class Unauthorized(CallerError):
-    """The token names no usable subject. Where there is none, or it is not valid, the gateway itself answers."""
+    """The token names no usable subject. If the token is missing or not valid, the gateway itself answers."""
 
     code = "UNAUTHORIZED"
 
 
 class Forbidden(CallerError):
-    """The token's roles do not allow it, or it names no tenant. `details.role` has the role that is needed."""
+    """The token's roles do not allow the request, or it names no tenant. `details.role` has the role that is needed."""
 
     code = "FORBIDDEN"
 
@@ -381,7 +381,7 @@ class RoleMissing(NotYours):
 
 
 class ApproverMustDiffer(NotYours):
-    """Who asked for a call may not let it run: somebody else has to decide. Rejecting it is everybody's.
+    """You asked for this call, so somebody else has to approve it. You may reject it.
 
     `role`: what somebody else needs to do so; None: nothing. `alone`: nobody else sees the question, because no role is
     named in a private session.
@@ -407,7 +407,7 @@ class ApproverMustDiffer(NotYours):
 
 
 class NotFound(CallerError):
-    """There is nothing at this path, or no such thing that you may see: another tenant's does not exist for you."""
+    """There is nothing at this path, or nothing that you may see: another tenant's data does not exist for you."""
 
     code = "NOT_FOUND"
 
@@ -419,7 +419,7 @@ class SessionNotFound(NotFound):
 
 
 class SessionHidden(SessionNotFound):
-    """The session is somebody else's alone. Nothing tells the answer from one about a session that is not there."""
+    """The session is private to somebody else. The answer is the same as for a session that does not exist."""
 
     def __init__(self) -> None:
         super().__init__("There is no such session.")
@@ -438,31 +438,31 @@ class InterventionNotFound(NotFound):
 
 
 class Conflict(CallerError):
-    """It does not fit the present state: somebody was faster, or the session is elsewhere. Read it and decide anew."""
+    """The request does not fit the present state, perhaps because somebody was faster. Read it, then decide again."""
 
     code = "CONFLICT"
 
 
 class PreconditionFailed(CallerError):
-    """It has changed since you read it: `If-Match` names another state. Read it again and decide anew."""
+    """The object has changed since you read it: `If-Match` names an older state. Read it again, then decide."""
 
     code = "PRECONDITION_FAILED"
 
 
 class PreconditionRequired(CallerError):
-    """The request needs `If-Match`, with the `ETag` of what you have read."""
+    """The request needs `If-Match` with the `ETag` of the state that you have read."""
 
     code = "PRECONDITION_REQUIRED"
 
 
 class PayloadTooLarge(CallerError):
-    """The body, or the file that is asked for, is too large. Of more than 10 MB the gateway itself says so."""
+    """The body or the requested file is too large. For more than 10 MB the gateway itself answers."""
 
     code = "PAYLOAD_TOO_LARGE"
 
 
 class IdempotencyMismatch(CallerError):
-    """The `Idempotency-Key` came with another body before. Use a new key for a new request."""
+    """The same `Idempotency-Key` was used with another body. Use a new key for a new request."""
 
     code = "IDEMPOTENCY_MISMATCH"
 
@@ -483,7 +483,7 @@ class AnswerLost(Unavailable):
 
 
 class Quota(NamedTuple):
-    """A limit as clients are told of it: how much there is in `window` seconds; None: at once."""
+    """A limit in the form that clients get: `most` in `window` seconds. None: at the same time."""
 
     name: str
     most: int
@@ -491,9 +491,9 @@ class Quota(NamedTuple):
 
 
 class LimitReached(CallerError):
-    """Your tenant has made the requests, or begun the runs, that it may for now. Try again after `Retry-After` seconds.
+    """Your tenant has reached its limit of requests or of new runs. Try again after `Retry-After` seconds.
 
-    A limit of the tenant's (ADR 65). `retry_after`: whole seconds until it is worth trying again.
+    See ADR 65. `retry_after`: whole seconds until it is worth trying again.
     """
 
     code = "RATE_LIMITED"
@@ -505,6 +505,6 @@ class LimitReached(CallerError):
 
 
 class TooManyOpenSessions(LimitReached):
-    """Your tenant has as many open sessions as it may. Wait until one ends, cancel one, or decide what one asks."""
+    """Your tenant has as many open sessions as it may have. Wait until one ends, cancel one, or answer its question."""
 
     code = "TOO_MANY_OPEN_SESSIONS"

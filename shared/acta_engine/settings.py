@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 PREFIX = "ACTA_"
 EVERY_TENANT = "*"
-"""Stands for all tenants where a setting is by tenant."""
+"""Stands for all tenants in settings that are by tenant."""
 
 MAX_MAX_STEPS = 1_000
 MAX_TOKEN_BUDGET = 100_000_000
 MAX_COST_BUDGET_USD = 1_000_000
 
 PATTERNS = {"origin_hashes": r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$"}
-"""What settings that have a form of their own have to match."""
+"""Setting -> the pattern that its text has to match."""
 REQUIRED: Final = object()
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 TRUE, FALSE = ("true", "1"), ("false", "0")
@@ -50,17 +50,17 @@ SetBy = Literal["person", "templates"]
 
 
 class SettingsError(ValueError):
-    """Variables are missing or have a value that cannot be used. The message names them."""
+    """A variable is missing or its value cannot be used. The message names each of them."""
 
 
 class Setting:
-    """What is known of a field of `Settings`. On an object of that class it stands for the default.
+    """One field of `Settings`: its default, its bounds, who sets it and which functions get it.
 
-    `default`: decides about the type of the value, too. `least`, `most`: bounds that are allowed; `above`: one that is
-    not. `check`: gets the value and all settings, returns the value, raises ValueError. `json`: an example of the text
-    of a value that is JSON in its variable. `chars`: the most of such a text; all variables of a Lambda have 4 KB
-    together. `by`: whether a person may set it, or the templates alone do; then a variable of the same name in a
-    person's shell does not reach the Lambdas. `to`: the functions that get it; none: all.
+    `default`: its type is also the type of the value. `least`, `most`: inclusive bounds. `above`: an exclusive lower
+    bound. `check`: gets the value and all settings, and returns the value or raises ValueError. `json`: an example, for
+    a value that is JSON in its variable. `chars`: the most characters of that JSON; all variables of a Lambda together
+    have 4 KB. `by`: whether a person may set it or only the templates; in the latter case a variable of the same name
+    in a person's shell does not reach the Lambdas. `to`: the functions that get it; empty: all.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Setting:
         return not self.to or function in self.to
 
     def read(self, given: Any) -> Any:
-        """The value of a text, or the value itself where it is none. Raises ValueError."""
+        """The value of `given`, which is a text from a variable or already a value. Raises ValueError."""
         if self.json:
             value = _from_json(given, self.json) if isinstance(given, str) else given
             if self.chars and len(json.dumps(value, separators=(",", ":"))) > self.chars:
@@ -147,7 +147,7 @@ def _from_json(text: str, example: str) -> Any:
 
 
 def setting(default: Any, **facts: Any) -> Any:
-    """A field of `Settings`, as `Setting` says. The type checker sees the type that is written beside it."""
+    """A field of `Settings`; the arguments are those of `Setting`. The type checker sees the field's annotation."""
     return Setting(default, **facts)
 
 
@@ -174,7 +174,7 @@ def _texts(value: Any, settings: Settings) -> Any:
 
 
 def _by_name(value: Any, kind: type) -> Any:
-    """Raises ValueError unless it is an object of which each member is of this kind."""
+    """Raises ValueError unless the value is an object whose members all have this type."""
     if not isinstance(value, Mapping) or not all(isinstance(each, kind) for each in value.values()):
         raise ValueError("an object by name, as in the example of docs/options.md")
     return value
@@ -264,104 +264,108 @@ def _url(value: str, settings: Settings) -> str:
 
 
 class Settings:
-    """`Settings(env="test", …)` takes values, or texts as they stand in variables. Raises SettingsError."""
+    """`Settings(env="test", …)` takes values, or texts in the form that they have in variables. Raises
+    SettingsError."""
 
     fields: Mapping[str, Setting] = NOTHING
-    """By name."""
+    """Name -> field."""
 
     env: str = setting(REQUIRED, by="templates")
     """The name of the environment."""
     is_local: bool = setting(False, by="templates")
-    """It runs in a local AWS, which has no secrets and whose receivers speak HTTP. Set by templates alone."""
+    """Whether it runs in a local AWS, which has no secrets and whose receivers may use plain HTTP."""
     table: str = setting(REQUIRED, by="templates")
     """The name of the DynamoDB table."""
     bucket: str = setting(REQUIRED, by="templates")
-    """Files."""
+    """The name of the bucket of files."""
     session_bucket: str = setting("", by="templates")
-    """Texts of sessions; it keeps no versions. Empty: the process stores none."""
+    """The name of the bucket for long texts of sessions; it keeps no versions. Empty: this function stores none."""
     tenant_role: str = setting("")
-    """The ARN of the function's second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the
-    function has one role, and acts for all tenants with it.
-    """
+    """The ARN of a second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the function has
+    one role and acts for all tenants with it."""
     audit_table: str = setting("")
-    """Who did what (ADR 54). Empty: what would have to be recorded is refused."""
+    """The name of the audit table (ADR 54). Empty: requests that would have to be recorded are refused."""
     audit_secret: str = setting("")
-    """The name of the secret with the key of the people's pseudonyms. A local stack has none."""
+    """The name of the secret with the key from which people's pseudonyms are made. A local stack has none."""
     audit_retention_days: int = setting(0, least=0)
-    """After which a record is deleted. 0: never."""
+    """The number of days after which an audit record is deleted. 0: never."""
     ended_sessions_days: int = setting(0, least=0, to=("recover",))
-    """After which a session that has ended is deleted. 0: never."""
+    """The number of days after which an ended session is deleted. 0: never."""
     state_machine_arn: str = setting("", by="templates")
-    """The state machine whose executions it starts, wakes and stops. Empty: none."""
+    """The state machine whose executions the function starts, wakes and stops. Empty: none."""
     origin_hashes: str = setting("", pattern=PATTERNS["origin_hashes"])
-    """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: the API has no front."""
+    """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: there is no CloudFront."""
     cors_origins: str = setting("", to=("mcp",))
-    """Origins of web pages that may ask `/mcp`, beside the deployment's own, separated by commas; `*`: any."""
+    """Origins of web pages that may call `/mcp`, beside the deployment's own, separated by commas; `*`: all."""
     token_issuer: str = setting("", by="templates")
-    """The issuer of the API's tokens, which `/.well-known/oauth-protected-resource` names. Empty: nobody is told."""
+    """The issuer of the API's tokens, which `/.well-known/oauth-protected-resource` names. Empty: it names none."""
     public_url: str = setting("", by="templates")
-    """Where people reach the API, without a slash at the end."""
+    """The address at which people reach the API, without a slash at the end."""
     console_issuer: str = setting("", by="templates")
-    """The OpenID issuer that the page sends people to. Empty: nobody can sign in on the page."""
+    """The OpenID issuer with which people sign in on the page. Empty: nobody can sign in there."""
     console_client: str = setting("", by="templates")
-    """The page's client there."""
+    """The page's client id at that issuer."""
     console_scopes: str = setting("openid", by="templates")
-    """What it asks for, separated by spaces."""
+    """The scopes that the page asks for, separated by spaces."""
     console_takes: Literal["access_token", "id_token"] = setting(
         "id_token", one_of=("access_token", "id_token"), by="templates"
     )
-    """Which token of a sign-in the API takes."""
+    """Which token of a sign-in the page sends to the API."""
     console_connects: str = setting("", by="templates")
-    """Origins that the page may ask beside its own, separated by spaces: the issuer's, and that of its tokens."""
+    """Origins of the issuer and its token endpoint, which the page may connect to, separated by spaces."""
     tenant_claim: str = setting("tenant", by="templates")
     """The token's claim that names the tenant."""
     roles_claim: str = setting("roles", by="templates")
     """The token's claim that lists the roles."""
     machine_tenant_claim: str = setting("", by="templates")
-    """What stands for the tenant in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
+    """The claim that names the tenant in tokens of programs that the deployment's own user pool lists (ADR 81).
+    Empty: the pool lists none."""
     machine_roles_claim: str = setting("", by="templates")
-    """What stands for the two in tokens of programs that the own pool lists (ADR 81). Empty: it lists none."""
+    """The claim that lists the roles in tokens of programs that the deployment's own user pool lists (ADR 81). Empty:
+    the pool lists none."""
     role_map: Mapping[str, str] = setting(
         NOTHING, check=_role_map, json='{"Billing admin": "finance", "Everyone": ""}'
     )
-    """A name in the claim of the roles -> the role that it grants, or nothing; names that it does not have grant none.
-    Empty: every name is the role of that name. As JSON.
-    """
+    """Name in the roles claim -> the role that it grants, or an empty text for none. Names that are not in the map
+    grant nothing. Empty map: every name is the role of that name. As JSON."""
     roles_have_no_spaces: bool = setting(False, by="templates")
-    """The issuer has no role whose name has a space in it, so `[a b]` can only be two
-    (`shared/acta_engine/api/roles.py`).
-    """
+    """No role of the issuer has a space in its name, so `[a b]` in a claim means two roles
+    (`shared/acta_engine/api/roles.py`)."""
 
     write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
-    """The schema version that is written: the one before `CURRENT` while Lambdas that write it may run."""
+    """The schema version that is written. It is the version before `CURRENT` while Lambdas that can read only that
+    one may still run."""
     release: str = setting("")
-    """What the release is called (`infra/acta_infra/release.py`). Read by whoever rolls back, from the
-    versions of the functions, as the next one is."""
+    """The name of the release (`infra/acta_infra/release.py`). A rollback reads it from the versions of the
+    functions."""
     reads_version: int = setting(CURRENT)
-    """The newest schema version that the release knows."""
+    """The newest schema version that the release can read. A rollback reads it from the versions of the functions."""
 
     offline: bool = setting(False, by="templates")
-    """The offline stand-in is in the zip of `step`. Agents may name it, and it answers where no provider has a key."""
+    """The rule-based stand-in for a model is in the zip of `step`. It may be named, and answers if no provider has a
+    key."""
     provider: str = setting("", check=_provider)
-    """One of `shared/acta_engine/models/providers.py`; `offline` only where `offline` is true. Empty: the first one
-    with a key."""
+    """The default provider, a name in `shared/acta_engine/models/providers.py`; `offline` only if the setting
+    `offline` is true. Empty: the first provider that has a key."""
     model: str = setting("")
-    """Empty: the provider's default model."""
+    """The default model. Empty: the provider's default."""
     provider_secrets: Mapping[str, str] = setting(
         NOTHING, check=_texts, json='{"anthropic": "acta/prod/anthropic"}', by="templates"
     )
     """Provider -> the name of the secret that holds its key. As JSON. Empty locally, where keys are variables."""
     openai_api: Literal["", "responses", "chat"] = setting("", one_of=("", "responses", "chat"))
-    """Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`)."""
+    """The API of OpenAI. Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`).
+    """
     optional_tools: str = setting("")
-    """Names of the optional built-in tools that are offered, separated by commas. Empty: none."""
+    """Names of the optional built-in tools that agents may have, separated by commas. Empty: none."""
 
     http_tool_hosts: str = setting("")
     """Hosts that tools of kind `http` may call: `host` or `host:port`, separated by commas. Empty: none."""
     http_tool_allow: str = setting("", check=_local_only)
-    """`host:port`, separated by commas: tools may call these with http and at private addresses. Local only."""
+    """`host:port` of servers that tools may call with plain HTTP and at private addresses, separated by commas. Local
+    stack only."""
     tool_secrets_key: str = setting("")
-    """The ARN of the KMS key that new secrets of tools are encrypted with. Empty: AWS's own for secrets."""
+    """The ARN of the KMS key for new secrets of tools. Empty: AWS's own key for secrets."""
     tenant_tools: Mapping[str, tuple[str, ...]] = setting(
         NOTHING,
         check=_tenant_tools,
@@ -369,10 +373,10 @@ class Settings:
         chars=2_048,
         to=("admin", "tool"),
     )
-    """Tenant -> names of functions that its tools of kind `lambda` may call; `*`: those of every tenant. As JSON."""
+    """Tenant, or `*` for every tenant -> names of the functions that its tools of kind `lambda` may call. As JSON."""
     tool_versions: Mapping[str, str] = setting(NOTHING, check=_texts, json='{"orders": "7"}', to=("tool",))
-    """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. A folder
-    that is not named is called at its newest code: locally, where that may change without a deployment.
+    """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. For a
+    folder that is not named, the newest code is called; so it is locally, where code may change without a deployment.
     """
     tool_approvers: Mapping[str, Mapping[str, str]] = setting(
         NOTHING,
@@ -389,9 +393,8 @@ class Settings:
         json='{"*": {"starts_per_minute": 60, "open_sessions": 100}}',
         chars=640,
     )
-    """Tenant, or `*` for every other tenant -> its limits (`shared/acta_engine/limits/tenant_limits.py`); one that is
-    not named or null is none. As JSON.
-    """
+    """Tenant, or `*` for every other tenant -> its limits (`shared/acta_engine/limits/tenant_limits.py`). A limit
+    that is missing or null does not apply. As JSON."""
 
     provider_limits: Mapping[str, Mapping[str, int] | Literal["learn"]] = setting(
         NOTHING,
@@ -400,37 +403,37 @@ class Settings:
         chars=400,
         to=("step", "recover"),
     )
-    """Provider -> what it takes in a minute (`shared/acta_engine/queue/places.py`); `learn`: what its answers say. As
-    JSON. A provider that is not named takes whatever comes.
-    """
+    """Provider -> its limits for a minute (`shared/acta_engine/queue/places.py`), or `learn` to take them from its
+    answers. As JSON. Calls of a provider that is not named are not limited."""
 
     notify_webhook_url: str = setting("", check=_url, to=("notify",))
-    """The URL that gets notifications, with https unless local. Empty: none."""
+    """The URL that notifications are sent to, with https unless local. Empty: none."""
     notify_topic_arn: str = setting("", by="templates")
-    """The SNS topic that gets notifications. Empty: none."""
+    """The SNS topic that notifications are published to. Empty: none."""
     notify_queue_url: str = setting("")
-    """The queue for notifications that were not delivered and are sent again."""
+    """The queue of notifications that were not delivered and are sent again."""
     notify_secret_name: str = setting("", by="templates")
     """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
 
     notify_hosts: str = setting("", to=("start", "admin", "notify", "mcp"))
-    """Hosts that webhooks of tenants and sessions may have: `host` or `host:port`, separated by commas. Empty: none."""
+    """Hosts that webhooks of tenants and sessions may have: `host` or `host:port`, separated by commas."""
     notify_allow: str = setting("", check=_local_only, to=("start", "admin", "notify", "mcp"))
-    """`host:port`, separated by commas: such webhooks may have these with http and at private addresses. Local only."""
+    """`host:port` of servers that such webhooks may have with plain HTTP and at private addresses, separated by
+    commas. Local stack only."""
     notify_api_url: str = setting("", check=_url, to=("notify",))
-    """The API's base URL, which links of notifications begin with. Empty: they are paths."""
+    """The API's base URL, with which links in notifications begin. Empty: links are paths."""
     notify_console_url: str = setting("", check=_url)
-    """The base URL of a console of the operator's, which notifications link to. Empty: they link to the deployment's
-    own page, below `notify_api_url`."""
+    """The base URL of an operator's own console, to which notifications link. Empty: they link to the deployment's
+    page, below `notify_api_url`."""
 
     traces_url: str = setting("", check=_url, to=("traces",))
     """The whole URL of the OTLP/HTTP endpoint that spans are sent to, with https unless local. Empty: none."""
     traces_xray: bool = setting(False)
-    """Spans go to X-Ray's own endpoint of the region, signed with the function's role."""
+    """Send spans to X-Ray's endpoint in the region, signed with the function's role."""
     traces_content: bool = setting(False)
-    """Spans have what people, models and tools said."""
+    """Spans include what people, models and tools said."""
     traces_queue_url: str = setting("", by="templates")
-    """The queue of commits that become spans. Empty: the environment exports no traces."""
+    """The queue of commits whose spans are still to be sent. Empty: the environment exports no traces."""
     traces_secret_name: str = setting("", by="templates")
     """The name of the secret with the endpoint's headers, a JSON object. Locally the object itself is
     ACTA_TRACES_HEADERS."""
@@ -440,102 +443,97 @@ class Settings:
     max_file_bytes: int = setting(4_194_304, least=1, most=4_194_304)
     """The largest file over the API."""
     max_output_tokens: int = setting(4_096, least=1)
-    """The most that a model may write in one call, where its agent names nothing."""
+    """The most tokens that a model may write in one call, unless its agent says otherwise."""
     context_window_tokens: int = setting(0, least=0)
-    """Tokens of a request and its answer together. 0: as much as the model is known to have."""
+    """The size of a model's context window: tokens of a request and its answer together. 0: the known size of each
+    model."""
     token_budget: int = setting(300_000, least=1)
-    """Of a session, in each window of time. Enough for 50 turns (ADR 38)."""
+    """The tokens that a session may use in each time window. The default is enough for 50 turns (ADR 38)."""
     token_window_seconds: float = setting(3_600.0, least=0)
-    """After which a session's token budget renews. 0: it never does."""
+    """The length of the time window after which a session's token budget renews. 0: it never renews."""
     cost_budget_usd: float = setting(0.0, least=0, most=MAX_COST_BUDGET_USD)
-    """US dollars that a session may cost where nobody names a limit. 0: none; its tokens are limited all the same."""
+    """The US dollars that a session may cost, unless somebody names a limit. 0: only its tokens are limited."""
     tenant_tokens_per_hour: int = setting(5_000_000, least=0)
-    """Tokens that all sessions of a tenant may use in an hour. 0: no such limit."""
+    """The tokens that all sessions of a tenant together may use in an hour. 0: no such limit."""
     default_visibility: Literal["private", "tenant"] = setting(
         "tenant", one_of=("private", "tenant"), to=("start", "mcp")
     )
-    """Who may see a session whose start does not say so."""
+    """Who may see a session whose start does not say."""
     cap_max_steps: int = setting(MAX_MAX_STEPS, least=1, most=MAX_MAX_STEPS)
-    """The most that anybody, an admin too, may give one session; agents may have lower caps of their own. So the next
-    three.
-    """
+    """The most turns that anybody, also an admin, may give a run of one session. Agents may have lower caps of their
+    own."""
     cap_token_budget: int = setting(5_000_000, least=1, most=MAX_TOKEN_BUDGET)
-    """Tokens of a session in each window of time."""
+    """The most tokens that anybody may give one session in each time window."""
     cap_cost_budget_usd: float = setting(1_000.0, above=0, most=MAX_COST_BUDGET_USD)
-    """US dollars of a session."""
+    """The most US dollars that anybody may give one session."""
     cap_max_output_tokens: int = setting(128_000, least=1)
-    """Of one model call."""
+    """The most output tokens that anybody may allow for one model call."""
     allowed_models: str = setting("")
-    """Names of the models that agents may have, exact, separated by commas; `model` is allowed anyhow. Empty: those
-    that are called like a provider's own (`shared/acta_engine/models/providers.py`), locally any.
-    """
+    """Exact names of the models that agents may have, separated by commas; `model` is always allowed. Empty: all
+    names that look like models of the provider (`shared/acta_engine/models/providers.py`), and locally any."""
     step_deadline_seconds: float = setting(120.0, above=0)
-    """The least that a model call may take. It gets more where its output limit needs more."""
+    """The time that every model call may take. A call gets more if its output limit needs more."""
     first_token_seconds: float = setting(30.0, above=0)
-    """How long a model may take to begin."""
+    """How long a model may take until it begins to write."""
     output_tokens_per_second: float = setting(0.0, least=0)
-    """How fast the models write. 0: each as it is rated (`shared/acta_engine/models/providers.py`)."""
+    """How fast the models write. 0: each model's assumed speed (`shared/acta_engine/models/providers.py`)."""
     longest_model_seconds: float = setting(840.0, above=0)
-    """The most that a model call may take. The deployment sets it from the timeout of `step`."""
+    """The most time that a model call may take. The deployment derives it from the timeout of `step`."""
     background_seconds: float = setting(3_600.0, least=0, most=7_200)
-    """The most that a model call in the background may take, for which no function waits
-    (`shared/acta_engine/models/providers.py`). 0: no agent may ask for one.
-    """
+    """The most time that a model call in the background may take; no function waits for it
+    (`shared/acta_engine/models/providers.py`). 0: no agent may ask for background answers."""
     longest_tool_seconds: int = setting(600, least=1)
-    """The most that a call of a tool may take. The deployment sets it from the timeout of `tool`."""
+    """The most time that a call of a tool may take. The deployment derives it from the timeout of `tool`."""
     approval_timeout_seconds: float = setting(1_800.0, above=0)
-    """How long an approval waits before its default is taken."""
+    """How long an approval waits before its default is applied."""
     intervention_warn_seconds: float = setting(300.0, above=0)
-    """How long before its end a question is warned of."""
+    """How long before a question expires people are warned."""
     aws_read_seconds: float = setting(6.0, above=0, most=6)
-    """How long one attempt at a request to AWS waits for bytes. Three attempts that time out take less than the 30 s
-    that an API request has.
-    """
+    """How long one attempt at a request to AWS waits for data. Three attempts that time out take less than the 30 s
+    that an API request has."""
     turns_per_step: int = setting(1, least=1, most=100, to=("step",))
-    """The most turns that one invocation of `step` makes, with the calls between that it may make itself (ADR 57)."""
+    """The most turns that one invocation of `step` makes, including the tool calls between them that it may make
+    itself (ADR 57)."""
     roll_over_events: int = setting(20_000, least=100, most=22_000)
-    """Entries of an execution's history, as they are counted, after which the next generation starts."""
+    """The number of entries in an execution's history after which the run goes on in another execution."""
     outage_patience_seconds: float = setting(86_400.0, least=0)
-    """How long an outage lasts before a person is asked whether to try on. 0: nobody is ever asked."""
+    """How long an outage lasts before a person is asked whether to keep trying. 0: nobody is ever asked."""
     outage_longest_pause_seconds: float = setting(900.0, least=1)
-    """The longest time between two tries in an outage."""
+    """The longest pause between two tries in an outage."""
     recovery_grace_seconds: float = setting(60.0, above=0)
-    """Recovery looks at a session only this long after it became active or its wait ended: a worker may just be
-    slow.
-    """
+    """Recovery looks at a session only this long after it became active or its wait ended, because a worker may just
+    be slow."""
     recover_function: str = setting("", by="templates")
-    """The function `recover` and its alias."""
+    """The function `recover` with its alias."""
     recovery_workers: int = setting(0, least=0)
-    """The function `recover` and its alias, and how many more invocations of it may be at work where very many sessions
-    have lost their executions; 0: none (ADR 108).
-    """
+    """How many further invocations of `recover` may work at the same time when very many sessions have lost their
+    executions. 0: none (ADR 108)."""
     erase_again_seconds: float = setting(1_200.0, above=0)
-    """A deleted session is erased once more after this: longer than any Lambda runs."""
+    """After this time a deleted session is erased a second time. It is longer than any Lambda runs."""
     measure_load: bool = setting(False)
-    """Recovery measures the functions' concurrency each minute, and long polls give way to it."""
+    """Recovery measures the functions' concurrency each minute, and long polls become shorter under load."""
     tool_function: str = setting("", by="templates")
-    """The function `tool` and its alias, which does for the API what needs the network (ADR 96). Empty: what needs
-    it is refused.
-    """
+    """The function `tool` with its alias. It does for the API what needs the network (ADR 96). Empty: such requests
+    are refused."""
     status_function: str = setting("", by="templates")
     """The name of the function `status`. Empty: its load is not measured."""
     status_concurrency: int = setting(0, least=0, by="templates")
-    """The name of the function `status` and what is reserved for it; 0: nothing."""
+    """The concurrency that is reserved for the function `status`. 0: none."""
     aws_prices: AwsPrices | None = setting(
         None,
         check=_aws_prices,
         json='{"region": "eu-central-1", "as_of": "2026-11-20", "source": "contract", "transition": 25000000}',
         to=("status", "mcp"),
     )
-    """What receipts count with, as JSON. None: the list of the region that the function is in."""
+    """The prices for receipts, as JSON. None: the list of the function's region."""
     step_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
-    """What `step` has, for receipts: its time is billed by it."""
+    """The memory of `step`, for receipts: Lambda bills time by memory."""
     tool_memory_mb: int = setting(512, least=128, to=("status", "mcp"))
-    """What these functions have, for receipts: their time is billed by it."""
+    """The memory of `tool`, for receipts: Lambda bills time by memory."""
     poll_after_ms: int = setting(1_000, least=50)
-    """After how long a client that polls is asked to come again."""
+    """How long a client that polls is asked to wait before its next request."""
     partial_text_ms: int = setting(0, least=0)
-    """The shortest time between two writes of the text that a model is still writing. 0: it is never written."""
+    """The shortest time between two writes of the text that a model is still writing. 0: it is not written."""
 
     def __init__(self, **given: Any) -> None:
         values = vars(self)
@@ -574,13 +572,13 @@ class Settings:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Settings:
-        """An empty variable is as good as none."""
+        """An empty variable counts as missing."""
         variables = ((name, environ.get(field.variable, "")) for name, field in cls.fields.items())
         return cls(**{name: text for name, text in variables if text})
 
     @property
     def caps(self) -> Caps:
-        """What one session may be given at most."""
+        """The most that anybody may give one session."""
         from acta_engine.limits.caps import Caps
 
         return Caps.model_construct(
@@ -591,14 +589,14 @@ class Settings:
 
     @property
     def limits(self) -> LimitsByTenant:
-        """What tenants may use."""
+        """The limits of each tenant."""
         from acta_engine.limits.tenant_limits import LimitsByTenant, TenantLimits
 
         return LimitsByTenant({tenant: TenantLimits(**each) for tenant, each in self.tenant_limits.items()})
 
     @property
     def limits_of_providers(self) -> Mapping[str, ProviderLimits]:
-        """What providers take, of those whose calls wait for it."""
+        """The limits of each provider that has some."""
         from acta_engine.queue.places import LEARN, ProviderLimits
 
         return {
@@ -609,12 +607,12 @@ class Settings:
 
     @property
     def tells_tenants(self) -> bool:
-        """Whether webhooks of tenants and sessions are possible at all."""
+        """Whether tenants and sessions may have webhooks at all."""
         return bool(self.notify_hosts or self.notify_allow)
 
     @property
     def traces_hosts(self) -> str:
-        """The one host that spans may go to."""
+        """The host that spans may be sent to."""
         from urllib.parse import urlsplit
 
         parts = urlsplit(self.traces_url)
@@ -624,7 +622,7 @@ class Settings:
 
     @property
     def traces_allow(self) -> str:
-        """A local stack's receiver is on the same machine."""
+        """Spans may go to a private address in a local stack, whose receiver is on the same machine."""
         return self.traces_hosts if self.is_local else ""
 
     @property

@@ -32,7 +32,7 @@ function List() {
 
   async function create(fields: Record<string, unknown>): Promise<void> {
     const made = await ask<Agent>("POST", "/v1/agents", { body: fields });
-    say("The agent is there. Sessions can be started with it.");
+    say("The agent is created. You can start sessions with it.");
     go(to("agents", made.data.agent_id));
   }
 

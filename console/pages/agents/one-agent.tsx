@@ -38,7 +38,7 @@ export function OneAgent({ id }: { id: string }) {
 
   async function remove(of: Agent): Promise<void> {
     await ask("DELETE", path, { query: { version: of.version } });
-    say("The agent is deleted. Its memories stay.");
+    say("The agent is deleted. Its memories are kept.");
     go(to("agents"));
   }
 
@@ -64,7 +64,7 @@ export function OneAgent({ id }: { id: string }) {
       {agent && <Plain agent={agent} />}
       {agent && isDeleting && (
         <Confirm title="Delete this agent?" act="Delete" isDangerous onAct={() => remove(agent)} onClose={() => setDeleting(false)}>
-          <p>No session can be started with it any more. Its memories stay: an agent that is made again under its id has them.</p>
+          <p>No session can be started with it any more. Its memories are kept: an agent that is created later with the same id has them.</p>
         </Confirm>
       )}
     </>

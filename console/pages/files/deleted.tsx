@@ -46,7 +46,7 @@ function Files({ folder }: { folder: string }) {
           ]}
         />
       )}
-      {found?.isCut && <p class="notice warning">There may be more than are shown here: look into the folders one by one.</p>}
+      {found?.isCut && <p class="notice warning">There may be more than this page shows: open the folders one by one.</p>}
     </>
   );
 }

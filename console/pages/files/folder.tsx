@@ -44,7 +44,7 @@ export function Folder({ folder }: { folder: string }) {
         <Table label="Files" columns={hasFolder ? COLUMNS : COLUMNS.filter((each) => each !== HOLDS)} rows={found.entries} name={(each) => each.path} />
       )}
       {found?.isCut && (
-        <p class="notice warning">There are more files than are shown here: look into the folders one by one.</p>
+        <p class="notice warning">There are more files than this page shows: open the folders one by one.</p>
       )}
       {folder === "" && (
         <p>
@@ -58,7 +58,7 @@ export function Folder({ folder }: { folder: string }) {
         onFiles={(files) => void take(files)}
       >
         <NameRule chosen={rule} onChoose={setRule} />
-        <ul class="plain" aria-live="polite" aria-label="What became of them">
+        <ul class="plain" aria-live="polite" aria-label="What happened to them">
           {puts.map((put, at) => (
             <li key={at}>
               <Outcome of={put} />

@@ -55,7 +55,7 @@ export function OneFile({ path }: { path: string }) {
         if (isMet(error)) await checkSame(); // says what is there now
         throw error;
       }
-      say("Replaced. What it was before is among its versions.");
+      say("Replaced. The earlier content is one of its versions.");
     } else {
       await checkSame();
       await ask("DELETE", fileAddress(path));
@@ -70,7 +70,7 @@ export function OneFile({ path }: { path: string }) {
         <h1 tabIndex={-1}>There is no such file</h1>
         <Way path={path} />
         <p>
-          There is no file <Text>{path}</Text>, and no earlier version of it is left.
+          There is no file <Text>{path}</Text>, and none of its earlier versions is left.
         </p>
       </>
     );
@@ -117,7 +117,7 @@ export function OneFile({ path }: { path: string }) {
       )}
       {act?.kind === "delete" && (
         <Confirm title={`Delete ${visible(name)}?`} act="Delete" isDangerous onAct={carryOut} onClose={() => setAct(undefined)}>
-          <p>Agents will not find it any more. Its versions are kept for 30 days.</p>
+          <p>Agents can no longer find it. Its versions are kept for 30 days.</p>
         </Confirm>
       )}
       {act?.kind === "replace" && (
@@ -133,7 +133,7 @@ export function OneFile({ path }: { path: string }) {
 }
 
 const CHANGED =
-  "Somebody changed this file meanwhile. Nothing was done. Close this to see what it is now, or do it all the same.";
+  "Somebody changed this file meanwhile. Nothing was done. Close this to see the present file, or do it anyway.";
 const GONE = "Somebody deleted this file meanwhile. Nothing was done.";
 
 /** Empty: there never was such a file. */

@@ -77,7 +77,7 @@ export function Versions({ path, versions, onRestored }: Shown) {
               }
               throw error;
             }
-            say("Restored, as a version more.");
+            say("Restored as a new version.");
             onRestored();
           }}
           onClose={() => setRestored(undefined)}
@@ -117,7 +117,7 @@ function Compared({ path, before, after, onClose }: Two) {
       {!texts && !problem && <p class="hint">Reading both …</p>}
       {texts &&
         (was === undefined || is === undefined ? (
-          <p class="empty">One of them is no text, so they are not compared here. Download them.</p>
+          <p class="empty">One of them is not text, so they cannot be compared here. Download them.</p>
         ) : (
           <Diff before={was} after={is} label="What has changed" />
         ))}

@@ -79,7 +79,7 @@ function Recovery({ of: { last_scan: last, late } }: { of: DeploymentHealth["rec
       {late && (
         <strong class="not-done">
           {" "}
-          It is late: it looks each minute. Sessions whose work broke off stand still until it does. An operator has to see to it.
+          It is late: it should run each minute. Until it does, interrupted sessions stand still. An operator has to look at it.
         </strong>
       )}
     </>

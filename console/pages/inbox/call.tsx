@@ -64,7 +64,7 @@ export function Call({ of, call, callId, isEdited }: Shown) {
       </p>
       {failure && (
         <p class="notice bad" role="alert">
-          The whole input could not be read: {failure.message} What stands here is only its beginning.
+          The whole input could not be read: {failure.message} Only its beginning is shown here.
         </p>
       )}
       {!input && !failure && <p class="hint">The whole input is being read…</p>}

@@ -18,14 +18,14 @@ export function Decision({ of, isNew, isLate }: { of: Intervention; isNew?: bool
   const isYes = of.state === "resolved" && !STOPS.includes(of.resolution ?? "");
   return (
     <div class={isYes ? "notice decision yes" : "notice decision"} role="status" aria-label="The decision">
-      {isLate && <p>It was decided before you. Your decision does not count.</p>}
+      {isLate && <p>Somebody decided before you. Your decision does not count.</p>}
       <p class="outcome">
         <Outcome of={of} /> {of.resolved_at && <Ago at={of.resolved_at} />}
       </p>
       {of.comment && <Long by="Comment">{of.comment}</Long>}
       {of.state === "resolved" && given && (
         <details>
-          <summary>{of.amended ? "The input that ran instead" : "What was given with it"}</summary>
+          <summary>{of.amended ? "The input that was used instead" : "What was given with the decision"}</summary>
           <Fields of={(of.amended && (given["input"] as Input)) || given} />
         </details>
       )}

@@ -45,7 +45,7 @@ export function Given({ option, ...asked }: Asked & { option: string }) {
     case "answer":
       return isOfTool(asked.of) ? <ToolAnswer {...asked} /> : <Words {...asked} name="text" says="Your answer" />;
     case "record":
-      return <Words {...asked} name="result" says="How it ended, for the agent to read" />;
+      return <Words {...asked} name="result" says="How it ended (the agent reads this)" />;
     case "retry":
       return <Words {...asked} name="hint" says="A hint for the agent (may stay empty)" isOptional />;
     case "raise":

@@ -50,10 +50,10 @@ function Now({ path, of, replacedBy, mayReplace }: Written) {
       {!seen && !failure && <p class="hint">The file is being read…</p>}
       {seen?.kind === "none" && <p class="notice">There is no such file now.</p>}
       {replacedBy !== undefined && !mayReplace && seen && seen.kind !== "none" && (
-        <p class="notice warning">There is such a file: without “replace” the call fails.</p>
+        <p class="notice warning">This file already exists: without “replace” the call fails.</p>
       )}
       {seen?.kind === "private" && (
-        <p class="notice">Only whoever started the session sees this file.</p>
+        <p class="notice">Only the person who started the session sees this file.</p>
       )}
       {seen?.kind === "bytes" && <p class="notice">It is no text: {seen.bytes.toLocaleString()} bytes.</p>}
       {seen?.kind === "text" && replacedBy === undefined && <Long by="The file now">{seen.text}</Long>}

@@ -80,7 +80,7 @@ function Asking({ of, isEdited }: { of: Intervention; isEdited: boolean }) {
         </>
       )}
       {cause && <Long by="What was wrong with the last plan">{cause}</Long>}
-      {said && <Long by="The agent says beside it">{said}</Long>}
+      {said && <Long by="The agent's reason">{said}</Long>}
       {of.tool_call && <Call of={of} call={of.tool_call} isEdited={isEdited} />}
       {calls.map((each) =>
         typeof each === "string" ? (
@@ -102,7 +102,7 @@ function WholeMessage({ of }: { of: Intervention }) {
   const read = async () => {
     const messages = await all<{ message_id: string; content: unknown }>(at("/v1/sessions/{}/messages", of.session_id));
     const found = messages.find((each) => each.message_id === of.context.message_id);
-    setText(typeof found?.content === "string" ? found.content : "The message is not there any more.");
+    setText(typeof found?.content === "string" ? found.content : "The message no longer exists.");
   };
   return (
     <button type="button" onClick={() => void read().catch((error: Error) => setText(error.message))}>
@@ -204,7 +204,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
           ))}
         </dl>
         {of.approver_must_differ && options.includes("approve") && (
-          <p class="hint">With a comment you give the agent words, and cannot approve its further calls.</p>
+          <p class="hint">If you comment, the agent has words of yours, and you cannot approve its next calls.</p>
         )}
       </section>
       {(options.length > 0 || refusal) && (
@@ -260,7 +260,7 @@ function Options({ of, onEdit, onDecided }: Deciding) {
 /** On the button that sends what was given with an option. */
 function sending(option: string, of: Intervention): string {
   if (option === "modify") return "Approve with this input";
-  return isLinkAlone(of) ? "I have been there: go on" : `Send: ${label(option, of).toLowerCase()}`;
+  return isLinkAlone(of) ? "I have done that: go on" : `Send: ${label(option, of).toLowerCase()}`;
 }
 
 function Deadline({ of }: { of: Intervention }) {

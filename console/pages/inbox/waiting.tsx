@@ -34,7 +34,7 @@ export function Waiting({ open, selected }: { open: Intervention[] | undefined; 
           <Row key={each.intervention_id} of={each} isSelected={each.intervention_id === selected} />
         ))}
       </ul>
-      <p class="keys">Keys: j or ↓ next, k or ↑ previous, Enter open, x tick an approval.</p>
+      <p class="keys">Keys: j or ↓ for the next one, k or ↑ for the previous one, Enter to open, x to tick an approval.</p>
     </>
   );
 }

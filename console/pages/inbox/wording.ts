@@ -43,7 +43,7 @@ export function reason(one: Intervention): string | undefined {
       case "high_stakes":
         return "The agent may not do this alone.";
       case "replaces_file":
-        return "Its present text stays among its versions for 30 days.";
+        return "Its present text is kept as a version for 30 days.";
       case "plan_step":
         return "This step of the plan asks for permission first.";
     }
@@ -53,7 +53,7 @@ export function reason(one: Intervention): string | undefined {
     return "This was started, and nobody knows whether it happened. Look before you decide.";
   }
   if (one.type === "checkpoint_review") {
-    return one.context.calls?.length ? "These run next when you say so." : "The agent thinks on when you say so.";
+    return one.context.calls?.length ? "These calls run next if you agree." : "The agent goes on thinking when you say so.";
   }
   return undefined;
 }
@@ -128,11 +128,11 @@ export function consequence(option: string, one: Intervention): string {
       if (one.context.calls?.length) return "Runs exactly what is shown here, and the agent goes on.";
       return "The session goes on.";
     case "raise":
-      return "The session goes on, with more to spend.";
+      return "The session goes on with the higher limits.";
     case "finish":
       return "The session ends with what it has. Nothing more runs.";
     case "cancel":
-      return "The whole session ends, and nothing more of it runs.";
+      return "The whole session ends, and nothing more runs.";
   }
   return "";
 }

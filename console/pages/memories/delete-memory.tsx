@@ -9,7 +9,7 @@ import { Quoted } from "../../parts/words";
 import { read, remove } from "./memory";
 import { isSame, type Memory } from "./words";
 
-const CHANGED = "Somebody changed this memory meanwhile, so it is not deleted. It says now what stands above.";
+const CHANGED = "Somebody changed this memory meanwhile, so it was not deleted. The present text is above.";
 
 export function DeleteMemory({ memory, onClose }: { memory: Memory; onClose: () => void }) {
   const [seen, setSeen] = useState(memory);
@@ -27,7 +27,7 @@ export function DeleteMemory({ memory, onClose }: { memory: Memory; onClose: () 
   return (
     <Confirm title="Delete this memory?" act="Delete" isDangerous onAct={carryOut} onClose={onClose}>
       <Quoted by="It says">{seen.text}</Quoted>
-      <p>Agents forget it. This cannot be taken back.</p>
+      <p>Agents forget it. This cannot be undone.</p>
     </Confirm>
   );
 }

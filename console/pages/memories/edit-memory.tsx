@@ -31,7 +31,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
         const said = JSON.stringify(body);
         if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
         await add(body, key.current.key);
-        say("Added. Everybody's sessions of this agent may be reminded of it.");
+        say("Added. All sessions of this agent may get it.");
       }}
     >
       <Choice label="Agent" value={agentId} write={setAgentId} of={namesOf((known.value.value ?? []).filter(mayStart), agentId)} />
@@ -55,7 +55,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
   }, []);
 
   async function save(words: Words): Promise<void> {
-    if (!now) throw new Error("The memory could not be read, so it is not known what would be replaced.");
+    if (!now) throw new Error("The memory could not be read, so this page cannot show what would be replaced.");
     try {
       await replace(memory.memory_id, now.tag, isShared ? { ...words, shared: true } : words);
     } catch (error) {
@@ -64,7 +64,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
       if (theirs.tag === now.tag) throw error; // it is refused for another reason
       setNow(theirs);
       setTheirs(true);
-      throw new Error("Somebody changed this memory meanwhile. Yours is not saved yet; what it says now stands above.");
+      throw new Error("Somebody changed this memory meanwhile. Yours is not saved yet; the present text is above.");
     }
     say("Saved.");
   }
@@ -85,7 +85,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
     <WordsOfMemory
       place={placeOf(memory)}
       title="Edit the memory"
-      act={isTheirs ? "Save mine all the same" : "Save"}
+      act={isTheirs ? "Save mine anyway" : "Save"}
       first={now.memory}
       onClose={onClose}
       onSave={save}
@@ -94,12 +94,12 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
         <div>
           <Quoted by="What it says now">{now.memory.text}</Quoted>
           <p class="hint">
-            Changed <Ago at={now.memory.updated_at} />. Take over what you want of it, or leave it as it is.
+            Changed <Ago at={now.memory.updated_at} />. Copy what you want from it, or leave it as it is.
           </p>
         </div>
       )}
       {!now.memory.shared && (
-        <Tick label="Share it: everybody's sessions may be reminded of it. This cannot be taken back." is={isShared} write={setShared} />
+        <Tick label="Share it: all sessions of this agent may get it. This cannot be undone." is={isShared} write={setShared} />
       )}
     </WordsOfMemory>
   );
@@ -160,7 +160,7 @@ function WordsOfMemory({ place, title, act, first, onSave, onClose, children }: 
           />
         </label>
         <Choice label="Kind" value={kind} write={(next) => change({ kind: next as Kind })} of={KINDS.map((each) => [each, each])} />
-        <Line label="Tags, with commas between them" value={tags} write={(next) => change({ tags: next })} />
+        <Line label="Tags, separated by commas" value={tags} write={(next) => change({ tags: next })} />
         <Unsent of={draft} />
       </Form>
     </Dialog>

@@ -40,7 +40,7 @@ export function Memories() {
       <Heading title="Memories">
         <MainAct act={written(placeOf()) ? "Go on with your memory" : "Add a memory"} onClick={() => setAct({ kind: "add" })} />
       </Heading>
-      <p class="hint">What agents noted, or people told them. Sessions that a memory fits are reminded of it.</p>
+      <p class="hint">What agents noted and people told them. Agents get the memories that fit their session.</p>
       <Filters />
       <Freshness of={live} />
       {!page && !live.failure.value && <p class="hint">Reading the memories …</p>}
@@ -113,7 +113,7 @@ function Card({ memory, onAct }: { memory: Memory; onAct: (kind: "edit" | "delet
         <span class="hint">
           Changed <Ago at={updated_at} />
         </span>
-        {source.session_id && <a href={to("sessions", source.session_id)}>The session that it is from</a>}
+        {source.session_id && <a href={to("sessions", source.session_id)}>The session that it comes from</a>}
         <span class="acts">
           {written(placeOf(memory)) !== undefined && <span class="tag warn">not saved yet</span>}
           <button type="button" onClick={() => onAct("edit")}>

@@ -73,7 +73,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
                   {begun.version}. Your text is still here.
                 </>
               ) : (
-                "Another version came into force since you began. Your text is still here; what changed is shown in a moment."
+                "Another version came into force since you began. Your text is still here; the changes are shown in a moment."
               )}
             </p>
             {isBehind && (
@@ -87,7 +87,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
                       setFailure(undefined);
                     }}
                   >
-                    Go on with my text, on top of version {current.version}
+                    Keep my text, based on version {current.version}
                   </button>
                 </p>
               </>
@@ -95,7 +95,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
           </section>
         )}
         <Area label="Text" rows={18} isCode value={content} write={(next) => change({ content: next })} />
-        <Line label="Why (for those who read the versions)" value={comment} write={(next) => change({ comment: next })} />
+        <Line label="Why (shown with the version)" value={comment} write={(next) => change({ comment: next })} />
         {!isOvertaken(failure) && <Refusal error={failure} />}
         <Unsent of={draft} hasButton={false} />
         <p class="acts">
@@ -113,7 +113,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
         </p>
         {asked && (
           <Confirm
-            title={asked === "force" ? "Put this in force?" : "Throw your text away?"}
+            title={asked === "force" ? "Put this in force?" : "Discard your text?"}
             act={asked === "force" ? "Put in force" : "Throw it away"}
             isDangerous={asked !== "force"}
             onAct={async () => {

@@ -43,7 +43,7 @@ function Sessions(shown: Shown) {
     return newest.items.filter((each) => each.run);
   }, Infinity);
   const sessions = live.value.value;
-  if (sessions?.length === 0) return <p class="hint">There is no session to try it on.</p>;
+  if (sessions?.length === 0) return <p class="hint">There is no session to try it in.</p>;
   return sessions ? <Attempt {...shown} sessions={sessions} /> : null;
 }
 
@@ -112,7 +112,7 @@ function Attempt({ current, versions, written, sessions }: Shown & { sessions: r
         ]}
       />
       <Area
-        label={place === BEGINNING ? "Another goal (empty: the same)" : "What it is told (empty: it goes on as it was)"}
+        label={place === BEGINNING ? "Another goal (empty: the same)" : "A message to it (empty: it goes on without one)"}
         value={draft.value}
         write={draft.write}
       />

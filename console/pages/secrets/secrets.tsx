@@ -44,7 +44,7 @@ export function Secrets() {
         {!set && <MainAct act="Set a secret" onClick={() => setSet("new")} />}
       </Heading>
       <ToolTabs />
-      <p class="hint">What tools and MCP servers prove with who they are. Nobody is shown a value, neither here nor over the API.</p>
+      <p class="hint">Credentials that tools and MCP servers send. Nobody can see their values, neither here nor over the API.</p>
       <Freshness of={live} />
       {set && (
         <SecretForm
@@ -118,7 +118,7 @@ function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: ()
       // Where a name is set that exists already, its hosts stay unless others are said.
       const body = { value, hosts: named.length || secret ? named : undefined };
       await ask("PUT", at(`${PATH}/{}`, name.trim()), { body });
-      say("It is set, and in force at once.");
+      say("It is set and used at once.");
       onDone();
   }
 
@@ -132,13 +132,13 @@ function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: ()
         <Line label="Name: letters, digits and _" required value={name} write={setName} />
       )}
       <Line
-        label="Value (as a header has it, with Bearer where that is wanted)"
+        label="Value (the whole header, including Bearer if the server expects it)"
         type="password"
         required
         value={value}
         write={setValue}
       />
-      <Line label="Hosts that may get it, with commas between them (empty: wherever tools may go)" value={hosts} write={setHosts} />
+      <Line label="Hosts that may get it, separated by commas (empty: all hosts that tools may call)" value={hosts} write={setHosts} />
     </Form>
   );
 }

@@ -50,7 +50,7 @@ export function ListedTools({ server, onDone }: Shown) {
     const { url, auth, timeout_seconds, version } = server;
     const tools = Object.fromEntries(server.tools.filter(({ tool }) => tool !== name).map((each) => [each.tool, wishOf(each)]));
     await ask("PUT", path, { body: { url, auth: sent(auth), timeout_seconds, version, tools } });
-    say("Agents do not have it any more.");
+    say("Agents no longer have it.");
     onDone();
   };
 
@@ -78,7 +78,7 @@ export function ListedTools({ server, onDone }: Shown) {
             />
             {each.confirmed && (
               <button type="button" class="danger" disabled={isBusy} onClick={() => void act(() => takeAway(each.tool))}>
-                Take it away from agents
+                Remove it from agents
               </button>
             )}
           </li>
@@ -114,9 +114,9 @@ function One({ of, wish, onWish }: OfOne) {
       </p>
       {reason && <p class="notice bad">{visible(reason)}</p>}
       {isChanged && confirmed.description !== description ? (
-        <Diff before={confirmed.description} after={description} label="What was confirmed, and what it says now" />
+        <Diff before={confirmed.description} after={description} label="The confirmed description, and the present one" />
       ) : (
-        <Long by={state === "gone" ? "What was confirmed" : "What the server says of it"}>{description || confirmed?.description || "Nothing."}</Long>
+        <Long by={state === "gone" ? "What was confirmed" : "The server's description"}>{description || confirmed?.description || "Nothing."}</Long>
       )}
       {isChanged && written(confirmed.input_schema) !== written(input_schema) && (
         <Diff before={written(confirmed.input_schema)} after={written(input_schema)} label="What it took, and what it takes now" />
@@ -143,7 +143,7 @@ function One({ of, wish, onWish }: OfOne) {
       {isOffered && (
         <div class="fields">
           <Tick
-            label={confirmed ? "Confirm it anew, as shown here" : "Confirm it as shown here"}
+            label={confirmed ? "Confirm it again, as shown here" : "Confirm it as shown here"}
             is={wish !== undefined}
             write={(is) => onWish(is ? proposed(of) : undefined)}
           />

@@ -39,9 +39,9 @@ export function ServerForm({ server, taken = [], onDone, onClose }: Shown) {
       {!server && <Line label="Name: small letters, digits and -" required value={fields.name} write={write("name")} />}
       <Line label="URL" required value={fields.url} write={write("url")} />
       {server && fields.url !== server.url && (
-        <p class="notice warning">At another URL nothing is confirmed: agents have none of its tools until you confirm them anew.</p>
+        <p class="notice warning">A new URL removes all confirmations: agents have none of its tools until you confirm them again.</p>
       )}
-      <Line label="Seconds that a call may take" type="number" required value={fields.seconds} write={write("seconds")} />
+      <Line label="The most seconds that a call may take" type="number" required value={fields.seconds} write={write("seconds")} />
       {client ? (
         <p class="hint">
           Its client credentials, with the secret <code>{client.secret}</code>, stay as they are.

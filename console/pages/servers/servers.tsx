@@ -34,14 +34,14 @@ function List() {
         {!isAdding && <MainAct act="Add a server" onClick={() => setAdding(true)} />}
       </Heading>
       <ToolTabs />
-      <p class="hint">Programs of others that have tools. Agents may have those tools that an admin has looked at and confirmed.</p>
+      <p class="hint">Other people's programs that offer tools. Agents may use the tools that an admin has looked at and confirmed.</p>
       <Freshness of={live} />
       {isAdding && found && (
         <ServerForm
           taken={found.map((each) => each.name)}
           onClose={() => setAdding(false)}
           onDone={(made) => {
-            say("The server is named. Look at its tools, and confirm those that agents may have.");
+            say("The server is saved. Look at its tools, and confirm those that agents may use.");
             go(to("servers", made.name));
           }}
         />
@@ -100,7 +100,7 @@ function One({ name }: { name: string }) {
             go(to("servers"));
           }}
         >
-          <p>Agents do not have its tools any more.</p>
+          <p>Agents no longer have its tools.</p>
         </DeleteNamed>
       )}
     </>

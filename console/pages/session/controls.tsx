@@ -35,7 +35,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
     <>
       <div class="acts controls" role="group" aria-label="What to do with the session">
         {isOpen && !isPaused && session.state !== "waiting_for_user" && (
-          <button type="button" onClick={begin("pause", "It pauses after the turn that it is in.")}>
+          <button type="button" onClick={begin("pause", "It pauses after the present turn.")}>
             Pause
           </button>
         )}
@@ -72,7 +72,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
           onClose={() => setAsked(undefined)}
           onAct={() => act("cancel", "It is cancelled.")}
         >
-          <p>Nothing more is begun. A call that has started already may still have its effect.</p>
+          <p>Nothing more is started. A call that has already started may still have its effect.</p>
         </Confirm>
       )}
       {asked === "delete" && (

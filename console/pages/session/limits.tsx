@@ -61,7 +61,7 @@ export function LimitsDialog({ session, onClose, onDone }: Shown) {
       <Form act="Change the limits" onSend={save} onClose={onClose}>
         <Line label="Turns" type="number" required value={steps} write={setSteps} />
         <Line label="Tokens in each window" type="number" required value={tokens} write={setTokens} />
-        <Line label="Dollars for models (empty: as it is)" type="number" value={cost} write={setCost} />
+        <Line label="Dollars for models (empty: no change)" type="number" value={cost} write={setCost} />
       </Form>
     </Dialog>
   );
@@ -84,9 +84,9 @@ export function ForkDialog({ session, seq, onClose }: { session: Session; seq: n
       <Form act="Start the other session" onSend={fork} onClose={onClose}>
         <p>
           A new session begins with the conversation up to {seq === undefined ? "its newest turn" : `the turn of event ${seq}`}.
-          This one stays as it is. Files are as they are now.
+          This session does not change. Files are as they are now.
         </p>
-        <Area label="What to say there (empty: it goes on as it was)" value={draft.value} write={draft.write} />
+        <Area label="A message there (empty: it goes on without one)" value={draft.value} write={draft.write} />
         <Unsent of={draft} />
       </Form>
     </Dialog>

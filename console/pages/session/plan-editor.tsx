@@ -54,7 +54,7 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
       const body = { operations: changes, ...(comment.trim() && { comment: comment.trim() }) };
       await ask("PATCH", at("/v1/sessions/{}/plan", sessionId), { body, headers: { "if-match": `"${version}"` } });
       corrected.drop();
-      say("The agent works by this plan from its next turn on.");
+      say("The agent follows this plan from its next turn on.");
       onDone();
       onClose();
   }
@@ -64,13 +64,13 @@ export function PlanEditor({ sessionId, plan, onClose, onDone }: Shown) {
       <Form act="Save the plan" onSend={save} onClose={onClose} isReady={changes.length > 0}>
         <p class="hint">
           {pending.length
-            ? "Steps that have begun stay as they are."
+            ? "Steps that have begun do not change."
             : "All steps have begun, so none can be corrected. You can add one."}{" "}
           The agent is told what you changed.
         </p>
         {plan.version !== version && (
           <p class="notice warning" role="status">
-            The plan has changed meanwhile. Throw this away, and begin anew.
+            The plan has changed meanwhile. Discard this and begin again.
           </p>
         )}
         <ol class="drafts">

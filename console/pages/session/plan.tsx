@@ -35,7 +35,7 @@ export function PlanSection({ session, plan, events, onChoose, onDone }: OfPlan)
       {!isOver(session.state) && session.state !== "idle" && (
         <p class="hint">
           {plan.status === "completed" || plan.status === "failed" ? (
-            "It is closed: nothing of it can be corrected."
+            "It is closed and cannot be corrected."
           ) : (
             <button type="button" onClick={() => setEdited(true)}>
               Correct the plan …

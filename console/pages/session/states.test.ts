@@ -14,7 +14,7 @@ test("a run whose goal is not met is not said to have done all of its plan", () 
     assert.equal(why(ended(false, reason)), "A step of its plan failed.");
   }
   assert.equal(why(ended(false, "max_steps")), "It had no turns left.");
-  assert.equal(why(ended(true, "plan_completed")), "All of its plan is done.");
+  assert.equal(why(ended(true, "plan_completed")), "Its plan is finished.");
 });
 
 test("of a line it is said how many of the tenant were before", () => {

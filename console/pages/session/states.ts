@@ -6,23 +6,23 @@ import { UNMET, stateInWords } from "../../parts/session-state";
 const WAITS: Record<string, string> = {
   waiting_for_provider: "It waits for the model's provider, and goes on by itself.",
   waiting_for_aws: "It waits for AWS, and goes on by itself.",
-  waiting_for_key: "It waits for a key of the model's provider that works. An operator has to see to it.",
+  waiting_for_key: "It waits for a working key of the model's provider. An operator has to store one.",
   waiting_for_tokens: "It has used its tokens, and goes on with the next window. Raising its limits lets it go on now.",
-  queued: "The limit of the model's provider is reached. It goes on in its turn.",
-  repaired: "An operator had it go on after a failure.",
+  queued: "The limit of the model's provider is reached. The session waits in line and goes on by itself.",
+  repaired: "An operator repaired it after a failure.",
   paused: "Somebody paused it. It goes on when somebody resumes it.",
   approval_required: "A call needs an approval.",
   clarification_needed: "The agent asks something.",
-  error_recovery: "Something went wrong, and a person says how to go on.",
-  checkpoint_review: "The work so far is to be looked at.",
+  error_recovery: "Something went wrong, and a person has to say how to go on.",
+  checkpoint_review: "The work so far waits for a review.",
   budget_exceeded: "Its budget is used up.",
 };
 const ENDS: Record<string, string> = {
   goal_complete: "The agent gave its final answer.",
-  plan_completed: "All of its plan is done.",
+  plan_completed: "Its plan is finished.",
   max_steps: "It had no turns left.",
   budget_exceeded: "It had no budget left.",
-  restored: "It was restored from a backup, and does not go on by itself.",
+  restored: "It was restored from a backup and does not go on by itself.",
 };
 
 /** Why it stands where it stands; empty: there is nothing to say. */

@@ -36,7 +36,7 @@ export function CancelSeveral({ sessions, onClose }: { sessions: readonly Sessio
 
   return (
     <Dialog title={`Cancel ${counted(sessions.length, "session")}?`} onClose={onClose} isBusy={isBusy}>
-      <p>Their runs end now. What they have done stays; nothing more is begun.</p>
+      <p>Their runs end now. Finished work is kept, and nothing more is started.</p>
       <ul class="plain outcomes" aria-live="polite">
         {sessions.map((each) => (
           <li key={each.session_id}>

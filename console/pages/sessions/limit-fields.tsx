@@ -1,4 +1,4 @@
-/** Limits of a new session. What is left empty is the agent's, else the deployment's. */
+/** Limits of a new session. For empty fields the agent's limits apply, or else the deployment's. */
 
 import type { Shapes } from "../../api/shapes";
 
@@ -24,7 +24,7 @@ export function LimitFields({ typed, write }: { typed: Typed; write: (typed: Typ
   return (
     <details>
       <summary>Limits</summary>
-      <p class="hint">What is left empty is the agent's, else the deployment's.</p>
+      <p class="hint">For empty fields the agent's limits apply, or else the deployment's.</p>
       <div class="limits">
         {FIELDS.map(({ name, label, pattern }) => (
           <label key={name}>

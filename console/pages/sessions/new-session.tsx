@@ -146,7 +146,7 @@ export function NewSession() {
             <div class="fields">
               <NameRule chosen={rule} onChoose={setRule} />
               <Line label={`Folder${visibility === "private" ? ", below your private files" : ""} (may stay empty)`} value={folder} write={setFolder} />
-              <p class="hint">They are stored first. Their names are added to the goal, so that the agent knows them.</p>
+              <p class="hint">They are stored first, and their names are added to the goal so that the agent knows them.</p>
             </div>
           )}
         </Dropzone>

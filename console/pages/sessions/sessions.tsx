@@ -135,7 +135,7 @@ function progress({ plan }: Session): string {
 }
 
 function nothing(isMore: boolean): string {
-  if (isMore) return "None of the newest sessions fits. There are older ones: look at the next page.";
-  if (isNarrowed()) return "No session fits. Change what you look for.";
+  if (isMore) return "None of the newest sessions fits. Look at the next page for older ones.";
+  if (isNarrowed()) return "No session fits. Change the filters.";
   return cursor() ? "There are no older sessions." : "Nobody has started a session yet.";
 }

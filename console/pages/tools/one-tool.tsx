@@ -59,13 +59,13 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
             go(to("tools"));
           }}
         >
-          <p>Agents do not have it any more.</p>
+          <p>Agents no longer have it.</p>
         </DeleteNamed>
       )}
       {tool && (
         <>
           <Owned by={tool.applied} />
-          <Quoted by="What models are told of it">{tool.description}</Quoted>
+          <Quoted by="Its description for models">{tool.description}</Quoted>
           <dl>
             <dt>Kind</dt>
             <dd>{kindOf(tool)}</dd>
@@ -98,7 +98,7 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
               It is a tool of the MCP server <a href={to("servers", name.split("__")[0]!)}>{visible(name.split("__")[0]!)}</a>.
             </p>
           )}
-          {tool.kind === "builtin" && <p class="hint">It works on a session: to try it, start one.</p>}
+          {tool.kind === "builtin" && <p class="hint">It works only in a session: start one to try it.</p>}
         </>
       )}
     </>
@@ -109,7 +109,7 @@ const ENDS: Record<ToolTrial["outcome"], string> = {
   succeeded: "It succeeded.",
   failed: "It ran and failed.",
   not_run: "Nothing was done.",
-  unknown: "No answer came: whether it happened is not known.",
+  unknown: "No answer came, so nobody knows whether it happened.",
 };
 
 function Trial({ tool }: { tool: Tool }) {
@@ -128,7 +128,7 @@ function Trial({ tool }: { tool: Tool }) {
     <section aria-labelledby="trial">
       <h2 id="trial">Call it once</h2>
       <p class="hint">
-        Outside any session, with your own rights.{tool.effect === "read" ? "" : " The call is real: what it changes stays changed."}
+        The call is made outside any session, with your own permissions.{tool.effect === "read" ? "" : " It is a real call: its effects remain."}
       </p>
       <Form act="Call it" onSend={call} isReady={!tool.high_stakes || isSure}>
         <Area label="Input, as JSON" value={draft.value} write={draft.write} />

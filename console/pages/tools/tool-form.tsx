@@ -44,14 +44,14 @@ export function ToolForm({ tool, onDone, onClose }: Shown) {
     if (tool) await ask("PUT", at("/v1/tools/{}", tool.name), { body: { ...body, version: fields.version } });
     else await ask("POST", "/v1/tools", { body });
     draft.drop();
-    say(tool ? "Saved. It holds from the next turn of sessions." : "The tool is there. Call it once to see whether it works.");
+    say(tool ? "Saved. It applies from the next turn of each session." : "The tool is saved. Call it once to see whether it works.");
     onDone(fields.name);
   }
 
   return (
     <Form act={tool ? "Save" : "Make it"} onSend={save} onClose={onClose} close="Close">
       {!tool && <Line label="Name: what models call it, such as order_status" required value={fields.name} write={write("name")} />}
-      <Area label="What it does, for models to read" rows={3} value={fields.description} write={write("description")} />
+      <Area label="What it does (models read this)" rows={3} value={fields.description} write={write("description")} />
       <Choice label="It calls" value={fields.kind} write={write("kind")} of={KINDS} />
       <Line
         label={fields.kind === "http" ? "URL; {name} in its path is an argument" : "Function"}

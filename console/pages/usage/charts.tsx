@@ -45,7 +45,7 @@ export function CostChart({ usage, group }: Shown) {
       says={
         known
           ? `${dollars(cost.models_usd ?? 0)} for models${cost.models_usd === null ? " (of some the price is not known)" : ""}, ${cost.estimated_aws_usd === null ? "AWS not known" : `${dollars(cost.estimated_aws_usd)} for AWS (estimated)`}.`
-          : "The prices of these models are not known, so there is no cost to show."
+          : "The prices of these models are unknown, so there is no cost to show."
       }
       of={group}
       isTime={isTime(usage)}
@@ -79,7 +79,7 @@ export function WaitChart({ usage, group }: Shown) {
   return (
     <Chart
       title="Waiting for people"
-      says={mean === null ? "Nobody was waited for in this time." : `A question was open for ${span(mean)} on average.`}
+      says={mean === null ? "No session waited for a person in this time." : `A question was open for ${span(mean)} on average.`}
       of={group}
       isTime={isTime(usage)}
       series={["On average"]}
@@ -98,7 +98,7 @@ export function PlanChart({ usage, group }: Shown) {
       says={plans.created || plans.completed ? `${plans.created} made, ${plans.completed} completed: ${percent(plans.completed, plans.created)}.` : "No plan was made in this time."}
       of={group}
       isTime={isTime(usage)}
-      series={["Completed", "Not completed so far"]}
+      series={["Completed", "Not completed yet"]}
       bars={
         plans.created || plans.completed
           ? bars(usage, ({ work }) => (work ? [work.plans.completed, open(work.plans.created, work.plans.completed)] : [0, 0]), 2)

@@ -56,7 +56,7 @@ function Shown({ usage, group, range }: { usage: TenantUsage; group: string; ran
             What was done until <Ago at={usage.complete_until} /> is counted. Days are those of UTC.
           </>
         ) : (
-          "Nothing was counted so far. Usage is counted within minutes."
+          "Nothing has been counted yet. Usage is counted within minutes."
         )}
       </p>
       <dl class="figures" aria-label={`In ${range}`}>

@@ -1,12 +1,12 @@
 """The table of operations: one row says all that is true of one method of one path.
 
-From the rows come the gateway's routes and their authorizers, routing and the checks of roles, the names in the audit
-trail and the OpenAPI document. To add an operation: add a row, write the models of its body and its answer, and write a
-handler under `@api.on("name")` in the row's function.
+The gateway's routes and authorizers, routing, the checks of roles, the actions in the audit trail and the OpenAPI
+document are made from the rows. To add an operation: add a row, write the models of its body and its answer, and write
+a handler under `@api.on("name")` in the row's function.
 
-A request that fits no row reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope. That
-function and `console` alone are reachable without a token. Every function that answers HTTP reads this table when it
-starts, so a row has plain values only: a shape is a name, which the document looks up.
+A request that fits no row reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope. Only that
+function and `console` can be reached without a token. Every function that answers HTTP reads this table when it
+starts, so a row has only plain values: a shape is a name, which the document looks up.
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,15 @@ from acta_engine.errors import CallerError, NotFound
 # fmt: off
 # A row is laid out by hand: first what routing and the audit trail need, then words, then answers.
 REPLACED = (
-    "It is replaced. With `If-Match` and its ETag, or with its version in the body, the answer is 409 if somebody else "
-    "has changed it since."
+    "It has been replaced. If you send its ETag as `If-Match`, or its version in the body, the answer is 409 if "
+    "somebody else has changed it since."
 )
 STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
 """Errors of what begins a run."""
 CONTROLLED = data(
     "Session", "DeletedSession",
-    says="The session as it is afterwards. If the session was deleted meanwhile, a repeat under the same "
-        "`Idempotency-Key` is answered with its id alone.",
+    says="The session after the change. If the session was deleted meanwhile, a repeat with the same "
+        "`Idempotency-Key` is answered with only its id.",
     status=202,
 )
 TEXT: Schema = {"type": "string"}
@@ -94,11 +94,12 @@ SESSIONS = (
         ),
         summary="Start a session",
         about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until "
-            "somebody writes to it. Limits that are not named are the agent's, else the deployment's.",
+            "somebody writes to it. For limits that you do not name, those of the agent apply, or else those of the "
+            "deployment.",
         answers=(data(
             "Session", "DeletedSession",
-            says="The session has begun; follow it at `Location`. A repeat whose session was deleted "
-                "meanwhile is answered with its id alone.",
+            says="The session has begun; follow it at `Location`. If it was deleted meanwhile, a repeat is "
+                "answered with only its id.",
             status=202, headers=("Location",),
         ),),
     ),
@@ -108,14 +109,14 @@ SESSIONS = (
         takes=("Idempotency-Key",), codes=STARTS,
         client="fork",
         summary="Fork a session",
-        about="A new session of yours that goes on from the end of a turn, with a copy of the conversation, "
-            "the plan and the notes. Approvals, open calls and questions, and what was spent stay behind. "
-            "Files are as they are now. The session itself is not changed, and may be deleted. Admins try "
-            "versions of prompts with it (`prompts`): 403 for everybody else.",
+        about="Creates a new session of yours that goes on from the end of a turn, with a copy of the "
+            "conversation, the plan and the notes. It does not take over approvals, open calls, questions and "
+            "costs. Files are as they are now. The original session does not change, and may be deleted. Admins "
+            "may try versions of prompts (`prompts`); others get 403 for that.",
         answers=(data(
             "ForkedSession", "DeletedSession",
-            says="The fork; follow it at `Location`. A repeat whose fork was deleted meanwhile is answered "
-                "with its id alone.",
+            says="The fork; follow it at `Location`. If it was deleted meanwhile, a repeat is answered with "
+                "only its id.",
             status=202, headers=("Location",),
         ),),
     ),
@@ -123,17 +124,17 @@ SESSIONS = (
         "listSessions", "GET", "/v1/sessions", "status",
         client="sessions", client_form="by hand",
         summary="List sessions, newest first",
-        about="Sessions that are `idle`, at work or `waiting_for_user` are found by their state at once. Any other "
-            "filter looks at a thousand sessions for a page, and at up to ten thousand while it finds nothing. A "
-            "page without items that has a `next_cursor` says that nothing was found back to `searched_to`; what "
-            "is older was not looked at yet, so go on with the cursor.",
+        about="Sessions that are `idle`, at work or `waiting_for_user` are found directly by their state. With any "
+            "other filter a request looks at a thousand sessions, and at up to ten thousand while it finds nothing. "
+            "An empty page with a `next_cursor` means that nothing was found back to `searched_to`, and that older "
+            "sessions were not looked at yet: go on with the cursor.",
         parameters={
             "state": "Only sessions in this state.",
-            "agent_id": "Only this agent's.",
-            "created_by": "Only those that this person has started.",
-            "metadata": "Only those with this pair, `name=value`. A name with `=` in it cannot be looked for.",
-            "goal": "Only those with these words in the first 200 characters of their goal, in whatever case.",
-            "goal_met": "Only completed sessions that met their goal, or that did not.",
+            "agent_id": "Only sessions of this agent.",
+            "created_by": "Only sessions that this person has started.",
+            "metadata": "Only sessions with this pair, `name=value`. A name with `=` in it cannot be searched for.",
+            "goal": "Only sessions with these words in the first 200 characters of their goal. Case does not matter.",
+            "goal_met": "Only completed sessions that met their goal, or only those that did not.",
         },
         answers=(searched_page("Session", says="Sessions that you may see."),),
     ),
@@ -143,18 +144,18 @@ SESSIONS = (
         mcp=McpTool(
             "watch_session", "Watch a session",
             "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon "
-            "as something happens, at the latest after so many seconds. Go on with the `cursor` of the answer. It is "
-            "over in the states completed, failed and cancelled; `session.interventions` has the questions that wait "
-            "for a person.",
+            "as something happens, at the latest after so many seconds. Go on with the `cursor` of the answer. The "
+            "session is over in the states completed, failed and cancelled; `session.interventions` has the questions "
+            "that wait for a person.",
         ),
         summary="Read a session and follow it",
-        about="The polling endpoint. Send the `cursor` of the last answer as `after`; with `wait` the answer "
-            "comes when something happens, or after so many seconds. Then wait `poll_after_ms`, which is 0 "
-            "where `wait` was a second or more and Acta is not under load, and ask again.",
+        about="Poll this endpoint. Send the `cursor` of the last answer as `after`. With `wait` the answer "
+            "comes when something happens, or after so many seconds. Then wait for `poll_after_ms` and ask again; "
+            "it is 0 if `wait` was a second or more and Acta is not under load.",
         parameters={
-            "after": "`cursor` of the last answer; `0`: from the start.",
-            "wait": "Seconds to wait for something to happen. Under load, and where as many polls of the "
-                "tenant wait as may, the answer comes earlier.",
+            "after": "The `cursor` of the last answer; `0`: all events.",
+            "wait": "Seconds to wait for something to happen. The answer comes earlier under load, or if the "
+                "tenant has reached its limit of waiting polls.",
         },
         answers=(
             data(
@@ -173,13 +174,13 @@ SESSIONS = (
         "streamEvents", "GET", "/v1/sessions/{session_id}/events", "status", rated="poll",
         takes=("Last-Event-ID",),
         summary="Read the same events as server-sent events",
-        about="An event's id is the cursor after it, so a client that connects again with `Last-Event-ID` "
-            "misses nothing. `retry:` says after how many milliseconds.",
-        parameters={"after": "A cursor to begin after. `Last-Event-ID` wins over it."},
+        about="An event's id is the cursor after it, so a client that reconnects with `Last-Event-ID` "
+            "misses nothing. `retry:` says after how many milliseconds to reconnect.",
+        parameters={"after": "A cursor: only events after it. `Last-Event-ID` takes precedence."},
         answers=(AnswerSpec(
             200, "raw",
             says="Server-sent events. The `data` of each is an Event as JSON, its `id` a cursor. The stream "
-                "ends as soon as there are events: connect again.",
+                "ends once it has sent events: then reconnect.",
             raw={"text/event-stream": {}},
         ),),
     ),
@@ -202,14 +203,14 @@ SESSIONS = (
         codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
         client="edit_plan", client_form="by hand",
         summary="Edit the plan",
-        about="Adds, edits, skips and reorders pending steps: all operations, in their order, or none. Steps "
-            "that run or are finished stay. The agent is told as by a message: its next turn reads what you "
-            "changed, and what it wrote before that neither changes the plan nor has an effect, unless "
-            "somebody has approved the very call.",
+        about="Adds, edits, skips and reorders pending steps: all operations in their order, or none. Steps "
+            "that run or are finished cannot be changed. The agent reads in its next turn what you changed. What it "
+            "was writing meanwhile does not change the plan and starts no call with an effect, except a call "
+            "that somebody has approved.",
         answers=(data(
             "Plan", "DeletedSession",
-            says="The plan's new version. A repeat of a request with an `Idempotency-Key` whose session was "
-                "deleted meanwhile is answered with its id alone.",
+            says="The plan's new version. If the session was deleted meanwhile, a repeat with the same "
+                "`Idempotency-Key` is answered with only its id.",
             sometimes=("ETag",),
         ),),
     ),
@@ -217,14 +218,14 @@ SESSIONS = (
         "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status",
         client="text_part",
         summary="Read a long text, part by part",
-        about="A message has only the beginning of a long result; this is all of it. Send `next_offset` as "
-            "`offset` until it is null.",
+        about="A message has only the beginning of a long result; this route has the whole text. Send `next_offset` "
+            "as `offset` until it is null.",
         parameters={
             "text_id": "`whole.text_id` of a message.",
-            "offset": "Bytes to leave out at its beginning.",
-            "limit": "The most bytes of the part.",
+            "offset": "How many bytes to skip.",
+            "limit": "The most bytes that the part may have.",
         },
-        answers=(data("TextPart", says="A part of it."),),
+        answers=(data("TextPart", says="A part of the text."),),
     ),
     Operation(
         "readScratchpad", "GET", "/v1/sessions/{session_id}/scratchpad", "status",
@@ -243,8 +244,8 @@ SESSIONS = (
         client="trace",
         summary="Read the reasoning: thoughts, actions, inputs and observations",
         parameters={
-            "include": "`answer`: the run's whole answer beside the rows. `results`: as observation all of a "
-                "result that was too long for the model. Both, with a comma between.",
+            "include": "`answer`: also the run's whole answer. `results`: whole results as observations, even those "
+                "that were too long for the model. For both, separate them with a comma.",
         },
         answers=(AnswerSpec(
             200, "page",
@@ -252,7 +253,7 @@ SESSIONS = (
             shapes=("TraceRow",),
             beside={"answer": {
                 "type": ["string", "null"],
-                "description": "With `include=answer`: the run's whole answer, up to 500,000 characters; null: "
+                "description": "With `include=answer`: the run's whole answer, up to 500,000 characters; null if "
                     "it has none.",
             }},
         ),),
@@ -274,11 +275,11 @@ SESSIONS = (
         takes=("Idempotency-Key",),
         client="limit",
         summary="Raise or lower limits",
-        about="The new limits hold for the run at work and for those that follow; `limits` of the answer shows "
-            "them, also of a session that is over. A field that is absent or null stays as it was; a limit cannot "
-            "be removed. More than the caps allow is 403, or 400 for an admin. A limit that is used up already is "
-            "refused. A run that waits for tokens goes on at once with a higher budget. While a question about the "
-            "budget is open, decide it with `raise` instead.",
+        about="The new limits apply to the present run and to later ones; `limits` of the answer shows them. "
+            "A field that is absent or null does not change its limit; a limit cannot be removed. A limit above the "
+            "caps gets 403, or 400 for an admin. A limit below what is used already is refused. A run that waits "
+            "for tokens goes on at once with a higher budget. While a question about the budget is open, answer it "
+            "with `raise` instead.",
         answers=(CONTROLLED,),
     ),
     Operation(
@@ -287,8 +288,8 @@ SESSIONS = (
         client="say",
         mcp=McpTool(
             "say", "Say something to a session",
-            "A message to the agent: it answers an open question of the agent, else is read before the next turn, else "
-            "begins a new run in the same conversation.",
+            "A message to the agent. It answers an open question of the agent if there is one. Otherwise the agent "
+            "reads it before its next turn or, after a run has ended, in a new run of the same conversation.",
         ),
         summary="Say something to the session",
         about="The message answers the agent's open question, or else is read in its next turn. After a run has "
@@ -300,7 +301,7 @@ SESSIONS = (
         action="session.pause", takes=("Idempotency-Key",),
         client="pause",
         summary="Pause the session",
-        about="Nothing new begins until the session is resumed. What already runs is finished, and its results are "
+        about="Nothing new begins until the session is resumed. Work that has begun is finished, and its results are "
             "kept. Pausing a paused session changes nothing.",
         answers=(CONTROLLED,),
     ),
@@ -309,7 +310,7 @@ SESSIONS = (
         takes=("Idempotency-Key",),
         client="resume",
         summary="Resume the session",
-        about="It ends a pause or an open review, or tries at once what the session waits to try again.",
+        about="Ends a pause or an open review. A session that waits for its next try makes it at once.",
         answers=(CONTROLLED,),
     ),
     Operation(
@@ -318,16 +319,15 @@ SESSIONS = (
         client="cancel",
         mcp=McpTool(
             "cancel_session", "Cancel a session",
-            "Ends the session's run. No further call is started; `in_flight` names those that had begun and may still "
-            "act.",
+            "Ends the session's run. No further call is started; `in_flight` names the calls that had begun and may "
+            "still act.",
             destroys=True, repeats=True,
         ),
         summary="Cancel the session",
-        about="It ends the run. No call begins after the answer. Cancelling twice is 202 twice.",
+        about="Ends the run. No call begins after the answer. A second cancel also gets 202.",
         answers=(data(
             "CancelledSession", "HiddenSession", "DeletedSession",
-            says="The session as it is afterwards. Of somebody else's private session an admin is told the state "
-                "alone.",
+            says="The session after the cancel. For somebody else's private session an admin is told only the state.",
             status=202,
         ),),
     ),
@@ -336,7 +336,7 @@ SESSIONS = (
         action="session.delete", codes=("CONFLICT",),
         client="delete",
         summary="Delete the session",
-        about="It cancels the session if it runs, then erases everything that was stored of it.",
+        about="Cancels the session if it runs, then erases everything that was stored for it.",
         answers=(NOTHING,),
     ),
 )
@@ -347,28 +347,29 @@ INTERVENTIONS = (
         client="interventions", client_form="by hand",
         mcp=McpTool(
             "list_waiting", "List what waits for a person",
-            "The questions of all sessions you may see that wait for a person: approvals of calls, clarifications, "
-            "errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what it is about.",
+            "The questions that wait for a person in all sessions that you may see: approvals of calls, "
+            "clarifications, errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what "
+            "it is about.",
             fixed={"state": "pending"},
         ),
         summary="List the questions that wait, or waited, for people",
-        parameters={"state": "Only those in this state."},
-        answers=(searched_page("Intervention", says="Newest first; of sessions that you may see."),),
+        parameters={"state": "Only questions in this state."},
+        answers=(searched_page("Intervention", says="Questions of sessions that you may see, newest first."),),
     ),
     Operation(
         "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
         private="decider",
         client="interventions", client_form="by hand",
         summary="List what waits for people in a session, and what was decided",
-        parameters={"state": "Only those in this state."},
-        answers=(searched_page("Intervention", says="Pending ones oldest first, others newest first."),),
+        parameters={"state": "Only questions in this state."},
+        answers=(searched_page("Intervention", says="Pending questions, oldest first, or others, newest first."),),
     ),
     Operation(
         "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
         private="decider",
         client="intervention",
         summary="Read one question",
-        answers=(data("Intervention", says="The question, and its decision where there is one."),),
+        answers=(data("Intervention", says="The question, and its decision if there is one."),),
     ),
     Operation(
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
@@ -376,11 +377,11 @@ INTERVENTIONS = (
         client="call_input",
         mcp=McpTool(
             "read_input", "Read the whole input of a call",
-            "The whole input of the call that a question is about, where the question shows its beginning only.",
+            "The whole input of the call that a question is about, if the question shows only its beginning.",
         ),
-        summary="Read the whole input of the call that is decided on",
-        parameters={"call_id": "Which call of a review; needed where it has more than one."},
-        answers=(data("CallInput", says="The input as it would run."),),
+        summary="Read the whole input of the call that a question is about",
+        parameters={"call_id": "Which call of a review; needed if it has more than one."},
+        answers=(data("CallInput", says="The input with which the call would run."),),
     ),
     Operation(
         "resolveIntervention", "POST", "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
@@ -396,12 +397,12 @@ INTERVENTIONS = (
             destroys=True,
         ),
         summary="Decide a question",
-        about="One of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, "
+        about="`option` is one of the intervention's `options`. Some take an `input`: `modify` the tool's whole input, "
             "`answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`, `retry` "
-            "`{hint?}`. A second or late decision is 409 with the recorded one.",
+            "`{hint?}`. A second or late decision gets 409 with the recorded one.",
         answers=(data(
             "Intervention", "DecidedOfDeleted",
-            says="The decision. A repeat whose session was deleted meanwhile is answered with the ids alone.",
+            says="The decision. If the session was deleted meanwhile, a repeat is answered with only the ids.",
         ),),
     ),
 )
@@ -414,8 +415,8 @@ FILES = (
         about="A page of deleted files looks at 5,000 versions. It may be short or empty and still have a "
             "`next_cursor`.",
         parameters={
-            "prefix": "Only paths that begin so; `~/`: your own files.",
-            "deleted": "`1`: files that were deleted and not written again, and not what there is.",
+            "prefix": "Only paths that begin with this text; `~/`: your own files.",
+            "deleted": "`1`: instead of the present files those that were deleted and not written again.",
         },
         answers=(AnswerSpec(
             200, "page",
@@ -428,12 +429,12 @@ FILES = (
         client="files.read", client_form="by hand",
         summary="Read a file, or list its versions",
         parameters={
-            "versions": "`1`: its versions, and not its bytes.",
-            "version": "The `version_id` of an earlier version, whose bytes are answered.",
+            "versions": "`1`: a list of its versions instead of its bytes.",
+            "version": "The `version_id` of an earlier version, to read that one.",
         },
         answers=(AnswerSpec(
             200, "page",
-            says="The file's bytes: text where they are text, else something to save. With `versions=1` a "
+            says="The file's bytes: as text if they are text, otherwise as a download. With `versions=1` a "
                 "page of its newest 100 versions.",
             shapes=("FileVersion",),
             raw={"text/plain; charset=utf-8": TEXT, **BYTES},
@@ -445,11 +446,11 @@ FILES = (
         client="files.write", client_form="by hand",
         summary="Write a file",
         about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is "
-            "empty. With `If-None-Match: *` only a new file is written, with `If-Match` and the `etag` of "
-            "its current version (of `versions=1`) only what you have seen is replaced: 412 otherwise.",
+            "empty. `If-None-Match: *` writes only a new file. `If-Match` with the `etag` of the current version "
+            "(from `versions=1`) replaces only what you have seen. Otherwise the answer is 412.",
         sends=BYTES,
         answers=(
-            data("WrittenFile", says="The file was there; this is its newest version now."),
+            data("WrittenFile", says="The file existed; this is now its newest version."),
             data("WrittenFile", says="The file is new.", status=201),
         ),
     ),
@@ -459,10 +460,10 @@ FILES = (
         codes=("NOT_FOUND", "PRECONDITION_FAILED"),
         client="files.restore", client_form="by hand",
         summary="Restore an earlier version of a file",
-        about="With `If-Match` and the `etag` of the current version, or `If-None-Match: *` where it is "
-            "deleted, only over what you have seen: 412 otherwise.",
-        parameters={"restore": "The `version_id`."},
-        answers=(data("WrittenFile", says="It was written again, as one more version."),),
+        about="With `If-Match` and the `etag` of the current version, or with `If-None-Match: *` for a deleted file, "
+            "the answer is 412 if somebody has changed it since.",
+        parameters={"restore": "The `version_id` of the version."},
+        answers=(data("WrittenFile", says="The version was written again, as the newest one."),),
     ),
     Operation(
         "deleteFile", "DELETE", "/v1/files/{path+}", "admin", action="file.delete", codes=("NOT_FOUND",),
@@ -498,8 +499,8 @@ AGENTS = (
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.replace", client_form="definition",
         summary="Replace an agent's definition",
-        about="The body is the whole definition: absent fields take their defaults. `default` may be replaced, "
-            "too.",
+        about="The body is the whole definition: absent fields get their defaults. The agent `default` may be "
+            "replaced, too.",
         answers=(data("Agent", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
@@ -507,7 +508,7 @@ AGENTS = (
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.delete",
         summary="Delete an agent",
-        about="Its memories stay. An agent that is created again under its id has them.",
+        about="Its memories are kept. An agent that is created later with the same id has them.",
         answers=(NOTHING,),
     ),
 )
@@ -517,16 +518,16 @@ TOOLS = (
         "listTools", "GET", "/v1/tools", "admin",
         client="tools.list",
         summary="List tools",
-        answers=(page("Tool", says="All on one page, built-in ones first."),),
+        answers=(page("Tool", says="All tools on one page, built-in ones first."),),
     ),
     Operation(
         "createTool", "POST", "/v1/tools", "admin", role="admin", action="tool.create",
         recorded_request=("name",), recorded_answer=("version",), takes=("Idempotency-Key",),
         client="tools.create", client_form="definition",
         summary="Add a tool",
-        about="Of kind `http` or `lambda`. Its input is validated against `input_schema` before anything "
-            "runs. A header's value is a text only where its name and value are plain; all else refers to a "
-            "secret. `{name}` in the path of `url` is an argument; `parameters` says of others where they "
+        about="Its kind is `http` or `lambda`. The input is validated against `input_schema` before anything "
+            "runs. A header's value is a text only if its name and value are clearly no credential; all others refer "
+            "to a secret. `{name}` in the path of `url` is an argument; `parameters` says where other arguments "
             "go, as in OpenAPI.",
         answers=(data("Tool", says="The tool.", status=201, headers=("Location",)),),
     ),
@@ -548,9 +549,9 @@ TOOLS = (
         takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="tools.delete",
         summary="Delete a tool",
-        about="If agents name the tool, the answer is 409, and `details.agents` says which. With `force=true` they "
-            "go on without it.",
-        parameters={"force": "Delete it although agents name it."},
+        about="If agents name the tool, the answer is 409, and `details.agents` lists them. With `force=true` it is "
+            "deleted, and they go on without it.",
+        parameters={"force": "Delete the tool even if agents name it."},
         answers=(NOTHING,),
     ),
     Operation(
@@ -558,21 +559,21 @@ TOOLS = (
         recorded_answer=("effect_id", "outcome"), takes=("Idempotency-Key",), codes=("NOT_FOUND",),
         client="tools.call",
         summary="Try a tool",
-        about="Outside a session, with the same checks: the schema, the hosts, the secrets, the functions. At "
-            "most 20 seconds. A tool of high stakes needs `confirm: true` (409), one with an "
-            "`approver_role` that role (403), and what somebody else has to approve is not tried (403), nor "
-            "is a built-in tool (409). An input that does not fit the schema: 400. 503: nothing was done. "
-            "The same `Idempotency-Key` makes no second call: 409.",
+        about="Calls the tool outside a session for at most 20 seconds, with the same checks as in a session. "
+            "A tool of high stakes needs `confirm: true` (else 409), and one with an "
+            "`approver_role` needs that role (else 403). A tool whose calls somebody else has to approve (403) and a "
+            "built-in tool (409) cannot be tried. Invalid input gets 400. After 503 nothing was done. A repeat with "
+            "the same `Idempotency-Key` makes no second call and gets 409.",
         answers=(data(
             "ToolTrial",
-            says="It was called once, or could not be: `outcome` says which, `error.remedy` what helps.",
+            says="`outcome` says whether the tool was called, `error.remedy` what helps if it was not.",
         ),),
     ),
     Operation(
         "listMcpServers", "GET", "/v1/mcp-servers", "admin", role="admin",
         client="mcp_servers.list",
         summary="List the MCP servers",
-        answers=(page("McpServer", says="All on one page, with their confirmed tools."),),
+        answers=(page("McpServer", says="All servers on one page, with their confirmed tools."),),
     ),
     Operation(
         "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", role="admin", codes=("NOT_FOUND",),
@@ -585,10 +586,10 @@ TOOLS = (
         takes=("If-Match",), codes=("CONFLICT",),
         client="mcp_servers.write", client_form="definition",
         summary="Name an MCP server, or replace its definition",
-        about="It is also 409 if a tool is to be confirmed and the server does not answer.",
+        about="The answer is also 409 if you confirm a tool and the server does not answer.",
         answers=(
             data("McpServer", says=REPLACED, headers=("ETag",)),
-            data("McpServer", says="It is new. No agent has a tool of it yet.", status=201),
+            data("McpServer", says="The server is new. No agent has a tool of it yet.", status=201),
         ),
     ),
     Operation(
@@ -596,21 +597,21 @@ TOOLS = (
         action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.delete",
         summary="Delete an MCP server and its tools",
-        about="If agents name one of its tools, the answer is 409, and `details.agents` says which. With "
-            "`force=true` they go on without those tools.",
-        parameters={"force": "Delete it although agents name its tools."},
+        about="If agents name one of its tools, the answer is 409, and `details.agents` lists them. With "
+            "`force=true` the server is deleted, and the agents go on without its tools.",
+        parameters={"force": "Delete the server even if agents name its tools."},
         answers=(NOTHING,),
     ),
     Operation(
         "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", role="admin",
         codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.refresh",
-        summary="Ask an MCP server what it says of its tools now",
-        about="The answer is 409 if the server does not answer as an MCP server does.",
+        summary="Ask an MCP server how it describes its tools now",
+        about="The answer is 409 if the server does not answer, or not as an MCP server does.",
         answers=(
             data(
                 "ListedMcpTools",
-                says="Each tool, and whether that is what was confirmed. Nothing is stored.",
+                says="Each tool, and whether its description is the confirmed one. Nothing is stored.",
             ),
         ),
     ),
@@ -619,14 +620,14 @@ TOOLS = (
         action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.confirm",
         summary="Let agents have tools of an MCP server",
-        about="The answer is 400 if the server describes a tool in another way than the pin says.",
+        about="The answer is 400 if the server's description of a tool no longer fits the pin.",
         answers=(data("McpServer", says="The server with its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
         "listToolSecrets", "GET", "/v1/tool-secrets", "admin", role="admin",
         client="tool_secrets.list",
         summary="List the secrets that tools' headers refer to",
-        answers=(page("ToolSecret", says="All on one page, without their values, which nobody is shown."),),
+        answers=(page("ToolSecret", says="All secrets on one page. Nobody can read their values."),),
     ),
     Operation(
         "setToolSecret", "PUT", "/v1/tool-secrets/{name}", "admin", role="admin", action="tool_secret.write",
@@ -634,8 +635,8 @@ TOOLS = (
         client="tool_secrets.write",
         summary="Set a secret",
         answers=(
-            data("ToolSecret", says="It has a new value."),
-            data("ToolSecret", says="It is new.", status=201),
+            data("ToolSecret", says="The secret has a new value."),
+            data("ToolSecret", says="The secret is new.", status=201),
         ),
     ),
     Operation(
@@ -652,18 +653,18 @@ NOTIFICATIONS = (
     Operation(
         "readNotifications", "GET", "/v1/notifications", "admin", role="admin", codes=("NOT_FOUND",),
         client="notifications.read",
-        summary="Read where the tenant is told of questions and ended sessions",
-        answers=(data("Notifications", says="Without the secret, which nobody is shown."),),
+        summary="Read where notifications of questions and ended sessions are sent",
+        answers=(data("Notifications", says="The webhook without its secret, which nobody can read."),),
     ),
     Operation(
         "setNotifications", "PUT", "/v1/notifications", "admin", role="admin", action="notifications.write",
         client="notifications.write",
-        summary="Set where the tenant is told, and what that is signed with",
-        about="The URL's host must be one that the operator allows; else the answer is 400. Notifications to "
+        summary="Set the URL for notifications and the secret that signs them",
+        about="The operator must allow the URL's host; otherwise the answer is 400. Notifications to "
             "sessions' own webhooks are signed with the same secret.",
         answers=(
-            data("Notifications", says="They are replaced."),
-            data("Notifications", says="They are new.", status=201),
+            data("Notifications", says="URL and secret are replaced."),
+            data("Notifications", says="URL and secret are new.", status=201),
         ),
     ),
     Operation(
@@ -671,7 +672,7 @@ NOTIFICATIONS = (
         action="notifications.delete", codes=("NOT_FOUND",),
         client="notifications.delete",
         summary="Delete the URL and the secret",
-        about="Sessions with a webhook of their own send no more notifications either.",
+        about="Sessions with their own webhook then send no notifications either.",
         answers=(NOTHING,),
     ),
 )
@@ -681,7 +682,7 @@ MEMORIES = (
         "listMemories", "GET", "/v1/memories", "admin",
         client="memories.list",
         summary="List memories, newest first",
-        parameters={"agent_id": "Only this agent's.", "kind": "Only of this kind."},
+        parameters={"agent_id": "Only memories of this agent.", "kind": "Only memories of this kind."},
         answers=(page("Memory", says="Memories that you may see."),),
     ),
     Operation(
@@ -689,7 +690,7 @@ MEMORIES = (
         recorded_answer=("memory_id",), takes=("Idempotency-Key",),
         client="memories.create",
         summary="Write a memory",
-        about="What a person writes is for all sessions of the agent.",
+        about="A memory that a person writes is used in all sessions of the agent.",
         answers=(data("Memory", says="The memory.", status=201, headers=("Location",)),),
     ),
     Operation(
@@ -732,14 +733,14 @@ PROMPTS = (
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="prompts.write",
         summary="Write a new version of a prompt",
-        about="The text is in force at once, for all agents of the tenant: read the present one first, and "
-            "change what you mean to change. The example is the text of the release, and changes nothing. "
-            "An earlier version can be restored. With `active` false it is a draft, in force nowhere: a "
-            "start or a fork names it in `prompts` to try it, and restoring it puts its text in force.",
+        about="The text is in force at once for all agents of the tenant, so read the present text first and "
+            "change only what you mean to change. An earlier version can be restored. The example is the "
+            "release's own text, which changes nothing. With `active` false the version is a draft, which is not in "
+            "force: name it in `prompts` of a start or a fork to try it, and restore it to put it in force.",
         answers=(data(
             "Prompt",
-            says="The version that was written. A text that is in force already, or the newest draft's, makes "
-                "no new one.",
+            says="The version that was written. The text that is in force, or that of the newest draft, does not "
+                "make a new version.",
             headers=("ETag",),
         ),),
     ),
@@ -758,7 +759,7 @@ PROMPTS = (
         summary="Put another version of a prompt in force",
         parameters={"version": "The number of the version."},
         answers=(
-            data("Prompt", says="Its text is in force, as a new version. An earlier version or a draft."),
+            data("Prompt", says="The text of that earlier version or draft is in force, as a new version."),
         ),
     ),
 )
@@ -767,21 +768,21 @@ MCP = (
     Operation(
         "askOverMcp", "POST", "/mcp", "mcp", rated="within",
         summary="Sessions for clients of the Model Context Protocol",
-        about="Tools start, watch, steer and cancel sessions, and each agent is one. Each call of a tool is a "
-            "request to a route of this document, with that route's checks and limits. Refusals of the "
-            "protocol (400, 404) are JSON-RPC errors; those of the caller or the time are as everywhere.",
+        about="There are tools to start, watch, steer and cancel sessions, and a tool for each agent. Each call of a "
+            "tool is a request to a route of this document, with that route's checks and limits. Errors of the "
+            "protocol (400, 404) are JSON-RPC errors; all others have the usual form.",
         sends={"application/json": JSON_RPC_REQUEST},
         examples={"2025-11-25": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}},
         answers=(
             AnswerSpec(
                 200, "raw",
-                says="The result, or the error, of the request.",
+                says="The result or the error of the request.",
                 raw={"application/json": JSON_RPC_ANSWER},
             ),
             AnswerSpec(202, "empty", says="The answer to a notification."),
             AnswerSpec(
                 400, "raw",
-                says="The message is none of the protocol, or its headers say something else.",
+                says="The message does not follow the protocol, or its headers contradict it.",
                 raw={"application/json": JSON_RPC_REFUSAL},
             ),
             AnswerSpec(
@@ -797,64 +798,63 @@ DEPLOYMENT = (
     Operation(
         "readMe", "GET", "/v1/me", "status",
         client="me",
-        summary="Read who asks: tenant, subject and roles",
-        answers=(data("Me", says="As the token says."),),
+        summary="Read who you are: tenant, subject and roles",
+        answers=(data("Me", says="What the token says."),),
     ),
     Operation(
         "listModels", "GET", "/v1/models", "step", role="admin",
         client="models",
         summary="List the models with their prices, who uses them, and whether there is a key",
-        answers=(data("ConfiguredModels", says="What is configured."),),
+        answers=(data("ConfiguredModels", says="The configured models."),),
     ),
     Operation(
         "checkModelKeys", "POST", "/v1/models/check", "step", role="admin",
         client="check_models",
         summary="Ask every provider whether its key works",
-        answers=(data("CheckedKeys", says="What the providers say. Nothing is changed."),),
+        answers=(data("CheckedKeys", says="The providers' answers. Nothing is changed."),),
     ),
     Operation(
         "listAuditRecords", "GET", "/v1/audit", "admin", role="admin",
         client="audit",
         summary="Read who did what, newest first",
         parameters={
-            "from": "Only from this instant on.",
-            "to": "Only until this instant.",
-            "action": "Only this action.",
-            "user": "Only this subject's, as the identity provider names it.",
-            "who": "Only this pseudonym's.",
-            "session_id": "Only of this session.",
+            "from": "Only records from this time on.",
+            "to": "Only records before this time.",
+            "action": "Only records of this action.",
+            "user": "Only records of this person: the subject at the identity provider.",
+            "who": "Only records of this pseudonym.",
+            "session_id": "Only records of this session.",
         },
         answers=(page("AuditRecord", says="Records of the tenant, deleted sessions included."),),
     ),
     Operation(
         "readDeployment", "GET", "/v1/admin/health", "admin", role="admin",
         client="health",
-        summary="Read which release answers, what it allows the tenant, and when recovery looked last",
+        summary="Read the release, the tenant's limits, and when recovery last ran",
         answers=(
-            data("DeploymentHealth", says="As the deployment is set up, and what its last recovery did."),
+            data("DeploymentHealth", says="How the deployment is set up, and what its last recovery did."),
         ),
     ),
     Operation(
         "readUsage", "GET", "/v1/usage", "status",
         client="usage", client_form="by hand",
         summary="Read what the tenant has used, in sums",
-        about="Admins see the tenant's. Everybody else sees their own, `by` day or user. Sums are made from "
-            "the sessions' commits within a minute or two, deleted sessions included. What AWS asks is an "
-            "estimate.",
+        about="Admins see the whole tenant. Others see their own usage, `by` day or user. A commit is "
+            "counted within a minute or two; deleted sessions are included. AWS's part is an estimate.",
         parameters={
             "from": "The beginning, rounded down to an hour (`by` hour) or a day. Absent: seven days before "
                 "`to`.",
-            "to": "The end, which is not part of it, rounded up. At most 92 days after `from`. Absent: now.",
-            "by": "What an item is about.",
+            "to": "The exclusive end, rounded up, at most 92 days after `from`. Absent: now.",
+            "by": "What each item of the answer is about.",
         },
         answers=(
-            data("TenantUsage", says="Sums of whole hours or days, UTC. What was used in none is left out."),
+            data("TenantUsage", says="Sums of whole hours or days in UTC. Those without usage are left out."),
         ),
     ),
     Operation(
         "openConsole", "GET", "/console", "console", role=None,
         summary="The page for people",
-        answers=(AnswerSpec(302, "empty", says="Its first place is `/console/inbox`.", headers=("Location",)),),
+        answers=(AnswerSpec(302, "empty", says="The page begins at `/console/inbox`.", headers=("Location",)),),
     ),
     Operation(
         "readPageSignIn", "GET", "/console/sign-in.json", "console", role=None,
@@ -863,17 +863,17 @@ DEPLOYMENT = (
     ),
     Operation(
         "readConsole", "GET", "/console/{place+}", "console", role=None, takes=("If-None-Match",),
-        summary="The page for people, at one of its places",
+        summary="The page for people, at one of its addresses",
         parameters={
-            "place": "`inbox`, `sessions`, a session's id below it … The page itself knows which there are.",
+            "place": "`inbox`, `sessions`, `sessions/{session_id}` … The page itself knows its addresses.",
         },
         answers=(
             AnswerSpec(
                 200, "raw",
-                says="One file that loads nothing from elsewhere, the same at every place.",
+                says="One file, the same at every address, that loads nothing from elsewhere.",
                 headers=("Content-Security-Policy", "ETag"), raw=HTML,
             ),
-            AnswerSpec(304, "empty", says="It is still the one that you have.", headers=("ETag",)),
+            AnswerSpec(304, "empty", says="Nothing has changed since the answer with this ETag.", headers=("ETag",)),
         ),
     ),
     Operation(
@@ -891,7 +891,7 @@ DEPLOYMENT = (
     Operation(
         "readHealth", "GET", "/healthz", "fallback", role=None,
         summary="Whether the API answers",
-        answers=(data("Health", says="It does."),),
+        answers=(data("Health", says="The API answers."),),
     ),
     Operation(
         "readDocument", "GET", "/v1/openapi.json", "fallback", role=None,
@@ -903,14 +903,14 @@ DEPLOYMENT = (
         summary="This document as a page to read and to try",
         answers=(AnswerSpec(
             200, "raw",
-            says="It loads nothing from elsewhere.",
+            says="A page that loads nothing from elsewhere.",
             headers=("Content-Security-Policy",), raw=HTML,
         ),),
     ),
     Operation(
         "readPageFile", "GET", "/v1/docs/{file}", "fallback", role=None, codes=("NOT_FOUND",),
-        summary="What the page is made of",
-        parameters={"file": "Its name, as the page has it."},
+        summary="A file that the page loads",
+        parameters={"file": "The file's name."},
         answers=(
             AnswerSpec(
                 200, "raw",
@@ -936,7 +936,7 @@ BY_TAG: Mapping[str, tuple[Operation, ...]] = MappingProxyType({
 """The rows by the document's tags."""
 OPERATIONS: tuple[Operation, ...] = tuple(row for rows in BY_TAG.values() for row in rows)
 ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start", "status", "intervene")})
-"""A function with those whose handlers it has in it and asks from within (ADR 94)."""
+"""Function -> the functions whose handlers it contains and calls in the same process (ADR 94)."""
 CATCH_ALL: Function = "fallback"
 DEFAULT_KEY = "$default"
 """The gateway's name for the route of requests that no other route fits."""
@@ -957,7 +957,7 @@ class MethodNotAllowed(CallerError):
 
 
 def operations_in(function: Function) -> tuple[Operation, ...]:
-    """What the function answers, and what it asks from within."""
+    """The operations that the function answers, and those that it calls in the same process."""
     return tuple(row for row in OPERATIONS if row.function in (function, *ASKS.get(function, ())))
 
 

@@ -1,5 +1,5 @@
 """The engine's states one after the other, in this process: what the state machine does where nothing fails
-(designdocs/design/engine.md, `infra/acta_infra/engine/state_machine.asl.json`).
+(docs/design/engine.md, `infra/acta_infra/engine/state_machine.asl.json`).
 """
 
 from collections.abc import Callable, Mapping

@@ -73,7 +73,7 @@ def test_who_was_faster_takes_nothing_away(screen: Screen, admit: Admit) -> None
     expect(meanwhile.get_by_text("Theirs")).to_be_visible()
     expect(text).to_have_value(mine)
     screen.accessible()
-    page.get_by_role("button", name="Go on with my text").click()
+    page.get_by_role("button", name="Keep my text").click()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Edit")).to_be_visible()
     assert person.data("/v1/agents/desk")["goal"] == "Mine"
@@ -87,7 +87,7 @@ def test_a_tool_says_what_it_is_and_who_uses_it(screen: Screen, admit: Admit) ->
     in_both_themes(screen, page, "tools")
     page.get_by_role("link", name="read_file").click()
     expect(page.get_by_role("link", name="Desk")).to_be_visible()
-    expect(page.get_by_text("It works on a session: to try it, start one.")).to_be_visible()
+    expect(page.get_by_text("It works only in a session: start one to try it.")).to_be_visible()
     expect(page.get_by_role("button", name="Call it")).to_have_count(0)
     in_both_themes(screen, page, "tool")
 

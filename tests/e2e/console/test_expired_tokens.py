@@ -10,7 +10,7 @@ from tests.e2e.console.test_unsent import drafts
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen
 
-OVER = "You are not signed in any more"
+OVER = "You are no longer signed in"
 
 
 def asked_for_a_text(ann: Person) -> Asked:

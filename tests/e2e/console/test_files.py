@@ -54,17 +54,17 @@ def test_dropped_files_are_stored_and_names_that_exist_follow_the_rule(screen: S
     ann.put_file("in/a.md", "old")
     page = screen.sign_in(ann, place="files?in=in/")
     label = "Drop files here"
-    became = page.get_by_role("list", name="What became of them").get_by_role("listitem")
+    became = page.get_by_role("list", name="What happened to them").get_by_role("listitem")
     drop(page, label, **{"a.md": "second", "b.md": "b", "100%.md": "x"})
     expect(became).to_contain_text(
         ["✔ in/a (2).md is stored", "✔ in/b.md is stored", "100%.md was not stored"]
     )
     screen.accessible()
     screen.picture("dropped")
-    page.get_by_label("Where a file of that name exists").select_option("Leave out the new one")
+    page.get_by_label("If a file of that name exists").select_option("Skip the new one")
     drop(page, label, **{"a.md": "third"})
     expect(became).to_contain_text(["a.md was left out"])
-    page.get_by_label("Where a file of that name exists").select_option(index=1)
+    page.get_by_label("If a file of that name exists").select_option(index=1)
     drop(page, label, **{"a.md": "fourth"})
     expect(became).to_contain_text(["✔ in/a.md is stored"])
     expect(page.get_by_role("table", name="Files").get_by_role("row")).to_have_count(4)

@@ -49,7 +49,7 @@ def test_a_memory_that_an_agent_noted_leads_to_its_session(screen: Screen, ann: 
     if not noted:
         pytest.skip("the model of this stack noted nothing")
     page = screen.sign_in(ann, place="memories")
-    page.get_by_role("link", name="The session that it is from").first.click()
+    page.get_by_role("link", name="The session that it comes from").first.click()
     page.wait_for_url(f"**/console/sessions/{session_id}")
 
 
@@ -99,7 +99,7 @@ def test_of_two_who_change_a_memory_the_later_sees_what_the_other_wrote_and_lose
     assert ann.items("/v1/memories")[0]["text"] == "Fred is a cactus"
     screen.accessible()
     screen.picture("memory-conflict")
-    dialog.get_by_role("button", name="Save mine all the same").click()
+    dialog.get_by_role("button", name="Save mine anyway").click()
     expect(card(page, "Fred is a fern")).to_be_visible()
 
 
@@ -110,7 +110,7 @@ def test_a_memory_that_was_changed_meanwhile_is_not_deleted_unseen(screen: Scree
     ann.http.put(f"/v1/memories/{memory['memory_id']}", json={"kind": "fact", "text": "Fred is a cactus"})
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Delete").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("so it is not deleted")
+    expect(dialog.get_by_role("alert")).to_contain_text("so it was not deleted")
     expect(dialog).to_contain_text("Fred is a cactus")
     page.keyboard.press("Escape")
     expect(card(page, "Fred is a cactus")).to_be_visible()

@@ -200,7 +200,7 @@ def test_whoever_is_sent_to_an_address_reads_it_whole_goes_there_and_says_so(
     expect(page.get_by_role("button", name="Send: answer")).to_have_count(0)
     screen.accessible()
     screen.picture("server-question-address")
-    page.get_by_role("button", name="I have been there: go on").click()
+    page.get_by_role("button", name="I have done that: go on").click()
     expect(page.get_by_text("You answered")).to_be_visible()
     assert ann.finished(asked[0]).session["state"] == "completed"
     assert till.told() == [{"who": {"action": "accept"}}]

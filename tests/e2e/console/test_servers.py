@@ -115,7 +115,7 @@ def test_a_server_is_named_with_a_secret_and_its_tools_are_confirmed(
     page.emulate_media(color_scheme="dark")
     screen.accessible()
     screen.picture("server-dark")
-    pay.get_by_role("button", name="Take it away").click()
+    pay.get_by_role("button", name="Remove it").click()
     expect(pay).to_contain_text("not confirmed")
     assert confirmed(boss) == {"search": (True, False, None)}
 
@@ -135,7 +135,7 @@ def test_what_the_server_says_now_is_shown_beside_what_was_confirmed(
     desk.tools = [{**PAY, "description": HOSTILE, "inputSchema": takes}]
     page.get_by_role("button", name="Ask it again").click()
     expect(pay).to_contain_text("changed since: calls are refused")
-    differing = pay.get_by_label("What was confirmed, and what it says now")
+    differing = pay.get_by_label("The confirmed description, and the present one")
     expect(differing).to_contain_text("Removed: Pays.")
     expect(differing).to_contain_text("<script>document.title='owned'</script> ⟨U+202E⟩")
     expect(pay.get_by_label("What it took, and what it takes now")).to_contain_text("integer")
@@ -144,13 +144,13 @@ def test_what_the_server_says_now_is_shown_beside_what_was_confirmed(
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     screen.accessible()
     screen.picture("server-changed-phone")
-    pay.get_by_label("Confirm it anew, as shown here").check()
+    pay.get_by_label("Confirm it again, as shown here").check()
     desk.tools = [{**PAY, "description": "Pays twice."}]
     page.get_by_role("button", name="Confirm 1 tool as shown").click()
     expect(page.get_by_role("alert")).to_contain_text("tools.pay")
     page.get_by_role("button", name="Ask it again").click()
     expect(differing).to_contain_text("Added: Pays twice.")
-    pay.get_by_label("Confirm it anew, as shown here").check()
+    pay.get_by_label("Confirm it again, as shown here").check()
     page.get_by_role("button", name="Confirm 1 tool as shown").click()
     expect(pay).to_contain_text("confirmed as it is")
 
@@ -164,7 +164,7 @@ def test_a_server_is_changed_and_deleted_and_agents_that_name_its_tools_are_told
     assert boss.post("/v1/agents", {"name": "Clerk", "tools": ["desk__search"]}).status_code == 201
     page = admin(screen, boss, "servers/desk")
     page.get_by_role("button", name="Edit").click()
-    page.get_by_label("Seconds that a call may take").fill("20")
+    page.get_by_label("The most seconds that a call may take").fill("20")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("20 s")).to_be_visible()
     assert set(confirmed(boss)) == {"search"}
@@ -173,7 +173,7 @@ def test_a_server_is_changed_and_deleted_and_agents_that_name_its_tools_are_told
     dialog.get_by_role("button", name="Delete").click()
     expect(dialog.get_by_role("alert")).to_contain_text("Agents name tools of this server")
     screen.accessible()
-    dialog.get_by_role("button", name="Delete all the same").click()
+    dialog.get_by_role("button", name="Delete anyway").click()
     expect(page.get_by_text("There is none yet.")).to_be_visible()
     assert boss.get("/v1/mcp-servers/desk").status_code == 404
 

@@ -63,7 +63,7 @@ def test_a_sign_in_that_ends_in_the_middle_leaves_what_was_read_and_says_from_wh
     page.route("**/v1/**", lambda route: route.fulfill(status=401, json={"message": "Unauthorized"}))
     page.route("**/oauth2/token", lambda route: route.fulfill(status=400, json={"error": "invalid_grant"}))
     reject(ann, asked)
-    expect(page.get_by_text("You are not signed in any more")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("You are no longer signed in")).to_be_visible(timeout=60_000)
     is_old(screen, page)
     screen.picture("signed-out-amid")
 

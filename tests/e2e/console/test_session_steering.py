@@ -153,7 +153,7 @@ def test_a_fork_goes_on_from_the_chosen_turn(screen: Screen, ann: Person) -> Non
     page = screen.sign_in(ann, place=f"sessions/{session_id}")
     page.get_by_role("treeitem").filter(has_text="list_files").first.click()
     steer(page, "Try again from the chosen row")
-    page.get_by_label("What to say there").fill("List all files")
+    page.get_by_label("A message there").fill("List all files")
     page.get_by_role("button", name="Start the other session").click()
     expect(page.get_by_role("link", name="begun from another session")).to_be_visible()
     assert session_id not in page.url

@@ -52,7 +52,7 @@ def test_a_sign_in_that_is_over_leaves_what_is_shown_and_says_so(screen: Screen,
     page = screen.sign_in(ann)
     page.route("**/v1/**", lambda route: route.fulfill(status=401, json={"message": "Unauthorized"}))
     page.route("**/oauth2/token", lambda route: route.fulfill(status=400, json={"error": "invalid_grant"}))
-    expect(page.get_by_text("You are not signed in any more")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("You are no longer signed in")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
     screen.accessible()
     page.unroute_all()

@@ -107,7 +107,7 @@ def test_what_is_too_long_to_be_kept_says_so_and_is_asked_about(screen: Screen, 
         "sessionStorage.setItem('full', 'x'.repeat(5_242_000 - JSON.stringify(sessionStorage).length))"
     )
     page.get_by_label("What is to be done?").fill("word " * 2_000)
-    expect(page.get_by_text("too long to be kept")).to_be_visible()
+    expect(page.get_by_text("too long to keep")).to_be_visible()
     screen.accessible()
     asked = questions(page)
     page.reload()
@@ -184,6 +184,6 @@ def test_a_memory_that_somebody_changed_meanwhile_is_shown_beside_what_was_kept(
     page.get_by_role("button", name="Edit").click()
     expect(dialog.get_by_label("What is remembered")).to_have_value("Fred is a fern")
     expect(dialog).to_contain_text("Fred is a cactus")
-    dialog.get_by_role("button", name="Save mine all the same").click()
+    dialog.get_by_role("button", name="Save mine anyway").click()
     expect(page.locator(".card")).to_contain_text("Fred is a fern")
     assert drafts(page) == 0
