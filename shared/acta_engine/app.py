@@ -522,7 +522,7 @@ class App:
 
     @cached_property
     def scans(self) -> RecoveryScans:
-        from acta_engine.recovery.dynamodb import DynamoRecoveryScans
+        from acta_engine.recovery.aws import DynamoRecoveryScans
 
         return DynamoRecoveryScans(self.settings.table)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acta_engine.errors import LimitReached, TooManyOpenSessions
-from acta_engine.limits.shared_counts import MOST_SHARES, OF_A_SHARE, count_shares_of
+from acta_engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, count_shares_of
 from acta_engine.limits.tenant_limits import Start, TenantLimits, minute_of
 from acta_engine.log.store import IndexEntry, NumberTaken, Places, SessionLog, TransactionItems
 from tests.bench.stand.capacity import write_units
@@ -89,7 +89,7 @@ class Tenant:
         (TenantLimits(open_sessions=2 * OF_A_SHARE), 2),
         (TenantLimits(10, 10**6), 1),
         (TenantLimits(10**6, 3 * OF_A_SHARE), 3),
-        (TenantLimits(10**6, None), MOST_SHARES),
+        (TenantLimits(10**6, None), MOST_COUNT_SHARES),
     ],
 )
 def test_a_tenant_with_small_limits_is_counted_by_one_item(limits: TenantLimits, shares: int) -> None:

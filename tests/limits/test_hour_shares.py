@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.hour import CHUNK_TOKENS, MOST_SHARES, SHARE_TOKENS, LeaseChange, shares_of
+from acta_engine.limits.shares import (
+    CHUNK_TOKENS,
+    MOST_HOUR_SHARES,
+    SHARE_TOKENS,
+    LeaseChange,
+    shares_of,
+)
 from acta_engine.limits.tenant_hour import next_grant
 from acta_engine.log.commit import Position
 from acta_engine.log.store import GrantChanged, TransactionItems
@@ -65,7 +71,7 @@ class Sessions:
 
 @pytest.mark.parametrize(
     ("limit", "shares"),
-    [(1, 1), (5_000_000, 1), (2 * SHARE_TOKENS - 1, 1), (2 * SHARE_TOKENS, 2), (10**12, MOST_SHARES)],
+    [(1, 1), (5_000_000, 1), (2 * SHARE_TOKENS - 1, 1), (2 * SHARE_TOKENS, 2), (10**12, MOST_HOUR_SHARES)],
 )
 def test_a_small_hour_has_no_shares(limit: int, shares: int) -> None:
     assert shares_of(limit) == shares

@@ -6,7 +6,7 @@ from threading import Barrier, Thread
 import pytest
 
 from acta_engine.errors import SchemaUnknown
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import Content, UserEntry
 from acta_engine.log.store import (

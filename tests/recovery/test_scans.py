@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.recovery.dynamodb import NUMBERS, DynamoRecoveryScans
+from acta_engine.recovery.aws import NUMBERS, DynamoRecoveryScans
 from acta_engine.recovery.store import (
     LATE_AFTER,
     ROUNDS,

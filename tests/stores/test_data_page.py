@@ -12,7 +12,7 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
 from acta_engine.log.beside import Marker, Partial, Segment, keep_segments
@@ -32,7 +32,7 @@ from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.queue.dynamodb import DynamoAdmission
 from acta_engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
-from acta_engine.recovery.dynamodb import DynamoRecoveryScans
+from acta_engine.recovery.aws import DynamoRecoveryScans
 from acta_engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta_engine.usage.dynamodb import DynamoUsage

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.limits import shared_counts as count_shares
-from acta_engine.limits.hour import SHARE_TOKENS
+from acta_engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, SHARE_TOKENS
 from tests.bench.stand.capacity import write_units
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import completes, plans, says, step
@@ -110,7 +109,7 @@ def test_grants_of_a_large_hour_are_spread_and_no_item_of_a_small_one_is_more(
 
 
 def test_starts_and_ends_of_large_limits_are_spread(counted: Counting, aws: Aws) -> None:
-    limit = count_shares.MOST_SHARES * count_shares.OF_A_SHARE
+    limit = MOST_COUNT_SHARES * OF_A_SHARE
     house = house_of(counted, aws, tenant_limits={"*": {"open_sessions": limit, "starts_per_minute": limit}})
     for _ in range(RUNS):
         house.start("Do it")
@@ -125,7 +124,7 @@ def test_starts_and_ends_of_large_limits_are_spread(counted: Counting, aws: Aws)
 
 
 def test_starts_and_ends_of_small_limits_are_one_item(counted: Counting, aws: Aws) -> None:
-    limit = 2 * count_shares.OF_A_SHARE - 1
+    limit = 2 * OF_A_SHARE - 1
     house = house_of(counted, aws, tenant_limits={"*": {"open_sessions": limit}})
     for _ in range(2):
         house.start("Do it")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.hour import (
+from acta_engine.limits.shares import (
     CHUNK_TOKENS,
     Lease,
     end_of_hour,

@@ -10,7 +10,7 @@ import pytest
 
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.limits.hour import CHUNK_TOKENS
+from acta_engine.limits.shares import CHUNK_TOKENS
 from acta_engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems

@@ -8,7 +8,7 @@ import pytest
 from acta.testing.memory.log import MemoryAttempts
 from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
-from acta_engine.limits.hour import hour_of
+from acta_engine.limits.shares import hour_of
 from acta_engine.log.beside import Marker
 from acta_engine.log.commit import Decision, StepRecord
 from acta_engine.models.model import ModelReply, ModelRequest

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import GrantChanged, IndexEntry, KeyTaken, LiveKind, Places, live_shard

@@ -4,7 +4,7 @@ The counts of a tenant are changed in the transactions of the commits that they 
 adds, and is carried out only with its commit, whose number has to be free: so it is made once or never. Nobody reads
 before. The process guesses from what it saw last whether a start is the first of its minute, and whether a share has
 what is needed. Where the guess is wrong, or a limit is reached, the condition fails and everything is read. A small
-tenant's counts are one item. Those of a large one are given to shares, by the rules of `shared_counts.py`.
+tenant's counts are one item. Those of a large one are given to shares, by the rules of `shares.py`.
 
 The rate of a tenant is two items, each changed by one update, never read. An update that is repeated after a lost
 answer takes a share that nobody spends: less is used, never more.
@@ -22,7 +22,7 @@ from datetime import datetime
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
 from acta_engine.errors import StoreThrottled
-from acta_engine.limits.shared_counts import (
+from acta_engine.limits.shares import (
     SHUT,
     CountChanges,
     CountShare,

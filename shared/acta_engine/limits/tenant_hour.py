@@ -1,7 +1,7 @@
 """A tenant's hourly tokens: leased to a session in chunks before a call is made (docs/design/budgets.md 20)."""
 
 from acta_engine.errors import CommitContention
-from acta_engine.limits.hour import (
+from acta_engine.limits.shares import (
     LeaseChange,
     draw_size,
     end_of_hour,

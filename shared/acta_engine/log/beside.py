@@ -95,13 +95,16 @@ def offloaded_entries(entries: Iterable[E], head: Head, blobs: BlobStore) -> tup
 
 
 def _offloaded(one: E, head: Head, blobs: BlobStore) -> E:
-    changed: dict[str, object] = {"content": _put(one.content, head, blobs)}
+    content = _put(one.content, head, blobs)
+    changed: dict[str, object] = {} if content is one.content else {"content": content}
     if isinstance(one, AssistantEntry):
-        changed["calls"] = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
+        calls = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
+        if calls != one.calls:
+            changed["calls"] = calls
         private = _private(one)
         if private is not None and private.is_large:
             changed |= {"thinking": "", "raw": None, "private": _put(private, head, blobs)}
-    return cast(E, one.model_copy(update=changed))
+    return cast(E, one.model_copy(update=changed)) if changed else one
 
 
 def _offloaded_call(call: ToolCall, head: Head, blobs: BlobStore) -> ToolCall:

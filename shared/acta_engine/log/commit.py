@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.log.conversation import Compacted, Content, Entry, UserEntry
 from acta_engine.log.events import (
     Event,

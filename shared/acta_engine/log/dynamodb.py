@@ -10,7 +10,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.log.beside import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, Partial
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from acta_engine.errors import Conflict
-from acta_engine.limits.hour import Lease
+from acta_engine.limits.shares import Lease
 from acta_engine.log.conversation import ToolCall
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
-from acta_engine.limits.hour import Lease, LeaseChange, hour_of, shares_in_turn
-from acta_engine.limits.shared_counts import count_shares_of
+from acta_engine.limits.shares import Lease, LeaseChange, count_shares_of, hour_of, shares_in_turn
 from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from acta_engine.log.beside import (
     SEGMENT_COMMITS,

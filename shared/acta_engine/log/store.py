@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
 from zlib import crc32
 
-from acta_engine.limits.hour import LeaseChange
+from acta_engine.limits.shares import LeaseChange
 from acta_engine.limits.tenant_limits import Start, TenantCounts
 from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.log.head import CoarseState, Head

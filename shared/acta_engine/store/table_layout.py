@@ -61,7 +61,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from acta_engine.errors import PoisonedSession, SchemaUnknown
-from acta_engine.limits.shared_counts import CountShare, SharedCounts
+from acta_engine.limits.shares import CountShare, SharedCounts
 from acta_engine.limits.tenant_limits import TenantCounts
 from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.log.store import (

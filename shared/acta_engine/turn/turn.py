@@ -179,7 +179,7 @@ def load(
     head, now = session.head, deps.clock.now()
     if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
-    decision = _decide_without_model(deps, session, kind, at)
+    decision = _decide_without_model(deps, session, kind, at, now)
     if decision is not None:
         return decision
     if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
@@ -195,14 +195,16 @@ def load(
         return session.decided(at.key(kind))
 
 
-def _decide_without_model(deps: TurnDeps, session: Session, kind: TurnKind, at: Position) -> Decision | None:
+def _decide_without_model(
+    deps: TurnDeps, session: Session, kind: TurnKind, at: Position, now: datetime
+) -> Decision | None:
     """The stored decision, where this turn was made already, or the one that follows from the head alone. None: a model
     has to be asked. Raises Fenced where another run, generation or turn has taken over.
     """
     done = session.recorded(at.key(kind))
     if done is not None and done.decision is not None:
         return done.decision
-    head, now, roll_over_events = session.head, deps.clock.now(), deps.settings.roll_over_events
+    head, roll_over_events = session.head, deps.settings.roll_over_events
     check_turn(head, at)
     if head.is_over:
         return next_decision(head, now)
@@ -300,7 +302,7 @@ def prepare(turn: Turn) -> ModelCall | Decision:
         assert isinstance(looked.answer, ContextTooLong)
         failed(turn, looked, looked.answer)  # noted, or the next call would count it as vanished
     if session.number != number:  # the conversation is shorter now, and other commits may have come as well
-        decision = _decide_without_model(turn.deps, session, turn.kind, turn.at)
+        decision = _decide_without_model(turn.deps, session, turn.kind, turn.at, turn.deps.clock.now())
         if decision is not None:
             return decision
         call = _new_call(turn)
