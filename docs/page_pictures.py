@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from acta.cli.local.demo import GOAL, SAMPLES
+from acta.cli.local.up import GOAL, SAMPLES
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta_infra.local.issuer import PageLinks

@@ -5,7 +5,7 @@ webhook.
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,75 +14,71 @@ from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
 from acta.cli.terminal.prompt import secret_value
-from acta.cli.terminal.text import echo, exact_json, note, show, show_list, visible
+from acta.cli.terminal.text import Columns, echo, exact_json, minute, note, show, show_list, visible
 from acta.client.errors import Conflict, NotFound
 
 Row = Mapping[str, Any]
-ROLES = {
-    "agents": "member",
-    "tools": "member",
-    "prompts": "admin",
-    "memories": "member",
-    "mcp_servers": "admin",
-}
-"""What reading them needs; changing agents, tools and prompts needs admin."""
+READ_BY_ADMINS = ("prompts", "mcp_servers")
 TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes: what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name"}
-COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], tuple[object, ...]]]] = {
-    "agents": (
-        ("id", "version", "model", "name"),
-        lambda one: (one["agent_id"], one["version"], one["model"] or "-", one["name"]),
-    ),
-    "tools": (
-        ("name", "kind", "effect", "risk", "asks", "description"),
-        lambda one: (
-            one["name"],
-            one["kind"],
-            one["effect"],
-            one["risk"],
-            "asks" if one["high_stakes"] else "-",
-            one["description"],
+COLUMNS: Mapping[str, Columns] = {
+    "agents": {
+        "id": "agent_id",
+        "version": "version",
+        "model": lambda one: one["model"] or "-",
+        "name": "name",
+    },
+    "tools": {
+        "name": "name",
+        "kind": "kind",
+        "effect": "effect",
+        "risk": "risk",
+        "asks": lambda one: "asks" if one["high_stakes"] else "-",
+        "description": "description",
+    },
+    "mcp_servers": {
+        "name": "name",
+        "version": "version",
+        "credentials": lambda one: (
+            "-" if one["auth"] is None else "secret" if "secret" in one["auth"] else "client credentials"
         ),
-    ),
-    "mcp_servers": (
-        ("name", "version", "credentials", "tools", "url"),
-        lambda one: (
-            one["name"],
-            one["version"],
-            "-" if one["auth"] is None else "secret" if "secret" in one["auth"] else "client credentials",
-            len(one["tools"]),
-            one["url"],
-        ),
-    ),
-    "prompts": (
-        ("name", "version", "by", "at", "for"),
-        lambda one: (
-            one["name"],
-            one["version"],
-            one["created_by"],
-            day(one["created_at"]),
-            one.get("description"),
-        ),
-    ),
-    "memories": (
-        ("id", "agent", "kind", "at", "text"),
-        lambda one: (one["memory_id"], one["agent_id"], one["kind"], day(one["updated_at"]), one["text"]),
-    ),
+        "tools": lambda one: len(one["tools"]),
+        "url": "url",
+    },
+    "prompts": {
+        "name": "name",
+        "version": "version",
+        "by": "created_by",
+        "at": lambda one: minute(one["created_at"]),
+        "for": lambda one: one.get("description"),
+    },
+    "memories": {
+        "id": "memory_id",
+        "agent": "agent_id",
+        "kind": "kind",
+        "at": lambda one: minute(one["updated_at"]),
+        "text": "text",
+    },
 }
 
 
+def calls_of(arguments: Namespace, *, reads: bool = False) -> Any:
+    """The client's calls about `arguments.kind`. Anybody may read most kinds; admins write them."""
+    kind = arguments.kind
+    anybody = kind in ("files", "memories") or (reads and kind not in READ_BY_ADMINS)
+    return getattr(connect(arguments, role="member" if anybody else "admin"), kind)
+
+
 def list_all(arguments: Namespace) -> int:
-    """`arguments.kind`: which of them."""
-    calls = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind)
-    agent = getattr(arguments, "agent", None)
+    calls, agent = calls_of(arguments, reads=True), getattr(arguments, "agent", None)
     found = list(calls.list(agent) if agent else calls.list())
-    return show_list(found, *COLUMNS[arguments.kind], as_json=arguments.json)
+    return show_list(found, COLUMNS[arguments.kind], as_json=arguments.json)
 
 
 def show_one(arguments: Namespace) -> int:
     """As JSON: on a terminal to be read, elsewhere to be changed and put again."""
-    found = getattr(connect(arguments, role=ROLES[arguments.kind]), arguments.kind).get(arguments.name)
+    found = calls_of(arguments, reads=True).get(arguments.name)
     return show(found, [exact_json(found)], as_json=arguments.json)
 
 
@@ -98,7 +94,7 @@ def put(arguments: Namespace) -> int:
             f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
         )
     definition = {name: value for name, value in json_object(source).items() if name not in TOLD}
-    calls = getattr(connect(arguments, role="admin"), kind)
+    calls = calls_of(arguments)
     identity = definition.pop(IDS[kind], None)
     if not isinstance(identity, str):
         raise CliError(f"{source}: it has no {IDS[kind]}")
@@ -126,17 +122,15 @@ def remove(arguments: Namespace) -> int:
     """Also a file, a secret or the webhook, of which a tenant has one. What agents may name, a tool or an MCP server
     with its tools, is refused where they do, unless --force is given.
     """
-    kind = arguments.kind
-    calls = getattr(connect(arguments, role="member" if kind in ("files", "memories") else "admin"), kind)
     named = [arguments.name] if "name" in arguments else []
     forced = {"force": arguments.force} if "force" in arguments else {}
     try:
-        calls.delete(*named, **forced)
+        calls_of(arguments).delete(*named, **forced)
     except Conflict as conflict:
         if not forced or "agents" not in conflict.details:
             raise
         naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
-        what = "this tool" if kind == "tools" else "tools of this server"
+        what = "this tool" if arguments.kind == "tools" else "tools of this server"
         raise CliError(
             f"agents name {what}: {naming}. Change them first; --force deletes it, and they go on without it"
         ) from None
@@ -168,12 +162,14 @@ def put_prompt(arguments: Namespace) -> int:
 
 def prompt_versions(arguments: Namespace) -> int:
     found = list(connect(arguments, role="admin").prompts.versions(arguments.name))
-
-    def row(one: Row) -> tuple[object, ...]:
-        standing = "in force" if one["active"] else "draft" if one.get("draft") else ""
-        return one["version"], standing, day(one["created_at"]), one["created_by"], one["comment"]
-
-    return show_list(found, ("version", "", "at", "by", "comment"), row, as_json=arguments.json)
+    columns: Columns = {
+        "version": "version",
+        "": lambda one: "in force" if one["active"] else "draft" if one.get("draft") else "",
+        "at": lambda one: minute(one["created_at"]),
+        "by": "created_by",
+        "comment": "comment",
+    }
+    return show_list(found, columns, as_json=arguments.json)
 
 
 def restore_prompt(arguments: Namespace) -> int:
@@ -210,10 +206,6 @@ def text_of(source: str) -> str:
         raise CliError(f"{source}: it is no UTF-8 text") from None
 
 
-def day(at: object) -> str:
-    return str(at)[:16].replace("T", " ") if at else "-"
-
-
 ASKED_FOR = "the secret that notifications are signed with"
 
 
@@ -243,6 +235,6 @@ def put_webhook(arguments: Namespace) -> int:
 
 def _tell_webhook(found: Mapping[str, Any], *, as_json: bool) -> int:
     where = found["url"] or "only sessions with a webhook of their own are told"
-    at = str(found["updated_at"])[:16].replace("T", " ")
+    at = minute(found["updated_at"])
     said = visible(f"{where}  since {at}, by {found['updated_by']}", keep_newlines=False)
     return show(found, [said], as_json=as_json)

@@ -10,7 +10,7 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import show, show_bytes, visible
+from acta.cli.terminal.text import second, show, show_bytes, visible
 from acta.client.api import Client
 
 MOST_FILES = 1_000
@@ -22,7 +22,7 @@ def list_files(arguments: Namespace) -> int:
     found: list[Mapping[str, Any]] = [*(files.deleted(prefix) if arguments.deleted else files.list(prefix))]
 
     def line(item: Mapping[str, Any]) -> str:
-        size = str(item["deleted_at"])[:19].replace("T", " ") if arguments.deleted else item.get("bytes", 0)
+        size = second(item["deleted_at"]) if arguments.deleted else item.get("bytes", 0)
         return f"{size:>10}  {visible(str(item['path']), keep_newlines=False)}"
 
     return show(found, map(line, found), as_json=arguments.json)
@@ -93,7 +93,7 @@ def versions(arguments: Namespace) -> int:
 
 def version_line(item: Mapping[str, Any]) -> str:
     """When, how large or that it was deleted then, its id, and whether it is the one that is there now."""
-    at = str(item["modified_at"])[:19].replace("T", " ")
+    at = second(item["modified_at"])
     size = "deleted" if item["deletion"] else item["bytes"]
     now = "  now" if item["current"] else ""
     return f"{at}  {size:>10}  {visible(str(item['version_id']), keep_newlines=False)}{now}"

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from acta.cli import exit_codes
-from acta.cli.commands import definitions, deployment, sessions, sign_in
+from acta.cli.commands import definitions, deployment, sessions
 from acta.cli.commands.grammar import Group, parse, wrong_use
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import note, visible
@@ -32,7 +32,7 @@ ACTA = Group(
     *deployment.LOCAL,
     *sessions.COMMANDS,
     *definitions.COMMANDS,
-    *sign_in.COMMANDS,
+    *deployment.SIGN_IN,
     *deployment.OPERATIONS,
     params=[
         click.Option(

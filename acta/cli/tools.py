@@ -14,7 +14,7 @@ from acta.cli.connection import connect
 from acta.cli.definitions import json_object, text_of
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed, secret_value
-from acta.cli.terminal.text import echo, note, one_line, show, show_list, visible
+from acta.cli.terminal.text import Columns, echo, note, one_line, second, show, show_list, visible
 from acta.client.errors import Conflict, NotFound
 
 OUTCOMES = {
@@ -93,7 +93,7 @@ def list_secrets(arguments: Namespace) -> int:
     found = list(connect(arguments, role="admin").tool_secrets.list())
 
     def line(secret: Mapping[str, Any]) -> str:
-        at = str(secret["updated_at"])[:19].replace("T", " ")
+        at = second(secret["updated_at"])
         by = visible(str(secret["updated_by"]), keep_newlines=False)
         return f"{secret['name']:<32}  {at}  {by}  {' '.join(secret.get('hosts', ()))}".rstrip()
 
@@ -105,11 +105,14 @@ NOBODY_TO_ASK = "there is nobody to ask: give --pin with what was looked at, or 
 
 def refresh(arguments: Namespace) -> int:
     found = connect(arguments, role="admin").mcp_servers.refresh(arguments.name)["items"]
-
-    def row(one: Mapping[str, Any]) -> tuple[object, ...]:
-        return one["tool"], one["state"], _reads(one), one["pin"][:12], one["reason"] or one["description"]
-
-    return show_list(found, ("tool", "state", "reads", "pin", "description"), row, as_json=arguments.json)
+    columns: Columns = {
+        "tool": "tool",
+        "state": "state",
+        "reads": _reads,
+        "pin": lambda one: one["pin"][:12],
+        "description": lambda one: one["reason"] or one["description"],
+    }
+    return show_list(found, columns, as_json=arguments.json)
 
 
 def confirm(arguments: Namespace) -> int:

@@ -31,6 +31,11 @@ UNUSABLE = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolE
 FAILURES = (*UNUSABLE, Unreachable, httpx2.RequestError)
 
 
+def only_item(flow: Flow[T]) -> Stream[T]:
+    """What the flow returns, as a stream: flows and streams are carried out by the same loop."""
+    yield Item((yield from flow))
+
+
 class Caller:
     """`pause` waits; it takes seconds."""
 
@@ -41,14 +46,8 @@ class Caller:
         self.http = httpx2.Client(**options(deployment))
 
     def run(self, flow: Flow[T]) -> T:
-        outcome: Any = None
-        while True:
-            try:
-                step = flow.send(outcome)
-            except StopIteration as end:
-                returned: T = end.value
-                return returned
-            outcome = self.exchange(step)
+        [value] = self.iterate(only_item(flow))
+        return value
 
     def iterate(self, stream: Stream[T]) -> Iterator[T]:
         outcome: Any = None
@@ -88,14 +87,8 @@ class AsyncCaller:
         self.http = httpx2.AsyncClient(**options(deployment))
 
     async def run(self, flow: Flow[T]) -> T:
-        outcome: Any = None
-        while True:
-            try:
-                step = flow.send(outcome)
-            except StopIteration as end:
-                returned: T = end.value
-                return returned
-            outcome = await self.exchange(step)
+        [value] = [each async for each in self.iterate(only_item(flow))]
+        return value
 
     async def iterate(self, stream: Stream[T]) -> AsyncIterator[T]:
         outcome: Any = None

@@ -23,7 +23,7 @@ from botocore.exceptions import ClientError
 
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
-from acta.cli.sign_in.login import login
+from acta.cli.sign_in import login
 from acta.client.errors import SignInEnded, SignInFailed
 from acta.client.sign_in.machine import MachineTokens
 from acta.client.sign_in.oidc import Application, Attempt, Issuer, claims_of

@@ -42,7 +42,7 @@ def apply(arguments: Namespace) -> int:
         overwrite=arguments.overwrite,
     )
     if not arguments.json:
-        for line in plan_lines(made, coloured=coloured_here()):
+        for line in plan_lines(made, coloured=is_coloured(sys.stdout)):
             echo(line)
     if arguments.plan or made.refusals or not made.steps:
         if arguments.json:
@@ -180,10 +180,6 @@ def _step_json(step: Step) -> dict[str, Any]:
         "before": step.before.definition if step.before else None,
         "after": step.after,
     }
-
-
-def coloured_here() -> bool:
-    return is_coloured(sys.stdout)
 
 
 HIDDEN = "has values of headers that nobody is shown: write them in place of ***, or refer to secrets"

@@ -91,7 +91,18 @@ def plan(
     tools = _tools_after(folder, offered)
     for key in sorted(folder.definitions, key=_place):
         wanted, there = folder.definitions[key], found.get(key)
-        _plan_written(made, key, wanted, there, tools, adopt=adopt, overwrite=overwrite)
+        step = _step(key, wanted, there, made.set_name)
+        if step is None:
+            made.unchanged += 1
+            continue
+        if there is None:
+            why = FIXED if key.kind == PROMPTS.folder else ""
+        else:
+            why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
+        if why := why or _missing(key, wanted, tools):
+            made.refusals.append(Refusal(key, why, step))
+        else:
+            made.steps.append(step)
     staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
     gone = [
         key for key, each in found.items() if key not in folder.definitions and each.owner == folder.set_name
@@ -107,31 +118,6 @@ def plan(
             made.steps.append(step)
             del staying[key]
     return made
-
-
-def _plan_written(
-    made: Plan,
-    key: Key,
-    wanted: Json,
-    there: Found | None,
-    tools: Sequence[str],
-    *,
-    adopt: bool,
-    overwrite: bool,
-) -> None:
-    step = _step(key, wanted, there, made.set_name)
-    if step is None:
-        made.unchanged += 1
-        return
-    if there is None:
-        why = FIXED if key.kind == PROMPTS.folder else ""
-    else:
-        why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
-    why = why or _missing(key, wanted, tools)
-    if why:
-        made.refusals.append(Refusal(key, why, step))
-    else:
-        made.steps.append(step)
 
 
 def _tools_after(folder: Folder, offered: Collection[str]) -> list[str]:
@@ -251,7 +237,15 @@ class Deployed:
             return ()
         mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
         if kind is PROMPTS:
-            return self._write_prompt(step, mark)
+            assert before is not None, "a prompt is never new"
+            written = self._client.prompts.write(
+                name,
+                step.after["content"],
+                comment=step.after.get("comment"),
+                expected_version=before.version,
+                applied=mark,
+            )
+            return tuple(written["warnings"])
         body = {**kind.written, **step.after, "applied": mark}
         if kind is MCP_SERVERS:
             self._client.mcp_servers.write(name, {**body, "version": before and before.version})
@@ -261,18 +255,6 @@ class Deployed:
         else:
             written = calls.replace(name, {**body, "version": before.version})
         return tuple(written.get("warnings", ()))
-
-    def _write_prompt(self, step: Step, mark: Answer) -> tuple[str, ...]:
-        assert step.after is not None, "a prompt that goes is withdrawn"
-        assert step.before is not None, "a prompt is never new"
-        written = self._client.prompts.write(
-            step.key.name,
-            step.after["content"],
-            comment=step.after.get("comment"),
-            expected_version=step.before.version,
-            applied=mark,
-        )
-        return tuple(written["warnings"])
 
     def is_of_the_release(self, key: Key, found: Found) -> bool:
         """Whether a prompt's version in force has the release's own text, as after it was withdrawn."""

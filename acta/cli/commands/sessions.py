@@ -122,7 +122,7 @@ COMMANDS = (
     ),
     api_command(
         "plan SESSION",
-        "sessions.plan:plan",
+        f"{LISTED}:plan",
         "Show a session's plan, or edit its steps that are still to be done.",
         option("--add TEXT", "a step at the end; more than once for more", multiple=True),
         option("--change N TEXT", "step N is this instead; more than once for more", multiple=True),

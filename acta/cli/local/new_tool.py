@@ -67,7 +67,12 @@ REQUIREMENTS = "# Libraries of these tools, one a line, such as httpx==0.28.1; p
 
 def new_tool(arguments: Namespace) -> int:
     """Raises CliError for a name that no folder of tools may have, and where something is there already."""
-    folder = Path(arguments.dir or DEFAULT_DIR) / _checked(arguments.name)
+    if not re.fullmatch(FOLDER_PATTERN, arguments.name) or len(arguments.name) > MAX_FOLDER_CHARS:
+        raise CliError(
+            f"{one_line(arguments.name)} cannot be the name: take a-z, 0-9 and single hyphens, at most "
+            f"{MAX_FOLDER_CHARS} characters, such as orders"
+        )
+    folder = Path(arguments.dir or DEFAULT_DIR) / arguments.name
     function = f"lookup_{arguments.name.replace('-', '_')}"
     words = {"folder": arguments.name, "function": function, "subject": arguments.name.replace("-", " ")}
     files = {
@@ -84,20 +89,6 @@ def new_tool(arguments: Namespace) -> int:
         raise CliError(f"{one_line(str(folder))} is there already: take another name") from None
     except OSError as error:
         raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
-    _tell(folder, list(files), function, as_json=arguments.json)
-    return exit_codes.OK
-
-
-def _checked(name: str) -> str:
-    if re.fullmatch(FOLDER_PATTERN, name) and len(name) <= MAX_FOLDER_CHARS:
-        return name
-    raise CliError(
-        f"{one_line(name)} cannot be the name: take a-z, 0-9 and single hyphens, at most {MAX_FOLDER_CHARS} "
-        "characters, such as orders"
-    )
-
-
-def _tell(folder: Path, files: list[str], function: str, *, as_json: bool) -> None:
     here = Invocation.from_arguments(Namespace())
     following = {
         "its tests": shlex.join([_python(), "-m", "pytest", str(folder)]),
@@ -106,13 +97,14 @@ def _tell(folder: Path, files: list[str], function: str, *, as_json: bool) -> No
             "run", f'use {function} with {{"number": "7"}}'
         ),
     }
-    if as_json:
-        print(json.dumps({"folder": str(folder), "files": files, "next": list(following.values())}))
-        return
+    if arguments.json:
+        print(json.dumps({"folder": str(folder), "files": [*files], "next": list(following.values())}))
+        return exit_codes.OK
     print(visible(f"Made {folder} with {', '.join(files)}."))
     print("Next:")
     for what, command in following.items():
         print(f"  {visible(command)}    # {what}")
+    return exit_codes.OK
 
 
 def _python() -> str:

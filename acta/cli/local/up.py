@@ -1,15 +1,16 @@
-"""`acta up`: a local stack that runs until it is stopped. Other commands start theirs here, too; its errors become the
-command's.
+"""`acta up`: a local stack that runs until it is stopped; its errors become the command's. `acta demo`: a goal run on a
+stack of its own, shown live; the files that it made are kept.
 """
 
 import json
 import os
 import shlex
+import shutil
 import sys
 import time
 import webbrowser
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,8 +22,10 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.local_stack import LOCAL_TENANT, LOCAL_USER
 from acta.cli.operations.logs import first_line, further_lines, is_of_a_tool
+from acta.cli.sessions.listings import trace_lines
+from acta.cli.sessions.run import print_outcome, watch_session
 from acta.cli.terminal.prompt import stopped_by_signals
-from acta.cli.terminal.text import cli_error, elapsed, encodable, note, one_line, visible
+from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, one_line, visible
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
@@ -33,8 +36,9 @@ from acta_infra.environments import LOCAL
 from acta_infra.local.deploy import CommandFailed, Progress, ToolMissing
 from acta_infra.local.issuer import PageLinks
 from acta_infra.local.stack import LocalStack, StackFailed, lost_since
-from acta_infra.local.state_directory import DEFAULT_STATE_DIR, StateInUse
+from acta_infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
 from acta_infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
+from acta_infra.local.toolchain import ROOT
 from local_aws.emulator_process import REGION, EmulatorFailed
 from local_aws.reverse_proxy import PortTaken
 
@@ -52,27 +56,18 @@ def up(arguments: Namespace) -> int:
             started_stack(
                 Path(arguments.state or DEFAULT_STATE_DIR),
                 arguments.port,
-                preferred=preferred_port(arguments),
+                # of the default directory: the URL, which tokens name as their issuer, is the same each time
+                preferred=DEFAULT_PORT if arguments.state is None else None,
             ) as stack,
         ):
             if arguments.samples:
-                put_samples(stack)
+                token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
+                with Client(Deployment(stack.url, token)) as client:
+                    put_directory(client, str(SAMPLES))
             serve(stack, as_json=arguments.json, opens=webbrowser.open if arguments.open else None)
     except KeyboardInterrupt:
         note("stopped")
         return exit_codes.OK
-
-
-def preferred_port(arguments: Namespace) -> int | None:
-    """Of the default directory: then the URL, which tokens name as their issuer, is the same each time."""
-    return DEFAULT_PORT if arguments.state is None else None
-
-
-def put_samples(stack: LocalStack) -> None:
-    """Puts the demo's files into the storage of the tenant whose token is announced."""
-    token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
-    with Client(Deployment(stack.url, token)) as client:
-        put_directory(client, str(SAMPLES))
 
 
 def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> NoReturn:
@@ -290,3 +285,71 @@ def progress_on(stream: TextIO = sys.stderr) -> Iterator[Progress]:
     )
     with Bars(*columns, console=Console(file=stream, highlight=False), redirect_stdout=False) as bars:
         yield LiveProgress(bars)
+
+
+FOLDER = ROOT / "build" / "demo"
+TENANT, USER = "demo", "demo"
+GOAL = "List all files in my storage, summarize each, and write the summary to summary.md"
+RESULT = "summary.md"
+TOKEN_BUDGET = 400_000
+MAX_STEPS = 60
+"""Enough for a real model that is thorough; the defaults are meant for smaller goals."""
+
+
+def demo(arguments: Namespace) -> int:
+    """Exit code 0 when the agent met the goal. The stack is stopped in any case."""
+    state_dir = fresh_folder()
+    with stopped_by_signals():
+        echo("Acta on a local AWS")
+        with started_stack(state_dir, None) as stack:
+            session = run_goal(stack)
+    return exit_codes.of_session(session)
+
+
+def fresh_folder() -> Path:
+    """An empty state directory; what the last demo left is deleted. Raises CliError while another demo runs."""
+    state = StateDir(FOLDER / "state")
+    if state.is_served():
+        raise CliError(f"another demo is running in {state.path}")
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    return state.path
+
+
+def run_goal(stack: LocalStack) -> Mapping[str, Any]:
+    """The session as it ended; all of it is shown."""
+    client = Client(Deployment(stack.url, stack.issuer.issue_token(TENANT, USER, "member")))
+    samples = put_directory(client, str(SAMPLES))
+    echo("")
+    echo(f"files  {', '.join(samples)}")
+    echo(f"model  {model_line(stack)}")
+    echo(f"goal   {GOAL}")
+    echo("")
+    session_id = client.start(GOAL, token_budget=TOKEN_BUDGET, max_steps=MAX_STEPS)["session_id"]
+    session = watch_session(
+        client, session_id, Invocation.from_arguments(Namespace(state=str(stack.state.path)))
+    )
+    echo("")
+    echo("What it thought and did")
+    for item in client.trace(session_id):
+        planned = item.get("action") == "update_plan"  # the plan was on screen all the time
+        row: Mapping[str, Any] = (
+            {name: item.get(name) for name in ("step_number", "thought")} if planned else item
+        )
+        for line in trace_lines(row):
+            echo(line)
+    print_outcome(session)
+    if exit_codes.of_session(session) == exit_codes.OK:
+        echo(f"the summary is in {download(client)}")
+    else:
+        note(f"acta: the session ended {session.get('state')}, the goal was not met")
+    return session
+
+
+def download(client: Client) -> Path:
+    """Copies the agent's file to this machine; where it is then."""
+    target = FOLDER / RESULT
+    target.write_bytes(client.files.read(RESULT))
+    try:
+        return target.relative_to(Path.cwd())
+    except ValueError:
+        return target

@@ -203,7 +203,8 @@ def deploy(arguments: Namespace) -> int:
         raise CliError(NOBODY_TO_ASK)
     chosen = target(arguments.env)
     warn_unpinned(chosen)
-    require_bootstrap(chosen)
+    with cli_error(NotBootstrapped):
+        check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region)
     lambdas = client_in(chosen.caller.region, "lambda")
     require_concurrency(chosen.environment, lambdas)
     live = look_before(chosen.environment.name, lambdas)
@@ -339,12 +340,6 @@ def choose_write_version(
     return choice
 
 
-def require_bootstrap(chosen: Target, client: Any = None) -> None:
-    """Raises CliError. `client`: as `check_bootstrap`'s."""
-    with cli_error(NotBootstrapped):
-        check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region, client)
-
-
 def require_concurrency(environment: Environment, client: Any = None) -> None:
     """Raises CliError where the account does not have what the environment reserves.
 
@@ -386,7 +381,15 @@ def destroy(arguments: Namespace) -> int:
         raise CliError("nobody can be asked here: add --yes and the environment's name")
     check_tools()
     chosen = target(arguments.env)
-    fate = fate_in(chosen)
+    cloudformation = CloudFormation(chosen.caller.region)
+    with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
+        stacks = cloudformation.deployed(chosen.environment)
+        if not stacks:
+            where = f"account {chosen.caller.account}, {chosen.caller.region}"
+            raise CliError(
+                f"environment {chosen.environment.name} is not deployed in {where}: there is nothing to delete"
+            )
+        fate = fate_of(stacks, cloudformation)
     require_unprotected(chosen, fate)
     for line in as_lines(chosen, fate):
         echo(line)
@@ -406,17 +409,6 @@ def destroy(arguments: Namespace) -> int:
             "What stays costs on, until you delete it: docs/deploy.md says how, and how to take it into use again."
         )
     return exit_codes.OK
-
-
-def fate_in(chosen: Target) -> Fate:
-    """Raises CliError where nothing is deployed, or it cannot be read."""
-    name, where = chosen.environment.name, f"account {chosen.caller.account}, {chosen.caller.region}"
-    cloudformation = CloudFormation(chosen.caller.region)
-    with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
-        stacks = cloudformation.deployed(chosen.environment)
-        if not stacks:
-            raise CliError(f"environment {name} is not deployed in {where}: there is nothing to delete")
-        return fate_of(stacks, cloudformation)
 
 
 def require_unprotected(chosen: Target, fate: Fate) -> None:
@@ -484,7 +476,7 @@ def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
         stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
     if not stacks:
         raise not_deployed(chosen)
-    found = of_stacks(stacks)
+    found = {name: value for stack in stacks for name, value in stack.outputs.items()}
     if as_json:
         where = {"account": chosen.caller.account, "region": chosen.caller.region}
         print(json.dumps({"environment": chosen.environment.name, **where, "outputs": found}))
@@ -513,7 +505,3 @@ def state_of(chosen: Target, stacks: Sequence[DeployedStack]) -> str:
         said += f"; missing is {', '.join(absent)}"
     said += f". Mend the cause and run acta deploy --env {name} again"
     return f"{said}, or remove what is there: acta destroy --env {name}" if stacks else said
-
-
-def of_stacks(stacks: Iterable[DeployedStack]) -> dict[str, Any]:
-    return {name: value for stack in stacks for name, value in stack.outputs.items()}

@@ -66,18 +66,10 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
     with aws_errors(), cli_error(NotPossible, cut=400):
         require_rest(clients.environment, clients.cloudformation)
         target = choose(deployed, to)
+    moved: list[FunctionName] = []
+    done = {"release": target.name, "moved": moved}
     if deployed.is_live(target):
-        return told(target, [], f"{target.name} is live already", as_json=as_json)
-    tell_of_tools(clients, deployed, target)
-    if not yes and not confirmed(world, clients.environment, target, as_json=as_json):
-        return exit_codes.WAITING
-    moved = moved_to(clients, deployed, target, in_silence=as_json)
-    words = f"{target.name} is live; sessions go on with it from their next call on"
-    return told(target, moved, words, as_json=as_json)
-
-
-def tell_of_tools(clients: Clients, deployed: Deployed, target: Release) -> None:
-    """On standard error."""
+        return show(done, [f"{target.name} is live already"], as_json=as_json)
     with aws_errors():
         gone = tools_gone(deployed, target, clients.lambdas)
     if gone:
@@ -85,49 +77,34 @@ def tell_of_tools(clients: Clients, deployed: Deployed, target: Release) -> None
             f"acta: {one_line(target.name)} has Python tools that were taken out since ({', '.join(gone)}): calls of "
             "them fail there. To have them again, deploy with their folders instead"
         )
-
-
-def moved_to(
-    clients: Clients, deployed: Deployed, target: Release, *, in_silence: bool
-) -> list[FunctionName]:
-    """The functions whose alias was moved. Raises CliError."""
-    moved: list[FunctionName] = []
+    if not yes:
+        out = sys.stderr if as_json else sys.stdout  # with JSON, standard output says what was done: nothing
+        where = f"{one_line(clients.environment)} to {one_line(target.name)}"
+        print(WHAT_STAYS, file=out)
+        if world.asks is None or not world.asks(f"Move {where}? [y/N] "):
+            hint = f": --yes moves {where}" if world.asks is None else ""
+            print(f"nothing was moved{hint}", file=out)
+            if as_json:
+                show(done, (), as_json=True)
+            return exit_codes.WAITING
     with aws_errors():
         try:
             for name in move(deployed, target, clients.lambdas):
                 moved.append(name)
-                if not in_silence:
+                if not as_json:
                     echo(f"{name}: version {target.versions[name]}")
         except MovedByAnother:
             raise CliError(
                 f"somebody else moves aliases just now; {len(moved)} were moved: look with `acta releases`, then run "
                 "the same command again"
             ) from None
-    return moved
-
-
-def told(target: Release, moved: list[FunctionName], words: str, *, as_json: bool) -> int:
-    return show({"release": target.name, "moved": moved}, [words], as_json=as_json)
+    said = f"{target.name} is live; sessions go on with it from their next call on"
+    return show(done, [said], as_json=as_json)
 
 
 def looked_at(clients: Clients) -> Deployed:
     with aws_errors(), cli_error(NotPossible, cut=400):
         return look(clients.environment, clients.lambdas)
-
-
-def confirmed(world: World, environment: str, target: Release, *, as_json: bool) -> bool:
-    """Says what would happen; with `as_json` on standard output what did: nothing."""
-    out = sys.stderr if as_json else sys.stdout
-    where = f"{one_line(environment)} to {one_line(target.name)}"
-    print(WHAT_STAYS, file=out)
-    if world.asks is not None and world.asks(f"Move {where}? [y/N] "):
-        return True
-    print(
-        "nothing was moved" if world.asks is not None else f"nothing was moved: --yes moves {where}", file=out
-    )
-    if as_json:
-        told(target, [], "", as_json=True)
-    return False
 
 
 def line_of(deployed: Deployed, release: Release) -> str:

@@ -39,7 +39,9 @@ def environment_named(name: str) -> Environment:
     """Of `infra/acta_infra/environments.py` or the operator's own file. Raises CliError."""
     with cli_error(UnusableValue, cut=500):
         among = every_environment(os.environ)
-        in_aws = {key: each for key, each in among.items() if not each.is_local or _asks_a_local_aws()}
+        # those of the local kind can be deployed to an emulator alone, which the shell then names
+        asks_local_aws = os.environ.get("AWS_ENDPOINT_URL", "").startswith(LOOPBACK)
+        in_aws = {key: each for key, each in among.items() if not each.is_local or asks_local_aws}
         if name not in in_aws:
             raise CliError(
                 f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
@@ -104,11 +106,6 @@ def require_credentials() -> None:
     """Raises CliError. Checked first, because bundling takes minutes."""
     with cli_error(account.CredentialsMissing, cut=400):
         account.require_credentials()
-
-
-def _asks_a_local_aws() -> bool:
-    """Environments of the local kind can be deployed to an emulator alone, which the shell then names."""
-    return os.environ.get("AWS_ENDPOINT_URL", "").startswith(LOOPBACK)
 
 
 OPERATIONS, SIGN_IN = "docs/operations.md", "docs/sign-in.md"

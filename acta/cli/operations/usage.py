@@ -10,7 +10,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.text import dollars, echo, note, one_line, show, show_table
+from acta.cli.terminal.text import dollars, echo, note, one_line, second, show, show_table
 
 Row = Mapping[str, Any]
 KEY_LABELS = {
@@ -167,7 +167,7 @@ def audit(arguments: Namespace) -> int:
 
 def line(record: Mapping[str, Any]) -> str:
     """When, how it ended, what, by whom and from where, on what."""
-    at = str(record["at"])[:19].replace("T", " ")
+    at = second(record["at"])
     ended = f"{record['outcome']} {record['code']}" if record.get("code") else str(record["outcome"])
     details = " ".join(f"{name}={value}" for name, value in record["details"].items())
     who = f"{record['who']} {record['source'] or '-'}"

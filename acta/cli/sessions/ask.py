@@ -280,10 +280,13 @@ class Questions:
 
     def ask(self, feed: Feed) -> bool:
         """False: the person wants to be asked one by one, or has left it open. Raises ClientError."""
+        count = len(self.interventions)
+        prompt = f"all {count}: y / n, or each > "
         with self.prompt.interruptible():
             feed.subscribe(self.on_update)
             try:
-                typed = read_for_all(len(self.interventions), self.prompt.read, self.echo)
+                while (typed := self.prompt.read(prompt).strip().lower()) not in (*YES, *NO, *EACH):
+                    self.echo(f"Please type y for all {count}, n for none of them, or each")
             except PromptCancelled:
                 self.echo("no longer open: all of it was decided elsewhere, or the session has ended")
                 return True
@@ -313,12 +316,3 @@ class Questions:
             self.echo(f"{identity} not taken: {visible(str(error), keep_newlines=False)}")
         else:
             self.echo(f"{identity}  {option}")
-
-
-def read_for_all(count: int, read: Read, echo: Echo) -> str:
-    """One of `YES`, `NO` and `EACH`. Raises EOFError, PromptCancelled."""
-    while True:
-        typed = read(f"all {count}: y / n, or each > ").strip().lower()
-        if typed in (*YES, *NO, *EACH):
-            return typed
-        echo(f"Please type y for all {count}, n for none of them, or each")

@@ -41,7 +41,7 @@ from acta.client.following import Feed, Update
 
 
 def run(arguments: Namespace) -> int:
-    client = connected(arguments)
+    client = connect(arguments, role="admin" if arguments.prompts else "member")
     if arguments.files:
         count = len(put_directory(client, arguments.files))
         note(f"put {count} file{'' if count == 1 else 's'} into the storage")
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
 
 
 def fork(arguments: Namespace) -> int:
-    client = connected(arguments)
+    client = connect(arguments, role="admin" if arguments.prompts else "member")
     fields = {"content": arguments.text or None, "at": arguments.at, **started(arguments)}
     return follow_new(client, client.fork(session_named(client, arguments.id), **fields), arguments)
 
@@ -74,11 +74,6 @@ def started(arguments: Namespace) -> dict[str, Any]:
         except ValueError:
             fields[name] = value
     return fields
-
-
-def connected(arguments: Namespace) -> Client:
-    """As an admin where that is needed. On the local stack anybody may be one."""
-    return connect(arguments, role="admin") if arguments.prompts else connect(arguments)
 
 
 def tried(named: Sequence[str] | None) -> dict[str, int] | None:

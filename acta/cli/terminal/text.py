@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 from unicodedata import category, east_asian_width
@@ -97,6 +97,16 @@ def dollars(usd: float | None) -> str:
     return "unknown" if usd is None else f"${usd:,.6f}"
 
 
+def minute(at: object) -> str:
+    """A time of the API's, as in `2026-11-22 09:00`; `-` where there is none."""
+    return second(at)[:16] if at else "-"
+
+
+def second(at: object) -> str:
+    """As in `2026-11-22 09:00:01`."""
+    return str(at)[:19].replace("T", " ")
+
+
 def elapsed(seconds: float) -> str:
     """As in `2:05`."""
     minutes, rest = divmod(int(seconds), 60)
@@ -156,14 +166,18 @@ WIDE = 10_000
 CELL_CHARS = 200
 
 
-def show_list(
-    found: Sequence[Any], columns: Sequence[str], row: Callable[[Any], Sequence[object]], *, as_json: bool
-) -> int:
-    """What the API listed, as JSON or as a table with a `row` for each. The exit code, 0."""
+Columns = Mapping[str, str | Callable[[Any], object]]
+"""A column's name -> the field of the answer that stands in it, or what is made of the answer."""
+
+
+def show_list(found: Sequence[Any], columns: Columns, *, as_json: bool) -> int:
+    """What the API listed, as JSON or as a table. The exit code, 0."""
+    cells = columns.values()
+    rows = ([one[cell] if isinstance(cell, str) else cell(one) for cell in cells] for one in found)
     if as_json:
         echo(json.dumps(found))
     else:
-        show_table(columns, map(row, found))
+        show_table([*columns], rows)
     return exit_codes.OK
 
 

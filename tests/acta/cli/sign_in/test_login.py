@@ -12,7 +12,7 @@ from acta.cli.commands.grammar import parse
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
-from acta.cli.sign_in.login import login, logout
+from acta.cli.sign_in import login, logout
 from acta.client.errors import SignInFailed
 from local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, success

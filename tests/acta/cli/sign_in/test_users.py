@@ -11,7 +11,7 @@ import pytest
 from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
-from acta.cli.sign_in.users import add, list_users, remove
+from acta.cli.sign_in import add_user, list_users, remove_user
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreUnavailable
 from acta_infra.deployed.users import NoSuchUser, OtherTenant, User
@@ -74,7 +74,7 @@ def run(function: Any, users: FakeUsers, *words: str) -> int:
 def test_a_person_is_added_as_a_member_and_told_how_to_sign_in(
     users: FakeUsers, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(add, users, "add", "ann@example.com", "--tenant", "acme") == 0
+    assert run(add_user, users, "add", "ann@example.com", "--tenant", "acme") == 0
     assert users.kept["ann@example.com"].roles == ("member",)
     assert users.invited == ["ann@example.com"]
     shown = capsys.readouterr().out
@@ -85,13 +85,13 @@ def test_a_person_is_added_as_a_member_and_told_how_to_sign_in(
 def test_roles_add_up_and_the_tenant_never_changes(
     users: FakeUsers, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(add, users, "add", "ann@example.com", "--tenant", "acme", "--no-email")
+    run(add_user, users, "add", "ann@example.com", "--tenant", "acme", "--no-email")
     assert users.invited == []
-    run(add, users, "add", "ann@example.com", "--tenant", "acme", "--role", "admin", "--role", "finance")
+    run(add_user, users, "add", "ann@example.com", "--tenant", "acme", "--role", "admin", "--role", "finance")
     assert users.kept["ann@example.com"].roles == ("admin", "finance", "member")
     assert "was there" in capsys.readouterr().out
     with pytest.raises(CliError, match=r"belongs to the tenant acme, .*acta users remove ann@example\.com"):
-        run(add, users, "add", "ann@example.com", "--tenant", "other")
+        run(add_user, users, "add", "ann@example.com", "--tenant", "other")
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_what_the_api_would_not_take_is_refused_before_anybody_is_made(
     users: FakeUsers, words: list[str], says: str
 ) -> None:
     with pytest.raises(CliError, match=says):
-        run(add, users, "add", *words)
+        run(add_user, users, "add", *words)
     assert users.kept == {}
 
 
 def test_people_are_listed_by_tenant(users: FakeUsers, capsys: pytest.CaptureFixture[str]) -> None:
     for email, tenant in (("zoe@example.com", "acme"), ("ann@example.com", "acme"), ("bob@example.com", "b")):
-        run(add, users, "add", email, "--tenant", tenant)
+        run(add_user, users, "add", email, "--tenant", tenant)
     capsys.readouterr()
     run(list_users, users, "list", "--tenant", "acme")
     rows = capsys.readouterr().out.splitlines()
@@ -125,11 +125,11 @@ def test_people_are_listed_by_tenant(users: FakeUsers, capsys: pytest.CaptureFix
 
 
 def test_somebody_is_removed_once(users: FakeUsers, capsys: pytest.CaptureFixture[str]) -> None:
-    run(add, users, "add", "ann@example.com", "--tenant", "acme")
-    assert run(remove, users, "remove", "ann@example.com") == 0
+    run(add_user, users, "add", "ann@example.com", "--tenant", "acme")
+    assert run(remove_user, users, "remove", "ann@example.com") == 0
     assert "valid to its end" in capsys.readouterr().out
     with pytest.raises(CliError, match=r"no user ann@example\.com"):
-        run(remove, users, "remove", "ann@example.com")
+        run(remove_user, users, "remove", "ann@example.com")
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_somebody_is_removed_once(users: FakeUsers, capsys: pytest.CaptureFixtur
 def test_what_aws_refuses_says_what_to_do(users: FakeUsers, error: Exception, says: str) -> None:
     users.fails = error
     with pytest.raises(CliError, match=says):
-        run(add, users, "add", "ann@example.com", "--tenant", "acme")
+        run(add_user, users, "add", "ann@example.com", "--tenant", "acme")

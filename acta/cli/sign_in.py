@@ -1,13 +1,17 @@
-"""`acta login` and `acta logout`; `acta console`: the page of a deployment, in a browser. Where an environment is,
-and how people sign in to it, is told by options, by the last sign-in, or by its stack.
+"""Who you are at a deployment in AWS, and who else may use it: `acta login` and `acta logout`; `acta console`, its page
+in a browser; `acta users`, who may sign in to Acta's own pool, with an operator's AWS credentials.
+
+Where an environment is, and how people sign in to it, is told by options, by the last sign-in, or by its stack.
 """
 
 import json
+import re
 import webbrowser
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import httpx2
 
@@ -15,12 +19,17 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, deployment_signed_in_to
 from acta.cli.exit_codes import CliError
 from acta.cli.local_stack import local_sign_in
-from acta.cli.terminal.text import cli_error, echo, note, one_line, show
+from acta.cli.operations.target import SIGN_IN, aws_errors
+from acta.cli.terminal.text import Columns, cli_error, echo, note, one_line, show, show_list
 from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
 from acta.client.sign_in.oidc import Application, Attempt, Issuer, Tokens
 from acta.client.sign_in.store import SignIn, Store, folder
+from acta_infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
+
+if TYPE_CHECKING:
+    from acta_infra.deployed.users import Users
 
 LOCAL = "local"
 """The stack that `acta up` serves here. It is where it is now, not where it was at the last sign-in."""
@@ -152,18 +161,15 @@ def signed_in_with_browser(
     """`opens`: None: the person opens the address themselves."""
     attempt, endpoints = Attempt(), issuer.endpoints()
     with Receiver(attempt.state, ports) as receiver:
-        show_address(issuer.address_to_open(endpoints, attempt, receiver.redirect_uri), opens)
+        address = issuer.address_to_open(endpoints, attempt, receiver.redirect_uri)
+        # on standard error, so that --json stays alone on standard output
+        if opens is not None and opens(address):
+            note("acta: your browser was opened to sign in. If it was not, open:")
+        else:
+            note("acta: open this address in a browser on this machine to sign in:")
+        note(one_line(address, 4_000))
         code = issuer.code(endpoints, attempt, receiver.wait(wait_seconds))
         return issuer.exchange(endpoints, attempt, code, receiver.redirect_uri)
-
-
-def show_address(address: str, opens: Opens | None) -> None:
-    """On standard error, so that --json stays alone on standard output."""
-    if opens is not None and opens(address):
-        note("acta: your browser was opened to sign in. If it was not, open:")
-    else:
-        note("acta: open this address in a browser on this machine to sign in:")
-    note(one_line(address, 4_000))
 
 
 def signed_in_lines(environment: str, target: Target, tokens: Tokens) -> Iterator[str]:
@@ -225,3 +231,116 @@ def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
     if arguments.no_browser or not opens(address):
         echo(address)
     return exit_codes.OK
+
+
+EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
+
+Pool = tuple["Users", Outputs]
+"""The users of an environment, and what its stack says about itself."""
+OpensPool = Callable[[str], Pool]
+"""Environment -> its users. Raises CliError."""
+
+
+def pool_of(environment: str) -> Pool:
+    """With the caller's AWS credentials. Raises CliError."""
+    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
+    from acta_infra.deployed.users import Users
+
+    try:
+        outputs = stack_outputs(environment, callers_client(environment, "cloudformation"))
+        pool = callers_client(environment, "cognito-idp")
+    except OutputsUnknown as error:
+        raise CliError(
+            f"{one_line(str(error), 300)}: users are kept with AWS credentials of the account, such as those of "
+            "`aws sso login`"
+        ) from None
+    if not outputs.get("UserPoolId"):
+        whose = outputs.get("Issuer")
+        raise CliError(
+            f"{environment} has no users of its own"
+            + (
+                f": add people at its issuer, {one_line(whose)}"
+                if whose
+                else ", or a release that does not tell"
+            )
+        )
+    with aws_errors(SIGN_IN):
+        return Users(outputs["UserPoolId"], pool), outputs
+
+
+def add_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
+    """Raises CliError."""
+    from acta_infra.deployed.users import OtherTenant
+
+    roles = arguments.role or ("member",)
+    check_member(arguments.email, arguments.tenant, roles)
+    users, outputs = open_pool(arguments.env)
+    with aws_errors(SIGN_IN):
+        try:
+            is_new = users.add(arguments.email, arguments.tenant, roles, invite=not arguments.no_email)
+        except OtherTenant as other:
+            raise CliError(
+                f"{arguments.email} belongs to the tenant {one_line(str(other))}, which never changes: "
+                f"remove them first, `acta users remove {arguments.email} --env {arguments.env}`"
+            ) from None
+    told = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
+    return show(told, _added_lines(arguments, roles, outputs, is_new=is_new), as_json=arguments.json)
+
+
+def _added_lines(
+    arguments: Namespace, roles: Sequence[str], outputs: Outputs, *, is_new: bool
+) -> Iterator[str]:
+    named = ", ".join(roles)
+    if not is_new:
+        yield f"{arguments.email} was there, and now has {named} in {arguments.tenant}"
+        return
+    told_by = "has no password yet" if arguments.no_email else "gets a first password by email"
+    yield f"{arguments.email} is in {arguments.tenant} as {named}, and {told_by}; they sign in with"
+    program = Invocation.from_arguments(Namespace())
+    yield f"  {program.line('login', '--env', arguments.env, *target_from(arguments.env, outputs).options)}"
+
+
+def list_users(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
+    """Raises CliError."""
+    users, _ = open_pool(arguments.env)
+    with aws_errors(SIGN_IN):
+        found = [each for each in users.list() if arguments.tenant in (None, each.tenant)]
+    found.sort(key=lambda each: (each.tenant, each.email))
+    columns: Columns = {
+        "EMAIL": "email",
+        "TENANT": "tenant",
+        "ROLES": lambda one: ", ".join(one["roles"]),
+        "STATUS": "status",
+        "SUBJECT": "subject",
+    }
+    return show_list([each._asdict() for each in found], columns, as_json=arguments.json)
+
+
+def remove_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
+    """Raises CliError."""
+    from acta_infra.deployed.users import NoSuchUser
+
+    users, _ = open_pool(arguments.env)
+    with aws_errors(SIGN_IN):
+        try:
+            users.remove(arguments.email)
+        except NoSuchUser:
+            raise CliError(f"{arguments.env} has no user {one_line(arguments.email)}") from None
+    said = f"{one_line(arguments.email)} is removed; a token that they have is valid to its end, an hour unless set"
+    return show({"email": arguments.email, "removed": True}, [said], as_json=arguments.json)
+
+
+def check_member(email: str, tenant: str, roles: Sequence[str]) -> None:
+    """Raises CliError."""
+    wrong: list[tuple[str, str]] = []
+    if not re.fullmatch(EMAIL_PATTERN, email):
+        wrong.append((email, "an email address, such as ann@example.com"))
+    if not re.fullmatch(TENANT_PATTERN, tenant):
+        wrong.append((tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"))
+    wrong += [
+        (role, "1 to 64 of A-Z a-z 0-9 . _ : -")
+        for role in roles
+        if not re.fullmatch(ROLE_NAME_PATTERN, role)
+    ]
+    for value, what in wrong:
+        raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
